@@ -25,45 +25,53 @@ class Loss:
     change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token x after each layer
     before: Tensor | None  # (classes,) probabilities; None for a model without a classifier
     after: Tensor | None
-    turned: float  # 1 − cosine between the pooled features before and after: 0 means no change
+    turned: float  # 1 − cosine between the outputs (logits, if any) before and after
 
     def predictions(self, labels: Collection[str], top: int = 5) -> list[tuple[str, float, float]]:
-        """(label, before, after) of the likeliest classes of both passes, sorted by their probability before."""
+        """(label, before, after) of the likeliest classes of both passes, sorted by the probability before."""
         if self.before is None or not labels:
             return []
         names, top = list(labels), min(top, len(labels))
-        likely = {*self.before.topk(top).indices.tolist(), *self.after.topk(min(2, top)).indices.tolist()}
-        rows = [(names[i], self.before[i].item(), self.after[i].item()) for i in likely]
+        class_numbers = {*self.before.topk(top).indices.tolist(), *self.after.topk(min(2, top)).indices.tolist()}
+        rows = [(names[i], self.before[i].item(), self.after[i].item()) for i in class_numbers]
         return sorted(rows, key=lambda row: -row[1])
 
 
 def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None) -> Loss:
     """Runs the picture through the network with these heads switched off; layers below the first of these heads are not
     run again. `give_way` is called after every layer, so that a server can serve other people in between."""
-    heads = by_layer(seen, off)
-    first_layer = min(heads, default=seen.layers)  # the layers below are not changed
+    heads_by_layer = by_layer(seen, off)
+    first_layer = min(heads_by_layer, default=seen.layers)  # the layers below it are not run again
     with torch.no_grad():
-        vit, start, rotation = seen.entering()
+        vit, first_tokens, rotation = seen.entering()
         intervene = seen.intervening()
-        baseline = _tokens_after_layers(vit, start, rotation, seen.scale, intervene, 0, give_way)
-        entering = baseline[first_layer - 1] if first_layer else start
+        baseline = _tokens_after_layers(vit, first_tokens, rotation, seen.scale, intervene, 0, give_way)
+        layer_input = baseline[first_layer - 1] if first_layer else first_tokens
         recomputed = _tokens_after_layers(
-            vit, entering, rotation, seen.scale, chained(intervene, muted(heads)), first_layer, give_way
+            vit, layer_input, rotation, seen.scale, chained(intervene, muted(heads_by_layer)), first_layer, give_way
         )
         ablated = baseline[:first_layer] + recomputed
         changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated, baseline, strict=True)]
         before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated))
     class_shares = (probabilities(vit, before), probabilities(vit, after)) if vit.classes else (None, None)
-    turned = 0.0 if not recomputed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
-    return Loss(torch.stack(changes).float().cpu(), *class_shares, turned=turned)
+    cosine_change = (
+        0.0 if not recomputed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
+    )
+    return Loss(torch.stack(changes).float().cpu(), *class_shares, turned=cosine_change)
 
 
 def _tokens_after_layers(
-    vit: VisionTransformer, entering: Tensor, rotation, scale: float, at: At, first: int, give_way: Callable[[], object]
+    vit: VisionTransformer,
+    layer_input: Tensor,
+    rotation,
+    scale: float,
+    at: At,
+    first_layer: int,
+    give_way: Callable[[], object],
 ) -> list[Tensor]:
-    """The tokens, (1, N, D), after layer `first` and after each layer above it."""
+    """The tokens, (1, N, D), after `first_layer` and after each layer above it."""
     layer_tokens = []
-    for x, _ in vit.layers(entering, rotation, scale, first, at):
+    for x, _ in vit.layers(layer_input, rotation, scale, first_layer, at):
         layer_tokens.append(x)
         give_way()
     return layer_tokens
@@ -93,16 +101,16 @@ def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: N
     """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
     first_patch, every_head = len(seen.prefix), list(range(seen.heads))
     with torch.no_grad():
-        vit, start, rotation = seen.entering()
+        vit, first_tokens, rotation = seen.entering()
         intervene = seen.intervening()
-        baseline = _tokens_after_layers(vit, start, rotation, seen.scale, intervene, 0, give_way)
-    entering, final_tokens = baseline[layer - 1] if layer else start, baseline[-1]
+        baseline = _tokens_after_layers(vit, first_tokens, rotation, seen.scale, intervene, 0, give_way)
+    layer_input, final_tokens = baseline[layer - 1] if layer else first_tokens, baseline[-1]
     del baseline
 
     def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
             at = chained(intervene, muted({layer: off_heads}))
-            ablated = _tokens_after_layers(vit, entering, rotation, seen.scale, at, layer, give_way)[-1]
+            ablated = _tokens_after_layers(vit, layer_input, rotation, seen.scale, at, layer, give_way)[-1]
             return float(_relative_change(ablated, final_tokens)[first_patch:].mean())
 
     directions = torch.nn.functional.normalize(
@@ -110,9 +118,9 @@ def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: N
     )  # (heads, patches, D)
     cosines = torch.einsum("hnd,gnd->hg", directions, directions) / directions.shape[1]  # (heads, heads)
     off_diagonal = cosines.sum() - cosines.diagonal().sum()
-    pairs = max(1, seen.heads * (seen.heads - 1))
+    pair_count = max(1, seen.heads * (seen.heads - 1))
     give_way()
-    return Addition(tuple(loss([head]) for head in every_head), loss(every_head), float(off_diagonal / pairs))
+    return Addition(tuple(loss([head]) for head in every_head), loss(every_head), float(off_diagonal / pair_count))
 
 
 def passes_of_addition(layers: int, heads: int, layer: int) -> float:
@@ -128,10 +136,10 @@ def contributions(seen: Trace, layer: int) -> Tensor:
         raise PlaygroundError("A trace that was read from bytes has no values; trace the image again.")
     block = seen.vit.blocks[layer]
     with torch.no_grad():
-        out = block.attn.proj.weight  # (D, D): every head has its d columns
+        output_matrix = block.attn.proj.weight  # (D, D): d columns for each head
         if hasattr(block.ls1, "gamma"):
-            out = block.ls1.gamma[:, None] * out
-        per_head = out.float().cpu().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, D, d)
+            output_matrix = block.ls1.gamma[:, None] * output_matrix
+        per_head = output_matrix.float().cpu().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, D, d)
         return seen.weights(layer) @ v.float().cpu() @ per_head.mT
 
 
@@ -158,12 +166,12 @@ def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
 
 
 def by_layer(seen: Trace, off_heads: Off) -> dict[int, list[int]]:
-    layers: dict[int, list[int]] = {}
+    heads_by_layer: dict[int, list[int]] = {}
     for layer, head in off_heads:
         if not (0 <= layer < seen.layers and 0 <= head < seen.heads):
             raise PlaygroundError(
                 f"There is no head {head} in layer {layer}: layers count from 0 to {seen.layers - 1}, "
                 f"heads from 0 to {seen.heads - 1}."
             )
-        layers.setdefault(layer, []).append(head)
-    return layers
+        heads_by_layer.setdefault(layer, []).append(head)
+    return heads_by_layer

@@ -30,37 +30,37 @@ class Stream:
     kept: Tensor  # cosine of the token before and after the whole layer
 
     def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The token, and the vector that attention adds, in the plane through both; the first axis is the token's."""
-        length, push, cosine = (float(t[layer, patch]) for t in (self.before, self.heard, self.along))
-        return (length, 0.0), (push * cosine, push * math.sqrt(max(0.0, 1 - cosine**2)))
+        """(the token, the vector that attention adds), in the plane of the two; the first axis lies along the token."""
+        length, added_length, cosine = (float(table[layer, patch]) for table in (self.before, self.heard, self.along))
+        return (length, 0.0), (added_length * cosine, added_length * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
 def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
-    """Measures all layers. `give_way` is called after every layer, so that a server can serve others."""
-    rows = []
+    """Measures all layers. `give_way` is called after every layer, so that a server can serve other people."""
+    layer_rows = []
     with torch.no_grad():
         vit, x, rotation = seen.entering()
         at = seen.intervening()
         for layer, block in enumerate(vit.blocks):
             mixture, _ = block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))
-            push = block.ls1(mixture)
-            between = x + push
-            mlp_output = block.ls2(block.mlp(block.norm2(between)))
-            after = between + mlp_output
-            rows.append(
+            attention_output = block.ls1(mixture)
+            after_attention = x + attention_output
+            mlp_output = block.ls2(block.mlp(block.norm2(after_attention)))
+            after_mlp = after_attention + mlp_output
+            layer_rows.append(
                 (
                     x.norm(dim=-1),
-                    push.norm(dim=-1),
+                    attention_output.norm(dim=-1),
                     mlp_output.norm(dim=-1),
-                    torch.cosine_similarity(push, x, dim=-1),
-                    between.norm(dim=-1),
-                    torch.cosine_similarity(after, x, dim=-1),
+                    torch.cosine_similarity(attention_output, x, dim=-1),
+                    after_attention.norm(dim=-1),
+                    torch.cosine_similarity(after_mlp, x, dim=-1),
                 )
             )
-            x = after
+            x = after_mlp
             give_way()
     first_patch = len(seen.prefix)
-    return Stream(*(torch.cat(column)[:, first_patch:].float().cpu() for column in zip(*rows, strict=True)))
+    return Stream(*(torch.cat(column)[:, first_patch:].float().cpu() for column in zip(*layer_rows, strict=True)))
 
 
 # GELU -----------------------------------------------------------------------------------------------------------------
@@ -102,42 +102,42 @@ def gradients(
 ) -> dict[str, list[float]]:
     """The gradient's norm at the second matrix of each layer's MLP in a new network: with norms before the branches
     ("pre"), and with norms after the sums ("post"), as in the first transformers. Both networks have the same
-    parameters, tokens and target. The initial parameters have a deviation of 1/√D, as in Xiong et al. (2020), or of
-    `start`."""
-    norms = {}
-    for place in ("pre", "post"):
-        random = torch.Generator().manual_seed(seed)
-        stack = [_new_layer(width, random, start) for _ in range(layers)]
-        x, target = (torch.randn(1, tokens, width, generator=random) for _ in range(2))
-        for layer in stack:
-            x = _apply_layer(layer, x, place)
+    parameters, tokens and target. The initial parameters have a standard deviation of 1/√D, as in Xiong et al. (2020),
+    or of `start`."""
+    gradient_norms = {}
+    for norm_place in ("pre", "post"):
+        generator = torch.Generator().manual_seed(seed)
+        layer_matrices = [_new_layer(width, generator, start) for _ in range(layers)]
+        x, target = (torch.randn(1, tokens, width, generator=generator) for _ in range(2))
+        for layer in layer_matrices:
+            x = _apply_layer(layer, x, norm_place)
         F.mse_loss(F.layer_norm(x, (width,)), target).backward()
-        norms[place] = [layer["w2"].grad.norm().item() for layer in stack]
-    return norms
+        gradient_norms[norm_place] = [layer["w2"].grad.norm().item() for layer in layer_matrices]
+    return gradient_norms
 
 
 def last_gradients(depth: int, start: float | None = None) -> dict[str, float]:
     """The gradient's norm at the last layer of networks with `depth` layers: the median over SEEDS networks."""
     runs = [gradients(depth, seed=seed, start=start) for seed in range(SEEDS)]
-    return {place: float(np.median([run[place][-1] for run in runs])) for place in ("pre", "post")}
+    return {norm_place: float(np.median([run[norm_place][-1] for run in runs])) for norm_place in ("pre", "post")}
 
 
-def _new_layer(width: int, random: torch.Generator, start: float | None) -> dict[str, Tensor]:
+def _new_layer(width: int, generator: torch.Generator, start: float | None) -> dict[str, Tensor]:
     sizes = {"qkv": (width, 3 * width), "out": (width, width), "w1": (width, 4 * width), "w2": (4 * width, width)}
     return {
-        name: (torch.randn(rows, columns, generator=random) * (start or rows**-0.5)).requires_grad_()
+        name: (torch.randn(rows, columns, generator=generator) * (start or rows**-0.5)).requires_grad_()
         for name, (rows, columns) in sizes.items()
     }
 
 
-def _apply_layer(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
+def _apply_layer(layer: dict[str, Tensor], x: Tensor, norm_place: str) -> Tensor:
     def attend(x: Tensor) -> Tensor:
         q, k, v = (x @ layer["qkv"]).chunk(3, dim=-1)
         return F.scaled_dot_product_attention(q, k, v) @ layer["out"]
 
     for branch in (attend, lambda x: F.gelu(x @ layer["w1"]) @ layer["w2"]):
         shape = (x.shape[-1],)
-        x = x + branch(F.layer_norm(x, shape)) if place == "pre" else F.layer_norm(x + branch(x), shape)
+        x = x + branch(F.layer_norm(x, shape)) if norm_place == "pre" else F.layer_norm(x + branch(x), shape)
     return x
 
 
@@ -150,9 +150,9 @@ def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
                  F.cross_entropy(logits, torch.tensor(label)))  # fmt: skip
 
 
-def costs(logits: Tensor, true: Collection[int]) -> Tensor:
-    """The binary cross-entropy of each label, (classes,): −log p where the label is true, −log (1 − p) where not."""
-    targets = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
+def costs(logits: Tensor, true_numbers: Collection[int]) -> Tensor:
+    """The binary cross-entropy of each label, (classes,): −log p for a true label, −log (1 − p) for a false one."""
+    targets = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true_numbers), dtype=torch.long), 1)
     return F.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
 
@@ -164,25 +164,25 @@ def look_up(matrix: Tensor, number: int) -> Tensor:
 DROP = 0.1
 
 
-def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP) -> Tensor:
+def drop(x: Tensor, training: bool, generator: torch.Generator, share: float = DROP) -> Tensor:
     """Does what nn.Dropout does in training: sets a random share of the numbers to 0 and scales the others up, so that
-    the mean stays."""
-    return x * (torch.rand(x.shape, generator=random) >= share) / (1 - share) if training else x
+    their expected sum stays the same."""
+    return x * (torch.rand(x.shape, generator=generator) >= share) / (1 - share) if training else x
 
 
 def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
-    """The likeliest class's logit in two passes; with dropout after the last layer if `training`, as after .train()."""
-    vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
+    """The likeliest class's logit in two passes. In training, as after .train(), dropout follows the last layer."""
+    vit, generator = seen._need_vit(), torch.Generator().manual_seed(0)
     x = seen.features()[None]
     with torch.no_grad():
-        logits = [vit.classify(drop(x, training, random).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
+        logits = [vit.classify(drop(x, training, generator).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
     best = int(seen.logits.argmax())  # type: ignore[union-attr]
     return float(logits[0][best]), float(logits[1][best])
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
-    """The numbers of parameters of the ViT paper's two classifiers: in pre-training a hidden layer with tanh before the
-    matrix, in fine-tuning the matrix alone."""
+    """(in pre-training, in fine-tuning): the numbers of parameters of the ViT paper's classifier. In pre-training, a
+    hidden layer with tanh comes before the matrix."""
     matrix = width * classes + classes
     return width * width + width + matrix, matrix
 
@@ -191,12 +191,12 @@ def pretraining_head(width: int, classes: int) -> tuple[int, int]:
 
 
 def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
-    """A token that enters layer 0, multiplied by `times`; and this token after LayerNorm without gain and shift. (D,)
+    """(a token that enters layer 0, multiplied by `times`; the product after LayerNorm without gain and shift), (D,)
     each."""
     with torch.no_grad():
         vit, x, _ = seen.entering()
-        before = times * x[0, token].float()
-        return before.cpu(), F.layer_norm(before, before.shape, eps=vit.blocks[0].norm1.eps).cpu()
+        scaled_token = times * x[0, token].float()
+        return scaled_token.cpu(), F.layer_norm(scaled_token, scaled_token.shape, eps=vit.blocks[0].norm1.eps).cpu()
 
 
 # What each layer would answer -----------------------------------------------------------------------------------------
@@ -214,15 +214,15 @@ class Read:
 def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
     """The logit lens for a label, by default the likeliest label after the last layer."""
     label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
-    first_patch, patch_shares, pooled = len(seen.prefix), [], []
+    first_patch, patch_shares, pooled_shares = len(seen.prefix), [], []
     with torch.no_grad():
         for vit, x in layer_by_layer(seen, give_way):
-            # A sequence of tokens for each patch, which consists of copies of that patch
+            # The classifier reads sequences of tokens, so each patch is repeated to a sequence
             single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
             shares = [read(vit, chunk) for chunk in single_patches.split(512)]
             patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
-            pooled.append(float(read(vit, x)[0, label]))
-    return Read(label, tuple(pooled), torch.stack(patch_shares))
+            pooled_shares.append(float(read(vit, x)[0, label]))
+    return Read(label, tuple(pooled_shares), torch.stack(patch_shares))
 
 
 def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
@@ -247,34 +247,34 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
 # label gains most probability through the layers.
 
 YES = 0.5  # a label with a larger probability counts as yes
-FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # results of `best`, stored because
-# `best` needs passes of ten pictures; a test repeats them
+# {model: sample}: results of `best`, stored because `best` needs passes of ten pictures; a test runs `best` again
+FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}
 
 
 @dataclass(frozen=True)
 class Example:
     picture: str  # the sample's name
-    label: int  # a true label; if possible, a label that the model has answered
+    label: int  # a true label, if possible among those that the model answers
     wrong: int  # number of wrong answers
-    gained: float  # the label's last probability minus its lowest one after any layer
+    gained: float  # the label's probability after the last layer minus its lowest probability after any layer
 
 
-def true_labels(c: Config, shows: Collection[str]) -> list[int]:
+def true_labels(c: Config, true_names: Collection[str]) -> list[int]:
     """The numbers of the labels that are true of a picture."""
-    return [number for number, name in enumerate(c.labels) if name in shows]
+    return [number for number, name in enumerate(c.labels) if name in true_names]
 
 
 def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int]:
     """The numbers of the labels that are answered wrongly."""
-    true, shares = set(true_labels(c, shows)), c.shares(logits)
+    true_numbers, shares = set(true_labels(c, shows)), c.shares(logits)
     if c.multi_label:
-        return [number for number, share in enumerate(shares.tolist()) if (share > YES) != (number in true)]
+        return [number for number, share in enumerate(shares.tolist()) if (share > YES) != (number in true_numbers)]
     likeliest = int(shares.argmax())
-    return [] if likeliest in true else [likeliest]
+    return [] if likeliest in true_numbers else [likeliest]
 
 
 def on_the_way(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
-    """The probabilities if the last norm and the classifier read the tokens after each layer: (layers, classes)."""
+    """(layers, classes): the probabilities that the last norm and the classifier read from the tokens of each layer."""
     with torch.no_grad():
         _, *layer_shares = (read(vit, x)[0] for vit, x in layer_by_layer(seen, give_way))
         return torch.stack(layer_shares)
@@ -289,12 +289,14 @@ def example_of(
         return None
     wrong, likeliest = wrong_answers(c, seen.logits, shows), int(seen.logits.argmax())  # type: ignore[arg-type,union-attr]
     layer_shares = on_the_way(seen, give_way)
-    gained = layer_shares[-1] - layer_shares.amin(0)  # (classes,)
+    gains = layer_shares[-1] - layer_shares.amin(0)  # (classes,)
     candidates = [number for number in true if number not in wrong] if c.multi_label else [likeliest]
-    label = max(set(candidates) & set(true) or true, key=lambda number: float(gained[number]))
-    return Example(name, label, len(wrong), float(gained[label]))
+    label = max(set(candidates) & set(true) or true, key=lambda number: float(gains[number]))
+    return Example(name, label, len(wrong), float(gains[label]))
 
 
 def best(examples: Sequence[Example]) -> Example | None:
-    fewest = min((example.wrong for example in examples), default=0)
-    return max((example for example in examples if example.wrong == fewest), key=lambda one: one.gained, default=None)
+    fewest_wrong = min((example.wrong for example in examples), default=0)
+    return max(
+        (example for example in examples if example.wrong == fewest_wrong), key=lambda one: one.gained, default=None
+    )

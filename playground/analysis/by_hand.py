@@ -16,7 +16,7 @@ from playground.vit import QKV
 
 MOST = 4.0  # the largest coordinate of an arrow's tip, along each axis
 PICTURE_SIDE = 224  # pixels: the picture is resized to about this width and height
-ALIKE = 20  # the default scale, 1/temperature, of scores between colours; a smaller one makes nearly even rows
+ALIKE = 20  # the default scale of scores between colours; with a smaller scale, rows are nearly even
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ ALIKE = 20  # the default scale, 1/temperature, of scores between colours; a sma
 
 def arrows_as_text(arrows: Tensor) -> str:
     """The arrows as text for the page's address: x and y of each arrow in tenths, token by token."""
-    return "_".join(str(round(number * 10)) for number in arrows.flatten().tolist())
+    return "_".join(str(round(coordinate * 10)) for coordinate in arrows.flatten().tolist())
 
 
 def read(text: str, tokens: int = 9) -> Tensor | None:
@@ -57,7 +57,7 @@ def colour_trace(image: Image.Image, patch: int) -> Trace:
     size = fit(image.size, patch, (PICTURE_SIDE, PICTURE_SIDE))
     pixels = torch.from_numpy(np.array(displayed(image, size)))
     colours = mean_colours(pixels, patch).flatten(0, 1) + 1e-6  # (N, 3)
-    unit = torch.nn.functional.normalize(colours, dim=-1)
+    directions = torch.nn.functional.normalize(colours, dim=-1)
     return Trace(
         model="mean colour",
         size=size,
@@ -65,7 +65,7 @@ def colour_trace(image: Image.Image, patch: int) -> Trace:
         prefix=(),
         native_scale=ALIKE,
         scale=ALIKE,
-        record={0: QKV(unit[None], unit[None], unit[None])},
+        record={0: QKV(directions[None], directions[None], directions[None])},
         layers=1,
         logits=None,
         predictions=(),

@@ -27,23 +27,23 @@ def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     return cells.mean((1, 3)) / 255
 
 
-def differences(colours: np.ndarray, asked: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The squared differences of colour and of place from the patches `asked`, by default all, to all patches: two
-    arrays (asked, patches). colours: (rows, columns, 3)"""
+def differences(colours: np.ndarray, queries: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The squared differences of colour and of place from the patches `queries`, by default all, to all patches: two
+    arrays (queries, patches). colours: (rows, columns, 3)"""
     rows, columns = colours.shape[:2]
     places = np.stack(np.indices((rows, columns)), -1).reshape(-1, 2) / max(rows, columns)
-    query_index = slice(None) if asked is None else asked
+    query_index = slice(None) if queries is None else queries
     point_sets = (points.astype(np.float32) for points in (colours.reshape(-1, 3), places))
     colour, place = (((points[query_index, None] - points) ** 2).sum(-1) for points in point_sets)
     return colour, place
 
 
 def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.ndarray:
-    """The filter's weights from these squared differences: (asked, patches). Each row sums to 1."""
+    """The filter's weights from these squared differences: (queries, patches). Each row sums to 1."""
     scores = -colour / (2 * a**2) - place / (2 * b**2)
     scores[place == 0] = -np.inf  # the patch itself
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return powers / powers.sum(1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(1, keepdims=True))
+    return exponentials / exponentials.sum(1, keepdims=True)
 
 
 # The widths a and b that the microscope uses. Of all SETTINGS, this pair has the largest sum of two scores, each

@@ -101,7 +101,7 @@ PRESETS = {
     "1,024 px, patch 16": Case(image=1024),
 }
 
-SIZES = {  # sizes of the ViT paper, and two smaller ones that came later
+SIZES = {  # B, L and H are the ViT paper's; Ti and S were published later
     "Ti/16": Case(width=192, heads=3),
     "S/16": Case(width=384, heads=6),
     "B/16": Case(),
@@ -161,12 +161,12 @@ def convolution_cost(what: str, tokens: int, width: int, kernel: int, mlp: bool 
 
 
 def crossing(width: int, kernel: int, what: str = ATTENTION, other: str = DENSE) -> int:
-    """The smallest number of tokens at which attention costs more FLOPs than the convolution. A cost is a·N + b·N²,
-    with b = 0 for a convolution. So attention costs more above N = (a of the convolution − a of attention) / b, which
-    is (k² − 4)·D/2 for a whole attention and a dense convolution."""
-    linear, square = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
-    theirs = convolution_cost(other, 1, width, kernel)
-    return max(0, (theirs - linear) // square) + 1
+    """The smallest number of tokens at which attention costs more FLOPs than the convolution. A cost is a·N + b·N²
+    FLOPs, and a convolution has b = 0. So attention costs more if N > (a_convolution − a_attention) / b. For a whole
+    attention and a dense convolution this bound is (k² − 4)·D/2."""
+    linear_cost, square_cost = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
+    convolution_linear = convolution_cost(other, 1, width, kernel)
+    return max(0, (convolution_linear - linear_cost) // square_cost) + 1
 
 
 def attention_bytes(tokens: int, width: int, heads: int) -> int:

@@ -1,4 +1,5 @@
-"""Measures how far a cut moves a token's feature, compared with cuts of as much attention to other patches."""
+"""Measures how far a cut moves a token's feature, compared with cuts of as much attention to other patches. A cut sets
+attention to zero: the weights that some tokens (the hearers) give to other tokens (the unheard)."""
 
 from __future__ import annotations
 
@@ -14,19 +15,19 @@ from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
 SMALLEST = 1e-12
-NEAR = 0.1  # a control may cut this share more attention, or three times this share less
+NEAR = 0.1  # a control cuts 1 − 3 · NEAR to 1 + NEAR times as much attention as the real cut
 
 
 @dataclass(frozen=True)
 class Moved:
     by: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
-    others: tuple[float, ...]  # the same for the controls, which cut attention to other patches
+    others: tuple[float, ...]  # this change by each control, a cut of attention to other patches
     attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
     others_attention: tuple[float, ...]
 
     @property
     def times(self) -> float:
-        """How many times as far the feature moves as with the controls."""
+        """The feature's move by the cut, divided by the mean of its moves by the controls."""
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
@@ -55,34 +56,34 @@ def moved_beside_controls(
     must name the tokens that are not heard. `give_way` is called after each pass."""
     cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
-    for n in range(controls):
-        cut_sets.append(cuts.read([_control_cut(baseline, cut, seed + n) for cut in cut_set.all], cut_set.shape))
+    for control in range(controls):
+        cut_sets.append(cuts.read([_control_cut(baseline, cut, seed + control) for cut in cut_set.all], cut_set.shape))
     token = baseline.token(query)
-    before, moves = baseline.features()[token], []
+    feature_before, moves = baseline.features()[token], []
     for cut_set in cut_sets:
         give_way()
-        moves.append(_relative_change(before, _features_with(baseline, cut_set)[token]))
+        moves.append(_relative_change(feature_before, _features_with(baseline, cut_set)[token]))
     attention, *controls_attention = (attention_cut(baseline, cut_set.all) for cut_set in cut_sets)
     return Moved(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
 
 
 def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
-    """The share of their attention that hearers lose: the mean over the hearers, layers and heads of each cut."""
-    shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
-    return sum(shares) / max(len(shares), 1)
+    """The share of attention that the hearers lose, averaged over hearers, layers, heads and cuts."""
+    lost_shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
+    return sum(lost_shares) / max(len(lost_shares), 1)
 
 
 def _attention_received(baseline: Trace, cut: Cut) -> Tensor:
-    """(tokens,): the attention that each token gets from a cut's hearers: the mean over the cut's layers and heads."""
+    """(tokens,): the attention that each token gets from a cut's hearers, averaged over the cut's layers and heads."""
     hearers = list(cut.hearers) if cut.hearers is not None else baseline.some_patches(256)
     heads = slice(None) if cut.heads is None else list(cut.heads)
     layers = range(baseline.layers) if cut.layers is None else cut.layers
-    total = torch.zeros(baseline.tokens)
+    received = torch.zeros(baseline.tokens)
     for layer in layers:
         rows = baseline.weights(layer, hearers)[heads]  # (h, hearers, N)
         rows[:, range(len(hearers)), hearers] = 0  # a token's own weight is never cut
-        total += rows.mean((0, 1))
-    return total / len(layers)
+        received += rows.mean((0, 1))
+    return received / len(layers)
 
 
 def _unheard(baseline: Trace, cut: Cut) -> list[int]:
@@ -93,46 +94,48 @@ def _unheard(baseline: Trace, cut: Cut) -> list[int]:
 
 def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     """A control as text: a cut of other patches with about the same total attention."""
-    received, unheard = _attention_received(baseline, cut), set(_unheard(baseline, cut))
-    target = float(received[list(unheard)].sum())
+    attention, unheard = _attention_received(baseline, cut), set(_unheard(baseline, cut))
+    target_share = float(attention[list(unheard)].sum())
     hearers = set(cut.hearers or ())
-    candidates = [t for t in range(len(baseline.prefix), baseline.tokens) if t not in unheard | hearers]
-    order = [candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))]
-    chosen: list[int] = []
+    candidates = [number for number in range(len(baseline.prefix), baseline.tokens) if number not in unheard | hearers]
+    shuffled_tokens = [
+        candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))
+    ]
+    chosen_tokens: list[int] = []
     total = 0.0
-    for token in order:
-        share = float(received[token])
-        if total + share <= target * (1 + NEAR):
-            chosen.append(token)
+    for token in shuffled_tokens:
+        share = float(attention[token])
+        if total + share <= target_share * (1 + NEAR):
+            chosen_tokens.append(token)
             total += share
-    if total < target * (1 - 3 * NEAR):
+    if total < target_share * (1 - 3 * NEAR):
         raise PlaygroundError(f"No other patches get as much attention as {cut.text!r:.80} takes: nothing is like it.")
     hearer_text, _, layers_text = cut.text.partition(">")
-    _, at, layers_text = layers_text.partition("@")
+    _, at_sign, layers_text = layers_text.partition("@")
     columns = baseline.grid[1]
-    names = (divmod(token - len(baseline.prefix), columns) for token in sorted(chosen))
-    return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in names)}{at}{layers_text}"
+    patch_places = (divmod(token - len(baseline.prefix), columns) for token in sorted(chosen_tokens))
+    return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in patch_places)}{at_sign}{layers_text}"
 
 
 # One edge -------------------------------------------------------------------------------------------------------------
 
-NEARBY = 5  # the distance of hearer and twin is at least the longer side / NEARBY
-AROUND = 14  # the cut also covers patches within the longer side / AROUND of the twin: an eye has several patches
-MOST_AROUND = 4  # most patches on each side of the twin: the text of a larger cut is too long for an address
+NEARBY = 5  # a patch is far from another if their distance is more than the grid's longer side / NEARBY
+AROUND = 14  # a cut also covers patches within the grid's longer side / AROUND: an eye has several patches
+MOST_AROUND = 4  # most patches on each side of a block's middle; the text of a larger cut is too long for an address
 BLOCKS = 4  # the number of controls, which cut blocks elsewhere in the picture
 PASSES = 2 + BLOCKS  # passes of `cut_edge`: without a cut, with the cut, and with each control
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A cut and its effect: in all layers a patch hears neither its twin, the most similar far patch, nor the patches
-    around the twin."""
+    """The effect of a cut: in all layers, one patch (the hearer) no longer attends to its twin, the most similar far
+    patch, and to the patches around the twin."""
 
     twin: tuple[int, int]
     around: int  # patches on each side of the twin
     cut: str  # the cut as text
     by: float  # the relative change of the hearer's feature by the cut
-    others: tuple[float, ...]  # the same for the controls
+    others: tuple[float, ...]  # the relative changes by the controls
     before: float  # the cosine of the features of hearer and twin, without the cut
     after: float
 
@@ -151,31 +154,37 @@ def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int
 
 
 def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
-    """Cuts the edge and measures it; None if the grid is too small for a far twin. `give_way` is called after each
-    pass."""
-    before = seen.features()
-    twin = far_twin(seen, query, before)
+    """Cuts the edge from a patch to its twin and measures the effect; None if the grid is too small for controls.
+    `give_way` is called before each changed pass."""
+    features_before = seen.features()
+    twin = far_twin(seen, query, features_before)
     far_patches = [
         (row, column) for row in range(seen.grid[0]) for column in range(seen.grid[1])
         if min(_distance((row, column), query), _distance((row, column), twin)) > _near_radius(seen.grid)
     ]  # fmt: skip
     if not far_patches:
         return None
-    order = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
+    control_numbers = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
     reach = around(seen.grid)
-    texts = [_cut_around(query, spot, reach, seen.grid) for spot in (twin, *(far_patches[n] for n in order))]
+    texts = [
+        _cut_around(query, place, reach, seen.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
+    ]
     features_after = []
     for text in texts:
         give_way()
         features_after.append(_features_with(seen, cuts.read(text, seen.cuts.shape)))
     hearer, twin_token = seen.token(query), seen.token(twin)
-    shift, *control_shifts = (_relative_change(before[hearer], features[hearer]) for features in features_after)
-    cosines = (float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (before, features_after[0]))
-    return Edge(twin, reach, texts[0], shift, tuple(control_shifts), *cosines)
+    feature_change, *control_changes = (
+        _relative_change(features_before[hearer], features[hearer]) for features in features_after
+    )
+    cosines = (
+        float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (features_before, features_after[0])
+    )
+    return Edge(twin, reach, texts[0], feature_change, tuple(control_changes), *cosines)
 
 
 def around(grid: tuple[int, int]) -> int:
-    """The number of patches on each side of the twin that are cut with it."""
+    """The number of patches on each side of the twin that a cut covers as well."""
     return min(MOST_AROUND, max(1, max(grid) // AROUND))
 
 
@@ -187,9 +196,10 @@ def _distance(first: tuple[int, int], second: tuple[int, int]) -> int:
     return max(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
-def _cut_around(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:
-    """A cut as text: `query` does not hear the block of patches around `spot`."""
+def _cut_around(query: tuple[int, int], centre: tuple[int, int], radius: int, grid: tuple[int, int]) -> str:
+    """A cut as text: `query` does not hear the block of patches around `centre`."""
     rows, columns = (
-        range(max(0, at - around), min(side, at + around + 1)) for at, side in zip(spot, grid, strict=True)
+        range(max(0, position - radius), min(side, position + radius + 1))
+        for position, side in zip(centre, grid, strict=True)
     )
     return f"{query[0]},{query[1]}>" + "+".join(f"{row},{column}" for row in rows for column in columns)

@@ -1,4 +1,4 @@
-"""Measures how well maps explain: scores maps for one patch, and each method of relevance, by what blanking changes.
+"""Scores maps of relevance: a good map predicts how far the answer moves when parts of the picture are blanked.
 Also measures where the class token's maps lie on drawn scenes, and which patches resemble a text."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONTROLS = ("rollout", "random")
 @dataclass(frozen=True)
 class Score:
     method: str
-    rank_correlation: float  # of the map with the moves of the answer when blocks are blanked
+    rank_correlation: float  # correlation of the map with the moves of the answer when blocks are blanked
     deletion: float
     insertion: float
 
@@ -34,16 +34,16 @@ def scores(
     seen: Trace, target: occlusion.Target, by: str = "mean", methods: Sequence[str] = METHODS
 ) -> Iterator[Score]:
     """The scores of each method and of the controls. Each takes about thirty passes."""
-    measured = occlusion.Measured(seen, target, by)
+    blanking = occlusion.Measured(seen, target, by)
     side = occlusion.side_of(seen.grid)
-    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    moves = blanking.moved(occlusion.blocks(seen.grid, side))
     for method in (*methods, *CONTROLS):
         relevance = _map(seen, target, method)
         yield Score(
             method,
             occlusion.foretells(relevance, side, moves),
-            occlusion.deletion(relevance, measured).area,
-            occlusion.insertion(relevance, measured).area,
+            occlusion.deletion(relevance, blanking).area,
+            occlusion.insertion(relevance, blanking).area,
         )
 
 
@@ -91,14 +91,14 @@ NAMED_SCENES = 60  # the number of drawn scenes that ON_THE_NAMED was measured o
 class Explained:
     maps: dict[str, Tensor]  # name -> (rows, columns); 0 in the query's own block
     moved: Tensor  # (rows, columns): how far the query's feature moves without each block; 0 in the query's block
-    scores: dict[str, float]  # rank correlation of each map with `moved`, over equal blocks without the query
+    scores: dict[str, float]  # rank correlation of each map with `moved`, over blocks of equal size but the query's
     blocks: int  # number of blanked blocks
     compared: int  # number of blocks in the scores
     side: int  # the side of a block in patches
-    top: tuple[int, int]  # the patch outside the query's block with the largest share of rollout
+    top: tuple[int, int]  # the patch with the largest share of rollout, outside the query's block
     top_share: float  # the share of rollout at `top`
     top_moves: float  # how far the feature moves without the block around `top`
-    top_rank: int  # the rank of `top_moves` among the moves by all blocks, from 1
+    top_rank: int  # the rank of `top_moves`, from 1, among the moves by all blocks but the query's
 
 
 CHANCE = ("random", "constant")  # baselines: a good score of one of these maps would mean that the score is flawed
@@ -147,19 +147,19 @@ ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patches, as 
 
 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
-    """The maps, (rows, columns) each: weights of the last layer, the same times the lengths of the values, rollout,
-    gradient × weight through all layers, the filter by colour and nearness, and the two of CHANCE. pixels: (H, W, 3)"""
-    last = seen.layers - 1
-    rows = seen.rows(last, query)  # (heads, tokens)
+    """{name: map (rows, columns)}: the last layer's weights; these weights times the lengths of the values; rollout;
+    gradient × weight through all layers; the filter by colour and nearness; the two of CHANCE. pixels: (H, W, 3)"""
+    last_layer = seen.layers - 1
+    rows = seen.rows(last_layer, query)  # (heads, tokens)
     colours = colour_nearness.mean_colours(pixels, seen.grid)
     patch = query[0] * seen.grid[1] + query[1]
-    rows_of = {
+    row_by_name = {
         "weight": rows.mean(0),
-        "arrives": (rows * seen.value_norms(last)).mean(0),
+        "arrives": (rows * seen.value_norms(last_layer)).mean(0),
         "rollout": seen.rollout(query).flatten(),
         "gradient": seen.relevance(query, method="chefer"),
     }
-    patch_maps = {name: seen.on_grid(row.float().cpu()) for name, row in rows_of.items()}
+    patch_maps = {name: seen.on_grid(row.float().cpu()) for name, row in row_by_name.items()}
     patch_maps["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
     patch_maps["random"] = _map(seen, occlusion.Target(query=query), "random")
     patch_maps["constant"] = torch.ones(seen.grid)
@@ -167,51 +167,65 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
 
 
 def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
-    """The block that holds the query, (rows, columns) bool. Scores leave this block out, because every map is right
-    about it."""
+    """The block that holds the query, (rows, columns) bool. Scores leave this block out, because every map
+    has a large value there."""
     return next(block for block in occlusion.blocks(grid, side) if block[query])
 
 
 def moves_of(
     seen: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Iterator[list[float]]:
-    """Yields, every few passes, how far the feature moves without each block that was blanked so far."""
-    measured = occlusion.Measured(seen, occlusion.Target(query=query), give_way=give_way)
+    """Yields, after every few passes, the moves of the query's feature by all blocks that were blanked so far."""
+    blanking = occlusion.Measured(seen, occlusion.Target(query=query), give_way=give_way)
     blocks, moves = occlusion.blocks(seen.grid, side), []
     for start in range(0, len(blocks), occlusion.AT_ONCE):
-        moves = [*moves, *measured.moved(blocks[start : start + occlusion.AT_ONCE])]
+        moves = [*moves, *blanking.moved(blocks[start : start + occlusion.AT_ONCE])]
         yield moves
 
 
 def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
     """Scores the maps. `side`: the side of a block in patches; `moves`: how far the query's feature moves without each
     block. A map's value for a block is the mean over the block. Only blocks of one size are compared, because larger
-    blocks move more, so that even a constant map would seem to know which blocks matter."""
+    blocks move the feature further."""
     grid = tuple(patch_maps["constant"].shape)
     blocks, query_block = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
-    moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
+    move_map = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
     moves_elsewhere = [move for block, move in zip(blocks, moves, strict=True) if not block[query]]
-    block_numbers = [n for n, block in enumerate(blocks) if not block[query]]
-    compared = [block_numbers[n] for n in occlusion.comparable([blocks[n] for n in block_numbers])]
+    block_numbers = [number for number, block in enumerate(blocks) if not block[query]]
+    compared_blocks = [
+        block_numbers[number] for number in occlusion.comparable([blocks[number] for number in block_numbers])
+    ]
     scores = {
-        name: occlusion.spearman([float(patch_map[blocks[n]].mean()) for n in compared], [moves[n] for n in compared])
+        name: occlusion.spearman(
+            [float(patch_map[blocks[number]].mean()) for number in compared_blocks],
+            [moves[number] for number in compared_blocks],
+        )
         for name, patch_map in patch_maps.items()
     }
     rollout = patch_maps["rollout"].masked_fill(query_block, 0)
-    top = divmod(int(rollout.argmax()), grid[1])
-    top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top])
+    top_patch = divmod(int(rollout.argmax()), grid[1])
+    top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top_patch])
     masked_maps = {name: patch_map.masked_fill(query_block, 0) for name, patch_map in patch_maps.items()}
     rank = sum(move >= top_move for move in moves_elsewhere)
     return Explained(
-        masked_maps, moved, scores, len(blocks), len(compared), side, top, float(rollout[top]), top_move, rank
+        masked_maps,
+        move_map,
+        scores,
+        len(blocks),
+        len(compared_blocks),
+        side,
+        top_patch,
+        float(rollout[top_patch]),
+        top_move,
+        rank,
     )
 
 
 def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
     """The mean score of each map over the query patches in ASKERS."""
     side, query_scores = occlusion.side_of(seen.grid), []
-    for down, across in ASKERS:
-        query = (int(down * seen.grid[0]), int(across * seen.grid[1]))
+    for row_share, column_share in ASKERS:
+        query = (int(row_share * seen.grid[0]), int(column_share * seen.grid[1]))
         *_, moves = moves_of(seen, query, side)
         query_scores.append(explain(maps(seen, pixels, query), query, side, moves).scores)
     return {name: sum(scores[name] for scores in query_scores) / len(query_scores) for name in query_scores[0]}
@@ -221,8 +235,9 @@ def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
 
 
 def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
-    """The cosine of each token, read by itself after a layer, with the direction of a text (models/text_tower.py):
-    (tokens,). The model was trained to read only its class token, or all patches together, after the last layer."""
+    """(tokens,): the cosine between each token, read alone after a layer, and the direction of a text
+    (models/text_tower.py). In training the model reads only its class token, or all patches together, after the last
+    layer."""
     vectors = seen.alone(layer)
     if vectors.shape[1] != len(direction):
         raise PlaygroundError(

@@ -4,7 +4,7 @@ those of a random map and a constant map.
 For each picture the maps explain one answer: the margin of the likeliest label or, in a model without labels, the
 feature of a patch. The scores:
 
-    rank correlation  Spearman's, of the map's sum in each block of patches and the move when that block is blanked
+    rank correlation  Spearman's, between the map's sum in each block of patches and the move when the block is blanked
     deletion          the area under the moves while patches are blanked, the most relevant first: large is good
     insertion         the area under the moves while patches are shown in the same order: small is good
     shuffled          the rank correlation with the map of a model in which each parameter's numbers are shuffled
@@ -59,12 +59,12 @@ class Faithful:
 
 
 def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
-    """{model: [(picture, its scores)]}, from a .csv that the command `faithfulness` wrote."""
+    """{model: [(picture, scores)]}, from a .csv that the command `faithfulness` wrote."""
     scores_by_model: dict[str, list[tuple[str, Faithful]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            numbers = (float(row[measure] or "nan") for measure in MEASURES)
-            scores_by_model.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *numbers)))
+            scores = (float(row[measure] or "nan") for measure in MEASURES)
+            scores_by_model.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *scores)))
     return scores_by_model
 
 
@@ -74,8 +74,8 @@ def faithfulness(
     """The scores of each method and of both controls. `shuffled`: the model from `with_shuffled`."""
     object_patches = None if mask is None else on_patches(mask, seen.grid)
     target = answer_of(seen, object_patches)
-    measured, side = occlusion.Measured(seen, target, by), occlusion.side_of(seen.grid)
-    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    blanking, side = occlusion.Measured(seen, target, by), occlusion.side_of(seen.grid)
+    moves = blanking.moved(occlusion.blocks(seen.grid, side))
     shuffled_trace = trace_input(shuffled, seen._need_input(), scale=seen.scale, cut=seen.cuts.texts)
     for method in (*WAYS, *CONTROLS):
         relevance = map_of(seen, target, method)
@@ -84,8 +84,8 @@ def faithfulness(
         yield Faithful(
             method,
             occlusion.foretells(relevance, side, moves),
-            occlusion.deletion(order, measured).area,
-            occlusion.insertion(order, measured).area,
+            occlusion.deletion(order, blanking).area,
+            occlusion.insertion(order, blanking).area,
             np.nan
             if shuffled_map is None
             else occlusion.spearman(
@@ -109,8 +109,8 @@ def answer_of(seen: Trace, object_patches: Tensor | None) -> Target:
 
 
 def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
-    """The map of a method: (rows, columns). "raw", the mean of the last layer's heads, and rollout are rows of the
-    explained token; if a label is explained, of the class token or, without one, of the middle patch."""
+    """(rows, columns): the map of a method. The maps "raw" (the mean of the last layer's heads) and "rollout" are a row
+    of one token: the explained token or, for a label, the class token or else the middle patch."""
     reader: Query = (
         target.query
         if target.query is not None
@@ -132,18 +132,18 @@ def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], obje
 
 def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:
     """A copy of the model in which the values of each parameter tensor are shuffled."""
-    shuffled, random = copy.deepcopy(vit), torch.Generator().manual_seed(seed)
+    shuffled_model, generator = copy.deepcopy(vit), torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for p in shuffled.parameters():
-            p.copy_(p.flatten()[torch.randperm(p.numel(), generator=random).to(p.device)].view(p.shape))
-    shuffled.name = f"{vit.name} with shuffled parameters"
-    return shuffled
+        for p in shuffled_model.parameters():
+            p.copy_(p.flatten()[torch.randperm(p.numel(), generator=generator).to(p.device)].view(p.shape))
+    shuffled_model.name = f"{vit.name} with shuffled parameters"
+    return shuffled_model
 
 
 def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
     """(rows, columns) bool: the patches of the thing, which is the part of the mask that is not black."""
-    white = Image.fromarray((np.asarray(mask.convert("L")) > 0).astype(np.uint8) * 255)
-    shares = np.asarray(white.resize((grid[1], grid[0]), Image.Resampling.BOX)) / 255
+    white_mask = Image.fromarray((np.asarray(mask.convert("L")) > 0).astype(np.uint8) * 255)
+    shares = np.asarray(white_mask.resize((grid[1], grid[0]), Image.Resampling.BOX)) / 255
     return torch.from_numpy(shares >= MASKED)
 
 
@@ -156,13 +156,13 @@ def pointing(relevance: Tensor, object_patches: Tensor) -> float:
 
 
 def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
-    """IoU of the object's mask and the map's n largest patches, where the mask has n patches."""
+    """IoU of the object's n patches and the n patches with the largest values in the map."""
     if not object_patches.any():
         return float("nan")
-    chosen = torch.zeros(object_patches.numel(), dtype=torch.bool)
-    chosen[relevance.flatten().argsort(descending=True, stable=True)[: int(object_patches.sum())]] = True
-    overlap = chosen & object_patches.flatten()
-    return float(overlap.sum() / (chosen | object_patches.flatten()).sum())
+    is_chosen = torch.zeros(object_patches.numel(), dtype=torch.bool)
+    is_chosen[relevance.flatten().argsort(descending=True, stable=True)[: int(object_patches.sum())]] = True
+    overlap = is_chosen & object_patches.flatten()
+    return float(overlap.sum() / (is_chosen | object_patches.flatten()).sum())
 
 
 # The rank correlation of a map with the moves by blanking is measured on this picture, or else taken from the table of
@@ -171,7 +171,7 @@ def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
 
 @dataclass(frozen=True)
 class Foretold:
-    correlation: float  # Spearman's, of the map with how far blanking each block moves the answer
+    correlation: float  # Spearman's, between the map and the moves of the answer when blocks are blanked
     random: float  # the correlation of a random map
     constant: float  # the correlation of a constant map
     blocks: int = 0  # number of blocks compared on this picture
@@ -188,9 +188,9 @@ def foretold_table() -> dict[str, dict[str, Foretold]]:
             method: [scores.rank_correlation for _, scores in rows if scores.method == method]
             for method in _methods(rows)
         }
-        chance = [mean(correlations[control]) for control in CONTROLS]
+        control_means = [mean(correlations[control]) for control in CONTROLS]
         table[model] = {
-            method: Foretold(mean(correlations[method]), *chance, pictures=len(correlations[method]))
+            method: Foretold(mean(correlations[method]), *control_means, pictures=len(correlations[method]))
             for method in correlations.keys() - set(CONTROLS)
         }
     return table
@@ -227,8 +227,8 @@ def compare(
 ) -> Foretold:  # fmt: skip
     """Like `measure`, with the moves of blocks that were blanked already."""
     maps = (map_of(seen, target, way, give_way) for way in (method, *CONTROLS))
-    numbers = [occlusion.foretells(relevance, side, moves) for relevance in maps]
-    return Foretold(*numbers, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
+    correlations = [occlusion.foretells(relevance, side, moves) for relevance in maps]
+    return Foretold(*correlations, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
 
 
 def remember(seen: Trace, target: Target, method: str, foretold: Foretold) -> Foretold:

@@ -27,27 +27,29 @@ DRAWN = 400  # number of patches that are drawn from a larger grid
 
 
 def asking(seen: Trace) -> list[int]:
-    """The token indices of the patches whose rows are measured. They are drawn at random: every eighth patch of a grid
-    with 56 columns would be the same seven columns in every row."""
+    """The token indices of the patches whose rows are measured. In a large grid the patches are drawn at random,
+    because every eighth patch of a grid with 56 columns would lie in the same seven columns."""
     first_patch = len(seen.prefix)
-    patches = seen.tokens - first_patch
-    if patches <= ALL:
+    patch_count = seen.tokens - first_patch
+    if patch_count <= ALL:
         return list(range(first_patch, seen.tokens))
-    sample = torch.randperm(patches, generator=torch.Generator().manual_seed(0))[:DRAWN]
+    sample = torch.randperm(patch_count, generator=torch.Generator().manual_seed(0))[:DRAWN]
     return (first_patch + sample.sort().values).tolist()
 
 
 def words(seen: Trace) -> str:
     """A sentence that says that only some rows were measured; "" if all rows were."""
-    patches, measured = seen.tokens - len(seen.prefix), len(asking(seen))
+    patch_count, measured_count = seen.tokens - len(seen.prefix), len(asking(seen))
     return (
-        "" if measured == patches else f"Measured on the rows of {measured:,} of {patches:,} patches, drawn at random."
+        ""
+        if measured_count == patch_count
+        else f"Measured on the rows of {measured_count:,} of {patch_count:,} patches, drawn at random."
     )
 
 
-REACH = 3  # patches: offsets up to this distance are searched
-OWN = 0.5  # a head that gives a larger share to the query's own object has the habit CONTENT: see `habit`
-CROWD = 24  # patches, evenly spread, whose mean row stands for all patches
+REACH = 3  # the largest offset, in patches, that is searched for a habit
+OWN = 0.5  # a head with a larger share on the query's own object counts as preferring that object: see `habit`
+CROWD = 24  # number of evenly spread patches whose mean row stands for all patches
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Habit:
     short: str  # a shorter label, for a small cell
     colour: str  # a colour other than those of queries, keys, values and convolution
     symbol: str  # plotly's name of a marker, for people who can't tell the colours apart
-    means: str  # what the name means, for a head on average over the patches of one picture
+    means: str  # what the name says about a head, on average over one picture's patches
 
 
 CONTENT = Habit(
@@ -66,7 +68,7 @@ CONTENT = Habit(
     "Where it looks depends on what the patches show: it prefers those of the same colour or the same object.",
 )  # fmt: skip
 FIXED = Habit(
-    "fixed offset", "", "#CC79A7", "triangle-left",  # in a small cell the direction is shown instead
+    "fixed offset", "", "#CC79A7", "triangle-left",  # a small cell shows the direction instead of a label
     "More than 30 % of the weight goes to the patch at one distance in one direction.",
 )  # fmt: skip
 LOCAL = Habit(
@@ -95,7 +97,7 @@ IDLE = Habit(
     "idle", "idle", "#5B5D66", "x-thin-open",
     "What it adds to the tokens is less than a fifth as long as what an average head of its layer adds.",
 )  # fmt: skip
-HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE)  # in the order of legends
+HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE)  # legends have this order
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,13 @@ class Head:
     to_self: float  # share of the query itself
     to_class: float  # share of the class token and the distillation token
     to_registers: float  # share of the registers
-    to_one: float  # largest mean share of a single patch
+    to_one: float  # share of the patch that gets most, averaged over the queries
     near: float  # share of the eight neighbours
-    offset: tuple[int, int]  # (down, right) from the query to the relative place with the largest share
-    offset_share: float  # share of that place
-    content: float  # 0: rows equal the head's average pattern of offsets; 1: they depend on the image alone
-    colour: float  # 1 − colour distance to what it attends to / mean distance in its pattern: 1 same, 0 blind
-    effect: float  # length of what the head adds to the tokens, relative to the average head of its layer
+    offset: tuple[int, int]  # (down, right): the offset from the query that gets the largest mean share
+    offset_share: float  # the mean share of the patch at `offset`
+    content: float  # 0: every row is the head's mean pattern of offsets; 1: no row resembles this pattern
+    colour: float  # 1 − colour distance to attended patches / distance by offsets alone; 0: ignores colour
+    effect: float  # length of the vector that the head adds to a token, relative to the mean over its layer's heads
 
 
 def kind(head: Head, own_object: float = 0.0) -> str:
@@ -129,21 +131,21 @@ def short(head: Head, head_habit: Habit) -> str:
 
 def habit(head: Head, own_object: float = 0.0) -> Habit:
     """The habit of a head. `own_object`: the share on the query's own object, which is known for drawn scenes only."""
-    elsewhere = 1 - head.to_self - head.to_class - head.to_registers
+    other_share = 1 - head.to_self - head.to_class - head.to_registers
     if head.effect < 0.2:
         return IDLE
     if head.to_class + head.to_registers > 0.5:
         return PREFIX
-    if head.to_one > 0.3:  # before CONTENT: the row is the same whichever patch asks
+    if head.to_one > 0.3:  # tested before CONTENT, because such rows are the same for all queries
         return ONE
     if head.to_self > 0.5:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED
     is_alike = head.colour > 0.2 or own_object > OWN
-    if head.content > 0.35 and is_alike:  # before LOCAL, because similar patches are often near
+    if head.content > 0.35 and is_alike:  # tested before LOCAL, because similar patches are often near
         return CONTENT
-    if head.near > 0.5 * elsewhere:
+    if head.near > 0.5 * other_share:
         return LOCAL
     return EVERYWHERE if head.breadth > 0.5 else MIXED
 
@@ -164,7 +166,7 @@ def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "p
 
 @dataclass(frozen=True)
 class Habits:
-    """The numbers of every head, each (layers, heads); see Head for what they mean."""
+    """The numbers of every head, each (layers, heads); Head explains each number."""
 
     entropy: np.ndarray
     breadth: np.ndarray
@@ -201,11 +203,14 @@ class Habits:
     def _of_every_head(self, rule: Callable, own_object: np.ndarray | None) -> list[list]:
         layers, heads = self.entropy.shape
         object_shares = np.zeros((layers, heads)) if own_object is None else own_object
-        return [[rule(self.head(i, h), object_shares[i, h]) for h in range(heads)] for i in range(layers)]
+        return [
+            [rule(self.head(layer, head), object_shares[layer, head]) for head in range(heads)]
+            for layer in range(layers)
+        ]
 
 
 def average(image_habits: Sequence[Habits]) -> Habits:
-    """The mean over images of one model; their grids may differ."""
+    """The mean over several images in one model; the images' grids may differ."""
     return _statistic_of_each(image_habits, np.mean)
 
 
@@ -238,8 +243,8 @@ def stacked(layers: Sequence[Habits]) -> Habits:
 def look_at(seen: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
     """Measures the heads of these layers."""
     grid = grid or Grid.of(seen)
-    measured = [_layer_numbers(seen, layer, grid) for layer in layers]
-    return Habits(**{name: np.stack([layer[name].numpy() for layer in measured]) for name in measured[0]})
+    layer_numbers = [_layer_numbers(seen, layer, grid) for layer in layers]
+    return Habits(**{name: np.stack([layer[name].numpy() for layer in layer_numbers]) for name in layer_numbers[0]})
 
 
 def even_distance(rows: int, columns: int) -> float:
@@ -255,78 +260,79 @@ class Grid:
     queries: Tensor  # (S,) patch numbers
     down: Tensor  # (S, P) patches from the query to the key
     right: Tensor  # (S, P)
-    colour: Tensor | None  # (S, P) distance of the mean colours
+    colour: Tensor | None  # (S, P) distance between the mean colours of query and key
 
     @staticmethod
     def of(seen: Trace) -> Grid:
         rows, columns = seen.grid
         patches = torch.arange(rows * columns)
         queries = torch.tensor(asking(seen)) - len(seen.prefix)
-        y, x = patches // columns, patches % columns
+        row, column = patches // columns, patches % columns
         colour = None
         if seen.input is not None:
-            means = F.avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (P, 3)
-            colour = torch.cdist(means[queries], means)
-        return Grid(queries, y - y[queries, None], x - x[queries, None], colour)
+            mean_colours = F.avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (P, 3)
+            colour = torch.cdist(mean_colours[queries], mean_colours)
+        return Grid(queries, row - row[queries, None], column - column[queries, None], colour)
 
 
 def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
-    """The (layer, head) whose row is the best to guess: the head with the largest sum of weights on a few far patches,
-    after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all alike."""
+    """The (layer, head) whose row a reader is asked to guess: the head with the largest sum of weights on a few far
+    patches, after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all
+    alike."""
     rows, columns = seen.grid
-    y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
-    is_far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
-    most_lit = max(1, rows * columns // 20)
+    down, right = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
+    is_far = torch.maximum(down.abs(), right.abs()) > REACH  # (rows, columns)
+    far_count = max(1, rows * columns // 20)
     shares = []
     for layer in range(seen.layers):
-        crowd = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
-        excess = seen.on_grid((seen.rows(layer, query) - crowd).clamp(min=0))
-        shares.append((excess * is_far).flatten(1).topk(most_lit).values.sum(dim=1))  # (heads,)
+        mean_row = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
+        excess = seen.on_grid((seen.rows(layer, query) - mean_row).clamp(min=0))
+        shares.append((excess * is_far).flatten(1).topk(far_count).values.sum(dim=1))  # (heads,)
     return divmod(int(torch.stack(shares).argmax()), seen.heads)
 
 
 def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
-    """The numbers of one layer's heads by their names in Habits, (heads,) each."""
+    """{field of Habits: (heads,)} for one layer."""
     first_patch = len(seen.prefix)
     weights = seen.weights(layer, (first_patch + grid.queries).tolist())  # (heads, S, tokens)
     bits = entropy(weights)  # (heads, S)
-    patches, is_itself = weights[..., first_patch:], (grid.down == 0) & (grid.right == 0)
-    distances, patch_share = (grid.down**2 + grid.right**2).sqrt(), patches.sum(-1).clamp(min=1e-9)
-    registers = sum(name.startswith("reg") for name in seen.prefix)
-    pattern, around = _pattern(patches, grid)
-    elsewhere, expected = (_without_itself(rows, is_itself) for rows in (patches, pattern))
+    patch_weights, is_itself = weights[..., first_patch:], (grid.down == 0) & (grid.right == 0)
+    distances, patch_share = (grid.down**2 + grid.right**2).sqrt(), patch_weights.sum(-1).clamp(min=1e-9)
+    register_count = sum(name.startswith("reg") for name in seen.prefix)
+    pattern, offset_maps = _pattern(patch_weights, grid)
+    other_weights, expected_weights = (_without_itself(rows, is_itself) for rows in (patch_weights, pattern))
     return {
         "entropy": bits.mean(-1),
         "breadth": (2**bits).mean(-1) / weights.shape[-1],
-        "distance": ((patches * distances).sum(-1) / patch_share).mean(-1),
-        "to_self": patches[:, is_itself].mean(-1),
-        "to_class": weights[..., : first_patch - registers].sum(-1).mean(-1),
-        "to_registers": weights[..., first_patch - registers : first_patch].sum(-1).mean(-1),
-        "to_one": patches.mean(-2).amax(-1),
-        "near": (patches * ((distances < 2) & ~is_itself)).sum(-1).mean(-1),
-        "content": (elsewhere - expected).abs().sum(-1).mean(-1) / 2,
-        "colour": _colour(elsewhere, expected, grid),
+        "distance": ((patch_weights * distances).sum(-1) / patch_share).mean(-1),
+        "to_self": patch_weights[:, is_itself].mean(-1),
+        "to_class": weights[..., : first_patch - register_count].sum(-1).mean(-1),
+        "to_registers": weights[..., first_patch - register_count : first_patch].sum(-1).mean(-1),
+        "to_one": patch_weights.mean(-2).amax(-1),
+        "near": (patch_weights * ((distances < 2) & ~is_itself)).sum(-1).mean(-1),
+        "content": (other_weights - expected_weights).abs().sum(-1).mean(-1) / 2,
+        "colour": _colour(other_weights, expected_weights, grid),
         "effect": _effect(seen, layer, weights),
-        "offsets": around,
+        "offsets": offset_maps,
     }
 
 
-def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
-    """The mean weight of each head at each offset, over the queries that have a patch there, in two forms: as the rows
-    of a head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
-    heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
+def _pattern(patch_weights: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
+    """The mean weight of each head at each offset, over the queries with a patch at this offset. Returned in two forms:
+    as the rows of a head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
+    heads, top, left = len(patch_weights), int(grid.down.min()), int(grid.right.min())
     row_length = int(grid.right.max()) - left + 1
-    place = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset
-    counts = torch.bincount(place.flatten(), minlength=int(place.max()) + 1)
-    totals = torch.zeros(heads, len(counts)).index_add_(1, place.flatten(), patches.flatten(1))
-    mean = totals / counts.clamp(min=1)
+    offset_numbers = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset
+    counts = torch.bincount(offset_numbers.flatten(), minlength=int(offset_numbers.max()) + 1)
+    totals = torch.zeros(heads, len(counts)).index_add_(1, offset_numbers.flatten(), patch_weights.flatten(1))
+    mean_weights = totals / counts.clamp(min=1)
     offset_map = torch.zeros(heads, 2 * REACH + 1, 2 * REACH + 1)
     for down in range(max(-REACH, top), min(REACH, -top) + 1):
         for right in range(max(-REACH, left), min(REACH, -left) + 1):
             offset = (down - top) * row_length + right - left
             if 2 * counts[offset] >= len(grid.queries):  # a mean over fewer queries would be noise
-                offset_map[:, down + REACH, right + REACH] = mean[:, offset]
-    return mean[:, place], offset_map
+                offset_map[:, down + REACH, right + REACH] = mean_weights[:, offset]
+    return mean_weights[:, offset_numbers], offset_map
 
 
 def _without_itself(rows: Tensor, is_itself: Tensor) -> Tensor:
@@ -335,24 +341,24 @@ def _without_itself(rows: Tensor, is_itself: Tensor) -> Tensor:
     return rows / rows.sum(-1, keepdim=True).clamp(min=1e-9)
 
 
-def _colour(elsewhere: Tensor, expected: Tensor, grid: Grid) -> Tensor:
+def _colour(other_weights: Tensor, expected_weights: Tensor, grid: Grid) -> Tensor:
     if grid.colour is None:
-        return torch.full((len(elsewhere),), torch.nan)
-    distance, expected_distance = ((rows * grid.colour).sum((-2, -1)) for rows in (elsewhere, expected))
+        return torch.full((len(other_weights),), torch.nan)
+    distance, expected_distance = ((rows * grid.colour).sum((-2, -1)) for rows in (other_weights, expected_weights))
     return torch.where(expected_distance > 1e-6, 1 - distance / expected_distance.clamp(min=1e-6), 0)
 
 
 def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
-    """The mean length of the vector that each head adds to a patch, divided by the layer's average. Includes the
-    layer's gain, LayerScale, if the model has one."""
+    """The mean length of the vector that each head adds to a patch, divided by the layer's average. The vector
+    includes the layer's gain (LayerScale), if the model has gains."""
     v = seen.record[layer].v
     if v is None or seen.vit is None:
         return torch.full((len(weights),), torch.nan)
     block: Any = seen.vit.blocks[layer]
-    out = block.attn.proj.weight.detach()  # (D, D): every head has its d columns
+    output_matrix = block.attn.proj.weight.detach()  # (D, D): d columns for each head
     if hasattr(block.ls1, "gamma"):
-        out = block.ls1.gamma.detach()[:, None] * out
-    per_head = out.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
+        output_matrix = block.ls1.gamma.detach()[:, None] * output_matrix
+    per_head = output_matrix.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
     lengths = (weights @ v.float().cpu() @ per_head.mT).norm(dim=-1).mean(-1)
     return lengths / lengths.mean().clamp(min=1e-9)
 
@@ -383,12 +389,12 @@ def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Dif
     patches, without prefix tokens. `give_way` is called after every layer."""
     first_patch = len(seen.prefix)
     queries = asking(seen)
-    share, breadth = torch.empty(seen.layers, seen.heads), 0.0
+    shares, breadth = torch.empty(seen.layers, seen.heads), 0.0
     for layer in range(seen.layers):
         weights = seen.weights(layer, queries)  # (heads, queries, tokens)
         breadth += float((2 ** entropy(weights)).mean(-1).sum())
-        heaviest = weights[..., first_patch:].argmax(-1)  # (heads, queries)
-        most_contributing = (weights * seen.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
-        share[layer] = (heaviest != most_contributing).float().mean(-1)
+        heaviest_patch = weights[..., first_patch:].argmax(-1)  # (heads, queries)
+        largest_contributor = (weights * seen.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
+        shares[layer] = (heaviest_patch != largest_contributor).float().mean(-1)
         give_way()
-    return Differing(share, len(queries), breadth / share.numel())
+    return Differing(shares, len(queries), breadth / shares.numel())

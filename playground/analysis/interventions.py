@@ -35,7 +35,7 @@ WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
 
 
 class Trace(tracing.Trace):
-    """A trace (playground/tracing.py: its rows, columns, features, relevance), and what can be done to its pass."""
+    """A trace (playground/tracing.py: its rows, columns, features, relevance), with a pass that can be changed."""
 
     def again(self, at: At | Mapping[str, Callable[[Tensor], Tensor]], words: str = "an intervention at=") -> Trace:
         """Runs the same pass again with `at` (see `playground.trace`); captions say `words`.
@@ -47,8 +47,8 @@ class Trace(tracing.Trace):
         return _again(self, as_function(self._need_vit(), at), words)
 
     def ablate(self, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None) -> Trace:
-        """The same pass in which these (layer, head) give nothing, or, to="mean", the mean of what they give: over the
-        tokens of this picture, or of all pictures of the folder `mean_of`.
+        """The same pass in which each of these heads, (layer, head), gives zeros or, with to="mean", its mean output:
+        over the tokens of this picture, or over those of all pictures in the folder `mean_of`.
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> seen.ablate(heads=[(4, 0), (5, 3)])
@@ -59,9 +59,9 @@ class Trace(tracing.Trace):
     def patch(
         self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"
     ) -> Trace:
-        """The same pass, with values of the pass of `other` put into these layers and positions (by default all):
-        "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys",
-        "values", or "head:3". {(7, 5): (3, 2)} puts the other's patch (3, 2) at (7, 5).
+        """The same pass with values from the pass of `other` in these layers and positions (by default all positions).
+        `what`: "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys", "values", or
+        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5).
 
         >>> meadow, flock = (playground.trace("untrained", name, size=(224, 224)) for name in ("meadow", "flock"))
         >>> meadow.patch(flock, layers=4, positions=(7, 5)).interventions
@@ -83,8 +83,8 @@ class Trace(tracing.Trace):
     def occlude(
         self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: str = "mean"
     ) -> Tensor:
-        """(rows, columns): the change when the block around each patch, `blocks` patches a side, is blanked. For a
-        label: the loss of its margin in logits, above zero where the block speaks for it. For a query: how far its
+        """(rows, columns): for each patch, the change when its block of `blocks` × `blocks` patches is blanked. For a
+        label: the loss of its margin in logits, above zero if the block speaks for the label. For a query: how far its
         feature moves. `by`: "mean" (the picture's colour), "noise" or "neighbours".
 
         >>> seen = playground.trace("untrained", "meadow")
@@ -97,8 +97,8 @@ class Trace(tracing.Trace):
         self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT, by: str = "mean"
     ) -> Foretold:
         """How well a map of relevance ("gradient", "integrated", "chefer", "legrad"), "rollout" or "raw" foretells what
-        blanking blocks of this picture moves: the rank correlation, and what a random map and a constant one get. The
-        figures of this trace bear it from now on.
+        blanking blocks of this picture moves: the rank correlation, and what a random map and a constant map get. From
+        now on, the figures of this trace show this number.
 
         >>> seen = playground.trace("untrained", "meadow", size=(112, 112))
         >>> seen.foretells("cls").constant
@@ -114,10 +114,10 @@ class Trace(tracing.Trace):
 def _again(seen: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
     vit = seen._need_vit()
     settings = {"scale": seen.scale, "cut": [*seen.cuts.texts, *cut], "interventions": (*seen.interventions, *words)}
-    traced = tracing.trace_input(
+    new_trace = tracing.trace_input(
         vit, seen._need_input(), at=seen.at if at is untouched else chained(seen.at, at), **settings
     )
-    return Trace(**vars(traced.of(seen.picture, seen.picture_name) if seen.picture is not None else traced))
+    return Trace(**vars(new_trace.of(seen.picture, seen.picture_name) if seen.picture is not None else new_trace))
 
 
 def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor], Tensor]] | None) -> At:
@@ -159,31 +159,31 @@ def ablated(
         return _again(seen, untouched, cut=texts)
     names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
     if mean_of is None:
-        words = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
-        return _again(seen, cuts.read(texts, seen.cuts.shape).at(), words[to])
+        captions = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
+        return _again(seen, cuts.read(texts, seen.cuts.shape).at(), captions[to])
     means = means_of(seen, sorted(layers), Path(mean_of))
-    folder = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
-    return _again(seen, folder, f"heads {names} at their mean over {Path(mean_of).name}")
+    put_means = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
+    return _again(seen, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
 
 
-def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tensor], Tensor]) -> At:
-    """Replaces the outputs of these heads. `instead` gets a layer and the outputs of all its heads."""
+def replacing(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
+    """Replaces the outputs of these heads. `new_outputs` gets a layer and the outputs of all its heads."""
 
     def at(point: str, x: Tensor) -> Tensor:
         if not point.endswith(".attention.heads") or not (
             head_numbers := layers.get(layer := int(point.split(".")[1]))
         ):
             return x
-        chosen = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
-        chosen[list(head_numbers)] = True
-        return torch.where(chosen, instead(layer, x), x)  # (B, h, N, d)
+        head_mask = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
+        head_mask[list(head_numbers)] = True
+        return torch.where(head_mask, new_outputs(layer, x), x)  # (B, h, N, d)
 
     return at
 
 
 def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
-    """The mean output of each head over all tokens of all pictures of a folder, each at the size of this one: (h, d)
-    for each layer."""
+    """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder, which are resized to
+    `seen.size`."""
     vit, c = seen._need_vit(), seen._need_vit().config
     points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
@@ -194,14 +194,16 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
         )
     for file in pictures:
         pixels = images.model_input(images.open_image(file), seen.size, c.mean, c.std, c.interpolation)
-        for layer, mixed in zip(layers, collected(vit, pixels, points, seen).values(), strict=True):
-            totals[layer] = totals[layer] + mixed[0].float().mean(-2)
+        for layer, head_outputs in zip(layers, collected(vit, pixels, points, seen).values(), strict=True):
+            totals[layer] = totals[layer] + head_outputs[0].float().mean(-2)
     return {layer: total / len(pictures) for layer, total in totals.items()}
 
 
-def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], like: tracing.Trace) -> dict[str, Tensor]:
-    """The tensors at these points, in their order in the pass, of a pass with the scale and the cuts of `like`."""
-    point_set, tensors, intervene = set(points), {}, like.intervening()
+def collected(
+    vit: VisionTransformer, pixels: Tensor, points: Iterable[str], model_trace: tracing.Trace
+) -> dict[str, Tensor]:
+    """{point: tensor} from a pass with the scale and cuts of `model_trace`, in the order of the pass."""
+    point_set, tensors, intervene = set(points), {}, model_trace.intervening()
 
     def at(point: str, x: Tensor) -> Tensor:
         x = intervene(point, x)
@@ -210,7 +212,7 @@ def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], lik
         return x
 
     with torch.no_grad():
-        vit.record(pixels.to(vit.patch_embed.proj.weight), like.scale, at)
+        vit.record(pixels.to(vit.patch_embed.proj.weight), model_trace.scale, at)
     return tensors
 
 
@@ -221,10 +223,10 @@ def patching(
     seen: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
 ) -> tuple[At, str]:
     same_model(seen, other)
-    numbers = [seen.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
+    layer_numbers = [seen.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
     part, head = _point_and_head(seen, what)
     targets, sources, position_words = _token_pairs(seen, other, positions)
-    points = {f"layers.{layer}.{part}" for layer in numbers}
+    points = {f"layers.{layer}.{part}" for layer in layer_numbers}
     if not points:
         raise PlaygroundError("Nothing is put in place of anything: name a layer.")
     values = collected(other._need_vit(), other._need_input(), points, other)
@@ -232,16 +234,16 @@ def patching(
     def at(point: str, x: Tensor) -> Tensor:
         if point not in points:
             return x
-        x, instead = x.clone(), values[point].to(x)
+        x, new_values = x.clone(), values[point].to(x)
         head_index = slice(None) if head is None else head
         if x.dim() == 4:  # (B, h, N, d)
-            x[:, head_index, targets] = instead[:, head_index, sources]
+            x[:, head_index, targets] = new_values[:, head_index, sources]
         else:
-            x[:, targets] = instead[:, sources]
+            x[:, targets] = new_values[:, sources]
         return x
 
     other_name = other.picture_name or "another picture"
-    return at, f"{what} of {other_name} in layers {', '.join(map(str, numbers))}{position_words}"
+    return at, f"{what} of {other_name} in layers {', '.join(map(str, layer_numbers))}{position_words}"
 
 
 def _point_and_head(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
@@ -273,8 +275,10 @@ def _token_pairs(seen: tracing.Trace, other: tracing.Trace, positions: Positions
         pairs = [(query, query) for query in ([positions] if is_single else positions)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
-    names = " ".join(_query_words(to) + f" (from {_query_words(of)})" * (to != of) for to, of in pairs)
-    return [seen.token(to) for to, _ in pairs], [other.token(of) for _, of in pairs], f" at {names}"
+    names = " ".join(
+        _query_words(target) + f" (from {_query_words(source)})" * (target != source) for target, source in pairs
+    )
+    return [seen.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs], f" at {names}"
 
 
 def _query_words(query: Query) -> str:
@@ -333,43 +337,43 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
         raise PlaygroundError(
             f"Nothing of layer {layer} reaches a head of layer {receiver_layer}: the receiver lies in a later layer."
         )
-    heads = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
-    vit, head_outputs = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), heads, seen)
+    head_points = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
+    vit, head_outputs = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), head_points, seen)
     if other is None:
-        instead, words = torch.zeros_like(head_outputs[heads[layer]]), f"head {layer}.{source[1]} off"
+        new_output, caption = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{source[1]} off"
     else:
         same_model(seen, other)
         if seen.grid != other.grid:
             raise PlaygroundError("The other picture's pass has another grid: trace both with one size=.")
-        instead = collected(vit, other._need_input(), [heads[layer]], other)[heads[layer]]
-        words = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
-    change = replacing({layer: [source[1]]}, lambda _, x: instead.to(x))
+        new_output = collected(vit, other._need_input(), [head_points[layer]], other)[head_points[layer]]
+        caption = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
+    change_source = replacing({layer: [source[1]]}, lambda _, x: new_output.to(x))
     points = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
-    received: dict[str, Tensor] = {}
+    receiver_inputs: dict[str, Tensor] = {}
 
     def keep(point: str, x: Tensor) -> Tensor:
         if point in points:
-            received[point] = x
+            receiver_inputs[point] = x
         return x
 
-    _again(seen, chained(chained(head_outputs.get, change), keep), "")
+    _again(seen, chained(chained(head_outputs.get, change_source), keep), "")
 
     def receive(point: str, x: Tensor) -> Tensor:
-        if point not in received:
+        if point not in receiver_inputs:
             return x
         x = x.clone()
-        x[:, to[1]] = received[point][:, to[1]]
+        x[:, to[1]] = receiver_inputs[point][:, to[1]]
         return x
 
-    path_words = f"{words}, through head {receiver_layer}.{to[1]} alone"
-    return Paths(seen, _again(seen, change, words), _again(seen, receive, path_words))
+    path_caption = f"{caption}, through head {receiver_layer}.{to[1]} alone"
+    return Paths(seen, _again(seen, change_source, caption), _again(seen, receive, path_caption))
 
 
 # As texts -------------------------------------------------------------------------------------------------------------
 
 
 def run_texts(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
-    """Runs the interventions in texts that `cuts.is_put` knows, one after the other, as `patch` and `paths` do.
+    """Runs interventions given as texts (those for which `cuts.is_put` is true), one after the other.
     `other`: the pass of the other picture."""
     for text in texts:
         intervention = cuts.read_put(text)
@@ -408,5 +412,5 @@ def occluded(seen: tracing.Trace, side: int, label: str | int | None, query: Que
 
 
 def _feature_change(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
-    x, y = (trace.features()[trace.token(query)] for trace in (before, after))
-    return float((y - x).norm() / x.norm().clamp(min=occlusion.SMALLEST))
+    feature_before, feature_after = (trace.features()[trace.token(query)] for trace in (before, after))
+    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST))

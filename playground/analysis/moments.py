@@ -27,7 +27,7 @@ from playground.tracing import Trace, softmax_rows
 BESIDE = 0.03  # a partner at a smaller distance does not count
 FAR = 0.25  # a partner at this distance or more counts in full
 SUBJECT = 400  # number of patches searched for partners: those that belong most to the picture's subject
-ASKING = 24  # number of patches with a far partner whose rows are compared
+ASKING = 24  # number of queries whose rows are compared; every query has a far partner
 REGION = 0.4  # the cosine from which a patch belongs to the query's region
 LARGE_REGION = 0.3  # a region with this share of the picture counts half
 LEAST_LIKENESS = 0.45  # the least cosine of the query and the brightest patch of a telling row
@@ -41,7 +41,7 @@ APART = 0.1  # the least distance between two of the three patches
 MOST_TAKEN = 4  # larger weights of the class token are reduced to this multiple of the mean weight
 STRIKING = 0.044  # the least score of a moment that is called striking
 
-Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that ask) -> (asking, tokens)
+Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, query tokens) -> weights (queries, tokens)
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Scene:
 
     def farness(self, patches: np.ndarray, partners: np.ndarray) -> np.ndarray:
         """(patches, partners): a factor for the distance of each partner from each patch, 0 for near to 1 for far."""
-        away = patch_distances(patches, partners, self.grid[1]) / max(self.grid)
-        return np.clip((away - BESIDE) / (FAR - BESIDE), 0, 1)
+        distances = patch_distances(patches, partners, self.grid[1]) / max(self.grid)
+        return np.clip((distances - BESIDE) / (FAR - BESIDE), 0, 1)
 
 
 def best_moments(seen: Trace) -> list[Moment]:
@@ -75,31 +75,38 @@ def best_moments(seen: Trace) -> list[Moment]:
         return softmax_rows(q[tokens], k, seen.scale).numpy()
 
     layers = [layer for layer in sorted(seen.record) if layer >= seen.layers // 2]
-    toward = directions(late_keys(seen), len(seen.prefix))
-    return moments(rows, layers, seen.heads, toward, seen.prefix, seen.grid)
+    patch_directions = directions(late_keys(seen), len(seen.prefix))
+    return moments(rows, layers, seen.heads, patch_directions, seen.prefix, seen.grid)
 
 
 def moments(
-    rows: Rows, layers: list[int], heads: int, toward: np.ndarray, prefix: tuple[str, ...], grid: tuple[int, int]
+    rows: Rows,
+    layers: list[int],
+    heads: int,
+    patch_directions: np.ndarray,
+    prefix: tuple[str, ...],
+    grid: tuple[int, int],
 ) -> list[Moment]:
     has_class = prefix[:1] == ("cls",)
     first_patch = len(prefix)
     class_rows = [
         rows(layer, head, np.array([0]))[0, first_patch:] for layer in layers for head in range(heads) if has_class
     ]
-    scene = Scene(grid, first_patch, toward, subject(toward, grid, class_rows) ** 3)
-    asking, crowd = twins(scene), first_patch + spread(grid, CROWD)
-    cosines = toward[asking] @ toward.T
-    factors = telling_factors(scene, asking, cosines)
-    striking = []
+    scene = Scene(grid, first_patch, patch_directions, subject(patch_directions, grid, class_rows) ** 3)
+    queries, crowd_tokens = twins(scene), first_patch + spread(grid, CROWD)
+    cosines = patch_directions[queries] @ patch_directions.T
+    factors = telling_factors(scene, queries, cosines)
+    head_moments = []
     for layer in layers:
         for head in range(heads):
-            mean_row = rows(layer, head, crowd)[:, first_patch:].mean(0)
-            weights = rows(layer, head, first_patch + asking)[:, first_patch:]
+            mean_row = rows(layer, head, crowd_tokens)[:, first_patch:].mean(0)
+            weights = rows(layer, head, first_patch + queries)[:, first_patch:]
             excess = np.maximum(0, weights - 3 * mean_row) * factors
-            scores = np.array([telling_score(*row, grid) for row in zip(excess, weights, cosines, asking, strict=True)])
-            striking.append(_moment(layer, head, asking, excess, scores, grid))
-    return sorted(striking, key=lambda moment: -moment.tells[0])
+            scores = np.array(
+                [telling_score(*row, grid) for row in zip(excess, weights, cosines, queries, strict=True)]
+            )
+            head_moments.append(_moment(layer, head, queries, excess, scores, grid))
+    return sorted(head_moments, key=lambda moment: -moment.tells[0])
 
 
 def late_keys(seen: Trace) -> np.ndarray:
@@ -120,50 +127,50 @@ def neighbourhood_radius(grid: tuple[int, int]) -> int:
     return max(1, round(NEAR * max(grid)))
 
 
-def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
-    """The chosen patches that are connected with `patch` over common sides, and `patch` itself: (patches,) bool."""
-    high, wide = grid
-    reached = np.zeros(high * wide, bool)
-    reached[patch] = True
-    stack = [patch]
-    while stack:
-        current = stack.pop()
-        row, column = divmod(current, wide)
+def component(is_chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
+    """(patches,) bool: `patch` itself, and the chosen patches that are connected with it over common sides."""
+    row_count, column_count = grid
+    is_reached = np.zeros(row_count * column_count, bool)
+    is_reached[patch] = True
+    open_patches = [patch]
+    while open_patches:
+        current_patch = open_patches.pop()
+        row, column = divmod(current_patch, column_count)
         for neighbour, is_inside in (
-            (current - wide, row > 0),
-            (current + wide, row < high - 1),
-            (current - 1, column > 0),
-            (current + 1, column < wide - 1),
+            (current_patch - column_count, row > 0),
+            (current_patch + column_count, row < row_count - 1),
+            (current_patch - 1, column > 0),
+            (current_patch + 1, column < column_count - 1),
         ):
-            if is_inside and chosen[neighbour] and not reached[neighbour]:
-                reached[neighbour] = True
-                stack.append(neighbour)
-    return reached
+            if is_inside and is_chosen[neighbour] and not is_reached[neighbour]:
+                is_reached[neighbour] = True
+                open_patches.append(neighbour)
+    return is_reached
 
 
 def directions(features: np.ndarray, prefix: int) -> np.ndarray:
     """Each patch's features minus the mean patch's, at length 1: (tokens, width) -> (patches, width)."""
-    unit = _at_length_one(features[prefix:].astype(np.float32))
-    return _at_length_one(unit - unit.mean(0))
+    unit_features = _at_length_one(features[prefix:].astype(np.float32))
+    return _at_length_one(unit_features - unit_features.mean(0))
 
 
 def _at_length_one(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def subject(toward: np.ndarray, grid: tuple[int, int], class_rows: list[np.ndarray]) -> np.ndarray:
-    """How much each patch belongs to the picture's subject, as ranks. A patch ranks high if the class token gives it
-    much weight in all these heads, and if it does not resemble the picture's edge."""
-    high, wide = grid
-    down, right = np.divmod(np.arange(high * wide), wide)
-    down, right = np.minimum(down, high - 1 - down), np.minimum(right, wide - 1 - right)
-    edge = (down == 0) | (right == 0)
-    unlike = ranks(smooth(-(toward @ toward[edge].mean(0)), grid))
+def subject(patch_directions: np.ndarray, grid: tuple[int, int], class_rows: list[np.ndarray]) -> np.ndarray:
+    """How much each patch belongs to the picture's subject, as ranks. A patch ranks high if the class token gives the
+    patch much weight (`class_rows`: a row for each head), and if the patch does not resemble the picture's edge."""
+    row_count, column_count = grid
+    down, right = np.divmod(np.arange(row_count * column_count), column_count)
+    down, right = np.minimum(down, row_count - 1 - down), np.minimum(right, column_count - 1 - right)
+    is_edge = (down == 0) | (right == 0)
+    subject_ranks = ranks(smooth(-(patch_directions @ patch_directions[is_edge].mean(0)), grid))
     if class_rows:
-        most_weight = MOST_TAKEN / len(toward)
+        most_weight = MOST_TAKEN / len(patch_directions)
         class_attention = sum(np.minimum(row / max(row.sum(), 1e-12), most_weight) for row in class_rows)
-        unlike = ranks(unlike + ranks(smooth(class_attention, grid)))
-    return unlike * np.where(np.minimum(down / high, right / wide) < FRAME, 0.5, 1)
+        subject_ranks = ranks(subject_ranks + ranks(smooth(class_attention, grid)))
+    return subject_ranks * np.where(np.minimum(down / row_count, right / column_count) < FRAME, 0.5, 1)
 
 
 def smooth(values: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
@@ -177,9 +184,12 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return values.argsort(kind="stable").argsort(kind="stable") / max(1, len(values) - 1)
 
 
-def patch_distances(patches: np.ndarray, partners: np.ndarray, wide: int) -> np.ndarray:
+def patch_distances(patches: np.ndarray, partners: np.ndarray, column_count: int) -> np.ndarray:
     """(patches, partners): the distance in rows or in columns, whichever is larger."""
-    down, right = (abs(f(patches, wide)[:, None] - f(partners, wide)) for f in (np.floor_divide, np.mod))
+    down, right = (
+        abs(operation(patches, column_count)[:, None] - operation(partners, column_count))
+        for operation in (np.floor_divide, np.mod)
+    )
     return np.maximum(down, right)
 
 
@@ -191,62 +201,70 @@ def twins(scene: Scene) -> np.ndarray:
         candidates
     ]
     distances = patch_distances(candidates, candidates, scene.grid[1])
-    resembling = []
+    twin_patches = []
     for _ in range(min(ASKING, len(candidates))):
-        best = int(priority.argmax())
-        resembling.append(candidates[best])
-        priority[distances[best] <= 1] *= 0.8
-        priority[best] = -1
-    return np.array(resembling)
+        best_index = int(priority.argmax())
+        twin_patches.append(candidates[best_index])
+        priority[distances[best_index] <= 1] *= 0.8
+        priority[best_index] = -1
+    return np.array(twin_patches)
 
 
-def telling_factors(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.ndarray:
-    """(asking, patches): for each query and patch, the factor with which the query's weight on the patch counts."""
+def telling_factors(scene: Scene, queries: np.ndarray, query_cosines: np.ndarray) -> np.ndarray:
+    """(queries, patches): for each query and patch, the factor with which the query's weight on the patch counts."""
     region_factors = []
-    for patch, cosines in zip(asking, query_cosines, strict=True):
+    for patch, cosines in zip(queries, query_cosines, strict=True):
         region = np.flatnonzero(component(cosines >= REGION, patch, scene.grid))
         radius = max(1, patch_distances(np.array([patch]), region, scene.grid[1]).max())
-        fill = min(1, len(region) / radius**2)  # small for an outline, which fills little of its bounding square
-        region_factors.append(fill**0.5 / (1 + ((cosines >= REGION).mean() / LARGE_REGION) ** 2))
-    farness = scene.farness(asking, np.arange(len(scene.subject)))
-    place_factors = scene.subject * (scene.subject[asking] * region_factors)[:, None]
+        filled_share = min(
+            1, len(region) / radius**2
+        )  # small for an outline, which fills little of its bounding square
+        region_factors.append(filled_share**0.5 / (1 + ((cosines >= REGION).mean() / LARGE_REGION) ** 2))
+    farness = scene.farness(queries, np.arange(len(scene.subject)))
+    place_factors = scene.subject * (scene.subject[queries] * region_factors)[:, None]
     return np.maximum(query_cosines, 0) ** 3 * farness * place_factors
 
 
 def telling_score(
     excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: int, grid: tuple[int, int]
 ) -> float:
-    """The score of a row. It grows with the sum of `excess`, the row's telling weights, and with their sum around the
-    largest one; it is small if the row's largest weight is not telling. excess, weights, cosines: (patches,)"""
+    """The score of a row. The score grows with the sum of `excess` (the row's telling weights), and with this sum in a
+    small window around the peak. The score is small if the row's largest weight is not telling. excess, weights,
+    cosines: (patches,)"""
     if not excess.sum() > 0:
         return 0.0
-    brightest, peak = int(weights.argmax()), int(excess.argmax())
-    island = excess[patch_distances(np.array([peak]), np.arange(len(excess)), grid[1])[0] <= ISLAND].sum()
+    brightest_patch, peak_patch = int(weights.argmax()), int(excess.argmax())
+    island_weight = excess[patch_distances(np.array([peak_patch]), np.arange(len(excess)), grid[1])[0] <= ISLAND].sum()
     region = component((cosines >= ALIKE) & (weights >= weights.mean()), patch, grid)
-    distance = patch_distances(np.array([patch]), np.array([brightest]), grid[1]).item()
+    distance = patch_distances(np.array([patch]), np.array([brightest_patch]), grid[1]).item()
     is_telling = (
-        cosines[brightest] >= LEAST_LIKENESS
+        cosines[brightest_patch] >= LEAST_LIKENESS
         and distance > neighbourhood_radius(grid)
-        and not region[brightest]
-        and not region[peak]
+        and not region[brightest_patch]
+        and not region[peak_patch]
     )
     return float(
-        (island * excess.sum()) ** 0.5 * weights[peak] / weights[brightest] * (1 if is_telling else PLAIN_FACTOR)
+        (island_weight * excess.sum()) ** 0.5
+        * weights[peak_patch]
+        / weights[brightest_patch]
+        * (1 if is_telling else PLAIN_FACTOR)
     )
 
 
 def _moment(
-    layer: int, head: int, asking: np.ndarray, excess: np.ndarray, scores: np.ndarray, grid: tuple[int, int]
+    layer: int, head: int, queries: np.ndarray, excess: np.ndarray, scores: np.ndarray, grid: tuple[int, int]
 ) -> Moment:
     """The three queries with the most telling rows. Neither the queries nor the peaks of their rows are close
     together."""
     peaks = excess.argmax(1)
     remaining_scores: np.ndarray = scores.copy()
-    chosen: list[int] = []
-    while len(chosen) < 3:
-        best = int(remaining_scores.argmax())
-        chosen.append(best)
-        for places in (asking, peaks):
-            remaining_scores[patch_distances(places[[best]], places, grid[1])[0] <= APART * max(grid)] *= 0.3
-        remaining_scores[chosen] = -1
-    return Moment(layer, head, tuple(int(asking[i]) for i in chosen), tuple(float(scores[i]) for i in chosen))
+    chosen_indices: list[int] = []
+    while len(chosen_indices) < 3:
+        best_index = int(remaining_scores.argmax())
+        chosen_indices.append(best_index)
+        for places in (queries, peaks):
+            remaining_scores[patch_distances(places[[best_index]], places, grid[1])[0] <= APART * max(grid)] *= 0.3
+        remaining_scores[chosen_indices] = -1
+    return Moment(
+        layer, head, tuple(int(queries[i]) for i in chosen_indices), tuple(float(scores[i]) for i in chosen_indices)
+    )

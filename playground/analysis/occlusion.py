@@ -25,9 +25,9 @@ AT_ONCE = 4  # pictures in one pass
 FEWEST_BLOCKS = 12  # a rank correlation over fewer blocks says nothing
 WHOLE = 64  # all blocks of a size are blanked if there are at most this many
 MOST = 200  # most passes for one map
-# The least move that counts: in logits (the odds change by a tenth), and in parts of the feature's length.
+# The least move that counts: in logits (0.1 changes the odds by a tenth), and as a share of the feature's length.
 LEAST_MOVE = {"label": 0.1, "feature": 0.01}
-STEPS = 12  # of a curve of deletion or insertion
+STEPS = 12  # number of steps in a curve of deletion or insertion
 SMALLEST = 1e-12
 
 
@@ -61,13 +61,13 @@ def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed:
     mask = patches.repeat_interleave(patch, 0).repeat_interleave(patch, 1)  # (H, W)
     mean = pixels.mean((2, 3), keepdim=True)
     if by == "mean":
-        instead = mean.expand_as(pixels)
+        filling = mean.expand_as(pixels)
     elif by == "noise":
         random = torch.Generator().manual_seed(seed)
-        instead = mean + pixels.std((2, 3), keepdim=True) * torch.randn(pixels.shape, generator=random)
+        filling = mean + pixels.std((2, 3), keepdim=True) * torch.randn(pixels.shape, generator=random)
     else:
-        instead = _filled(pixels, mask, patch)
-    return torch.where(mask, instead, pixels)
+        filling = _filled(pixels, mask, patch)
+    return torch.where(mask, filling, pixels)
 
 
 def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
@@ -77,17 +77,17 @@ def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
     filled, is_filled = pixels * visible, visible
     reach = patch
     while (is_filled == 0).any() and reach < 2 * max(pixels.shape[2:]):
-        window = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
-        total = torch.nn.functional.avg_pool2d(pixels * visible, **window)
-        count = torch.nn.functional.avg_pool2d(visible, **window)
-        filled = torch.where(is_filled > 0, filled, total / count.clamp(min=SMALLEST))
-        is_filled = torch.maximum(is_filled, (count > SMALLEST).to(is_filled))
+        pool_options = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
+        pooled_pixels = torch.nn.functional.avg_pool2d(pixels * visible, **pool_options)
+        visible_share = torch.nn.functional.avg_pool2d(visible, **pool_options)
+        filled = torch.where(is_filled > 0, filled, pooled_pixels / visible_share.clamp(min=SMALLEST))
+        is_filled = torch.maximum(is_filled, (visible_share > SMALLEST).to(is_filled))
         reach *= 2
     return filled
 
 
 class Measured:
-    """Runs and remembers passes over one trace's picture with patches blanked."""
+    """Runs passes over a trace's picture with patches blanked, and remembers how far the answer moves."""
 
     def __init__(self, seen: Trace, target: Target, by: str = "mean", give_way: Callable[[], object] = lambda: None):
         self.seen, self.target, self.by, self.give_way = seen, target, by, give_way
@@ -98,11 +98,11 @@ class Measured:
         """The move of the answer when each of these sets of patches, (rows, columns) bool, is blanked: ‖x' − x‖ / ‖x‖
         for a feature, the loss of the margin for a label."""
         pixels, keys = self.seen._need_input(), [np.packbits(patch_set.numpy()).tobytes() for patch_set in patch_sets]
-        new = {key: patch_set for key, patch_set in zip(keys, patch_sets, strict=True) if key not in self.known}
-        for start in range(0, len(new), AT_ONCE):
-            batch = list(new)[start : start + AT_ONCE]
-            pictures = [blanked(pixels, new[key], self.seen.patch_size, self.by) for key in batch]
-            self.known |= zip(batch, map(self._move, self._answer_vectors(torch.cat(pictures))), strict=True)
+        new_sets = {key: patch_set for key, patch_set in zip(keys, patch_sets, strict=True) if key not in self.known}
+        for start in range(0, len(new_sets), AT_ONCE):
+            batch_keys = list(new_sets)[start : start + AT_ONCE]
+            pictures = [blanked(pixels, new_sets[key], self.seen.patch_size, self.by) for key in batch_keys]
+            self.known |= zip(batch_keys, map(self._move, self._answer_vectors(torch.cat(pictures))), strict=True)
             self.give_way()
         return [self.known[key] for key in keys]
 
@@ -137,9 +137,9 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
 @dataclass(frozen=True)
 class Step:
     passes: int  # passes made so far
-    map: Tensor  # (rows, columns): for each patch, the move by the smallest block that was blanked there
+    map: Tensor  # (rows, columns): the move by the smallest block blanked at each patch, per patch of the block
     whole: int  # the smallest side whose blocks were all blanked; 0: none
-    moves: tuple[float, ...]  # the move by each of these blocks
+    moves: tuple[float, ...]  # the move by each block of that side
     sides: tuple[int, ...]  # the sides of all blanked blocks, the largest first
     largest: float  # the largest move by a block, without its sign
     nothing: bool  # whether no block moves the answer
@@ -158,41 +158,41 @@ def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
     return next((side for side in sides if counts[side] <= most), sides[-1])
 
 
-def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
-    """Yields a map that becomes finer. As long as there are few blocks, all are blanked. Then only the half of the
-    blocks with the largest moves is divided, in the order of the moves. Makes at most `most` passes."""
-    grid = measured.seen.grid
-    map_so_far, passes, whole_size, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
+def occlusion(blanking: Measured, most: int = MOST) -> Iterator[Step]:
+    """Yields a map that becomes finer. While there are few blocks, all blocks are blanked. Later, only the half of the
+    blocks with the largest moves is divided into smaller blocks. Makes at most `most` passes."""
+    grid = blanking.seen.grid
+    map_so_far, passes, complete_side, moves, largest_move = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
     divided_area = torch.ones(grid, dtype=torch.bool)
-    for size in sides_of(grid):
-        batch = [block & divided_area for block in blocks(grid, size) if (block & divided_area).any()]
-        all_of_them = bool(divided_area.all())
-        order = sorted(range(len(batch)), key=lambda i: -float(map_so_far[batch[i]].abs().max()))
-        batch = [batch[i] for i in order[: most - passes]]
+    for side in sides_of(grid):
+        batch = [block & divided_area for block in blocks(grid, side) if (block & divided_area).any()]
+        covers_grid = bool(divided_area.all())
+        block_order = sorted(range(len(batch)), key=lambda i: -float(map_so_far[batch[i]].abs().max()))
+        batch = [batch[i] for i in block_order[: most - passes]]
         if not batch:
             return
-        moved = measured.moved(batch)
-        for block, move in zip(batch, moved, strict=True):
+        batch_moves = blanking.moved(batch)
+        for block, move in zip(batch, batch_moves, strict=True):
             map_so_far[block] = move / int(block.sum())
         passes += len(batch)
-        sides.append(size)
-        largest = max(largest, *map(abs, moved))
-        if all_of_them and len(batch) == len(order):
-            whole_size = size
-            moves = tuple(moved[order.index(i)] for i in range(len(order)))
-        nothing = largest < measured.target.nothing
-        yield Step(passes, map_so_far.clone(), whole_size, moves, tuple(sides), largest, nothing)
-        if len(blocks(grid, size // 2 or 1)) > WHOLE:
-            most_moved = sorted(range(len(batch)), key=lambda i: -abs(moved[i]))[: max(1, len(batch) // 2)]
-            divided_area = torch.stack([batch[i] for i in most_moved]).any(0)
+        sides.append(side)
+        largest_move = max(largest_move, *map(abs, batch_moves))
+        if covers_grid and len(batch) == len(block_order):
+            complete_side = side
+            moves = tuple(batch_moves[block_order.index(i)] for i in range(len(block_order)))
+        answer_stays = largest_move < blanking.target.nothing
+        yield Step(passes, map_so_far.clone(), complete_side, moves, tuple(sides), largest_move, answer_stays)
+        if len(blocks(grid, side // 2 or 1)) > WHOLE:
+            divided_indices = sorted(range(len(batch)), key=lambda i: -abs(batch_moves[i]))[: max(1, len(batch) // 2)]
+            divided_area = torch.stack([batch[i] for i in divided_indices]).any(0)
 
 
 def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
     """The number of passes that `occlusion` makes."""
     passes, count = 0, 0
-    for size in sides_of(grid):
-        full_count = len(blocks(grid, size))
+    for side in sides_of(grid):
+        full_count = len(blocks(grid, side))
         count = full_count if full_count <= WHOLE or not count else min(full_count, 4 * max(1, count // 2))
         passes += count
     return min(passes, most)
@@ -203,9 +203,9 @@ def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
     the map's sum in each block and the move by that block. A map with signs has to predict the sign too. size: patches
     along a block's side"""
     squares = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
-    compared, signed = comparable(squares), bool((relevance < 0).any())
-    moved = [moves[i] if signed else abs(moves[i]) for i in compared]
-    return spearman([float(relevance[squares[i]].sum()) for i in compared], moved)
+    compared_indices, has_signs = comparable(squares), bool((relevance < 0).any())
+    block_moves = [moves[i] if has_signs else abs(moves[i]) for i in compared_indices]
+    return spearman([float(relevance[squares[i]].sum()) for i in compared_indices], block_moves)
 
 
 def comparable(squares: Sequence[Tensor]) -> list[int]:
@@ -221,8 +221,8 @@ def spearman(a: Sequence[float], b: Sequence[float]) -> float:
     equal."""
     x, y = (_ranks(np.asarray(values, dtype=np.float64)) for values in (a, b))
     x, y = x - x.mean(), y - y.mean()
-    length = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / length if length else 0.0
+    norm_product = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / norm_product if norm_product else 0.0
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
@@ -233,8 +233,8 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Curve:
-    """The moves of the answer by the share of the most relevant patches: these are blanked (deletion), or shown while
-    all others are blanked (insertion)."""
+    """How far the answer moves if a share of the patches, the most relevant first, is blanked (deletion), or is shown
+    while all others are blanked (insertion)."""
 
     shares: tuple[float, ...]
     moved: tuple[float, ...]
@@ -244,22 +244,22 @@ class Curve:
         return float(np.trapezoid(self.moved, self.shares))
 
 
-def deletion(relevance: Tensor, measured: Measured) -> Curve:
+def deletion(relevance: Tensor, blanking: Measured) -> Curve:
     """A larger area is better: blanking the patches that the map calls relevant moves the answer at once."""
-    return _curve(relevance, measured, lambda first: first)
+    return _curve(relevance, blanking, lambda first: first)
 
 
-def insertion(relevance: Tensor, measured: Measured) -> Curve:
+def insertion(relevance: Tensor, blanking: Measured) -> Curve:
     """A smaller area is better: the patches that the map calls relevant bring the answer back at once."""
-    return _curve(relevance, measured, lambda first: ~first)
+    return _curve(relevance, blanking, lambda first: ~first)
 
 
-def _curve(relevance: Tensor, measured: Measured, blanked_set: Callable[[Tensor], Tensor]) -> Curve:
+def _curve(relevance: Tensor, blanking: Measured, blanked_set: Callable[[Tensor], Tensor]) -> Curve:
     order = relevance.flatten().argsort(descending=True, stable=True)
     shares = tuple(step / STEPS for step in range(STEPS + 1))
     patch_sets = []
     for share in shares:
-        first = torch.zeros(relevance.numel(), dtype=torch.bool)
-        first[order[: round(share * len(order))]] = True
-        patch_sets.append(blanked_set(first.view(relevance.shape)))
-    return Curve(shares, tuple(measured.moved(patch_sets)))
+        is_first = torch.zeros(relevance.numel(), dtype=torch.bool)
+        is_first[order[: round(share * len(order))]] = True
+        patch_sets.append(blanked_set(is_first.view(relevance.shape)))
+    return Curve(shares, tuple(blanking.moved(patch_sets)))

@@ -34,23 +34,25 @@ def by_unfolding(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def by_convolution(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
-    answers = F.conv2d(image, matrix, bias, stride=matrix.shape[-1])  # (1, D, rows, columns)
-    return answers.flatten(2).transpose(1, 2)  # (1, patches, D)
+    responses = F.conv2d(image, matrix, bias, stride=matrix.shape[-1])  # (1, D, rows, columns)
+    return responses.flatten(2).transpose(1, 2)  # (1, patches, D)
 
 
-def stretching(old: int, new: int) -> Tensor:
-    """(new, old): the matrix that resizes a learned filter from old × old to new × new pixels such that an enlarged
-    patch gives the same token as before: the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
-    if old == new:
-        return torch.eye(old)
-    enlarging = F.interpolate(torch.eye(old)[None, None], size=(new, old), mode="bicubic", antialias=True)[0, 0]
-    return torch.linalg.pinv(enlarging.double().T).float()
+def stretching(old_side: int, new_side: int) -> Tensor:
+    """(new side, old side): the matrix that resizes a learned filter to another side in pixels such that an enlarged
+    patch gives the same token as before. It is the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
+    if old_side == new_side:
+        return torch.eye(old_side)
+    resizing = F.interpolate(
+        torch.eye(old_side)[None, None], size=(new_side, old_side), mode="bicubic", antialias=True
+    )[0, 0]
+    return torch.linalg.pinv(resizing.double().T).float()
 
 
 def stretched(filters: Tensor, patch: int) -> Tensor:
     """(D, 3, P, P) -> (D, 3, patch, patch)"""
-    stretch = stretching(filters.shape[-1], patch)
-    return stretch @ filters @ stretch.T
+    resizing = stretching(filters.shape[-1], patch)
+    return resizing @ filters @ resizing.T
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,12 @@ def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
     size = picture_size(image)
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
     matrix = stretched(filters, patch)
-    tokens, convolved = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
-    return Cut(size, patch, tokens, (tokens - convolved).abs().max().item(), tokens.abs().mean().item())
+    tokens, convolved_tokens = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
+    return Cut(size, patch, tokens, (tokens - convolved_tokens).abs().max().item(), tokens.abs().mean().item())
 
 
 def picture_size(image: Image.Image) -> tuple[int, int]:
-    """(height, width) in the picture's own shape, even if patches do not fill it exactly."""
+    """(height, width) in the picture's proportions; patches may not fill this size exactly."""
     width, height = (max(SHORTEST_SIDE, round(side * LONGEST_SIDE / max(image.size))) for side in image.size)
     return height, width
 
@@ -91,7 +93,7 @@ def projection(vit: VisionTransformer) -> tuple[Tensor, Tensor | None]:
 
 
 def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
-    """(height, width) of an input of about SMALL × SMALL patches, in the picture's shape."""
+    """(height, width) of an input of about SMALL × SMALL patches, in the picture's proportions."""
     patch = vit.config.patch_size
     return fit(image.size, patch, (SMALL * patch, SMALL * patch))
 
@@ -121,21 +123,21 @@ def strongest(vit: VisionTransformer) -> list[int]:
 
 def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
     """The filters with the largest norms."""
-    filters, best = projection(vit)[0], strongest(vit)[:most]
-    return _with_responses(vit, image, filters[best], tuple(f"number {i} of the token" for i in best))
+    filters, indices = projection(vit)[0], strongest(vit)[:most]
+    return _with_responses(vit, image, filters[indices], tuple(f"number {i} of the token" for i in indices))
 
 
 def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
     """The first principal components of the filters, as in the ViT paper."""
     filters, _ = projection(vit)
-    flat = filters.flatten(1)
-    _, spread, components = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)
-    shares = spread.square() / spread.square().sum()
+    flat_filters = filters.flatten(1)
+    _, singular_values, components = torch.linalg.svd(flat_filters - flat_filters.mean(0), full_matrices=False)
+    shares = singular_values.square() / singular_values.square().sum()
     titles = [
         f"component {i}: {percent(share)} of what the filters differ in" for i, share in enumerate(shares.tolist())
     ]
-    chosen = components[:most].unflatten(1, filters.shape[1:])
-    return _with_responses(vit, image, chosen, tuple(titles[:most]))
+    chosen_filters = components[:most].unflatten(1, filters.shape[1:])
+    return _with_responses(vit, image, chosen_filters, tuple(titles[:most]))
 
 
 def _with_responses(vit: VisionTransformer, image: Image.Image, filters: Tensor, titles: tuple[str, ...]) -> Filters:
@@ -145,7 +147,7 @@ def _with_responses(vit: VisionTransformer, image: Image.Image, filters: Tensor,
     return Filters(filters, F.conv2d(pixels, filters, stride=c.patch_size)[0], titles, size)
 
 
-def by_channels(vit: VisionTransformer, image: Image.Image, numbers: list[int], patch: tuple[int, int]) -> Tensor:
+def by_channels(vit: VisionTransformer, image: Image.Image, indices: list[int], patch: tuple[int, int]) -> Tensor:
     """The answers of these filters to one patch in red, green and blue, and the filters' biases: (n, 4). The sum of a
     row is one number of the token."""
     c, (filters, bias) = vit.config, projection(vit)
@@ -153,15 +155,15 @@ def by_channels(vit: VisionTransformer, image: Image.Image, numbers: list[int], 
     P = c.patch_size
     row, column = patch
     cell = pixels[0, :, row * P : (row + 1) * P, column * P : (column + 1) * P]  # (3, P, P)
-    of_channels = (cell * filters[numbers]).sum((2, 3))  # (n, 3)
-    biases = torch.zeros(len(numbers)) if bias is None else bias[numbers]
-    return torch.cat([of_channels, biases[:, None]], dim=1)
+    channel_sums = (cell * filters[indices]).sum((2, 3))  # (n, 3)
+    biases = torch.zeros(len(indices)) if bias is None else bias[indices]
+    return torch.cat([channel_sums, biases[:, None]], dim=1)
 
 
 def as_pictures(filters: Tensor) -> Tensor:
     """(n, 3, P, P) -> (n, P, P, 3) in bytes: zero is grey; each filter is scaled to use the full range."""
-    largest = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
-    return (filters / largest * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
+    largest_values = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
+    return (filters / largest_values * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
 
 
 # Positions ------------------------------------------------------------------------------------------------------------
@@ -184,32 +186,32 @@ def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> 
         return vit.positions(grid).detach()[0, -grid[0] * grid[1] :].float().cpu(), "learned"
 
 
-def similarity(places: Tensor) -> Tensor:
+def similarity(vectors: Tensor) -> Tensor:
     """(N, D) -> (N, N): the cosine between every two rows."""
-    unit = F.normalize(places, dim=-1)
+    unit = F.normalize(vectors, dim=-1)
     return unit @ unit.T
 
 
 def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
     """Puts one query and one key at pairs of places with the same offset. Returns the largest difference of q·k between
     these pairs: first if query and key are rotated (RoPE), then if random position vectors are added."""
-    random = torch.Generator().manual_seed(seed)
-    q, k = torch.randn(2, d, generator=random)
+    generator = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(2, d, generator=generator)
     query_places = torch.tensor(
         [(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)]
     )
     key_places = query_places + 2 * grid[1] + 3
-    repeated = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
-    turned_q, turned_k = (rotate(x, *rotary(grid, d))[0, 0] for x in repeated)
-    position_vectors = torch.randn(grid[0] * grid[1], d, generator=random)
-    spread = []
+    repeated_vectors = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
+    rotated_q, rotated_k = (rotate(x, *rotary(grid, d))[0, 0] for x in repeated_vectors)
+    position_vectors = torch.randn(grid[0] * grid[1], d, generator=generator)
+    score_ranges = []
     for queries, keys in (
-        (turned_q, turned_k),
-        (repeated[0][0, 0] + position_vectors, repeated[1][0, 0] + position_vectors),
+        (rotated_q, rotated_k),
+        (repeated_vectors[0][0, 0] + position_vectors, repeated_vectors[1][0, 0] + position_vectors),
     ):
         scores = (queries[query_places] * keys[key_places]).sum(-1)
-        spread.append(float(scores.max() - scores.min()))
-    return spread[0], spread[1]
+        score_ranges.append(float(scores.max() - scores.min()))
+    return score_ranges[0], score_ranges[1]
 
 
 # Shuffling ------------------------------------------------------------------------------------------------------------
@@ -217,9 +219,9 @@ def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tup
 
 def without_positions(vit: VisionTransformer) -> VisionTransformer:
     """A copy of the model without position encodings."""
-    copy_of_model = copy.copy(vit)
-    copy_of_model.config = replace(vit.config, positions="none", rotation=())
-    return copy_of_model
+    bare_model = copy.copy(vit)
+    bare_model.config = replace(vit.config, positions="none", rotation=())
+    return bare_model
 
 
 def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:
@@ -258,7 +260,7 @@ class Shuffle:
 
     @property
     def largest(self) -> float:
-        """The largest weight, to compare the difference with."""
+        """The largest weight of the first pass, to compare `difference` with."""
         return self._weights(self.before).max().item()
 
     def _weights(self, layer: QKV) -> Tensor:
@@ -278,5 +280,5 @@ def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, p
         for picture in (pixels, rearranged(pixels, c.patch_size, order)):
             layers = model.layers(*model.embed(picture.to(device)))
             _, qkv = next(islice(layers, layer, None))
-            passes.append(QKV(*(t[0].float().cpu() for t in qkv)))
+            passes.append(QKV(*(tensor[0].float().cpu() for tensor in qkv)))
     return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)

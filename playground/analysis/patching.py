@@ -48,30 +48,30 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
         for patched in _tokens_after_layers(vit, seen, entering, rotation, layer, put):  # noqa: B007
             pass
         before, after = (_probabilities(vit, tokens) for tokens in (baseline, patched))
-    moved = (patched - baseline)[0].norm(dim=-1) / baseline[0].norm(dim=-1).clamp(min=SMALLEST)
-    return Patched(patched[0].float().cpu(), moved.float().cpu(), before, after)
+    moves = (patched - baseline)[0].norm(dim=-1) / baseline[0].norm(dim=-1).clamp(min=SMALLEST)
+    return Patched(patched[0].float().cpu(), moves.float().cpu(), before, after)
 
 
 def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
-    """Every label whose share changes by at least `least`, the largest change first; if none does, the likeliest."""
+    """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if patched.before is None or patched.after is None:
         return ()
     changes = (patched.after - patched.before).abs()
-    numbers = [i for i in changes.argsort(descending=True).tolist() if changes[i] >= least]
+    indices = [i for i in changes.argsort(descending=True).tolist() if changes[i] >= least]
     names = vit.config.labels or [f"class {i}" for i in range(len(changes))]
     return tuple(
-        (names[i], float(patched.before[i]), float(patched.after[i])) for i in numbers or [int(patched.before.argmax())]
+        (names[i], float(patched.before[i]), float(patched.after[i])) for i in indices or [int(patched.before.argmax())]
     )
 
 
-def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
-    """An `at` that replaces these tokens at this point. Tokens are the second to last dimension."""
+def putting(point: str, tokens: Sequence[int], new_tokens: Tensor) -> At:
+    """The function `at` (see playground/vit.py) that replaces these tokens at a point; x is (…, tokens, width)."""
 
-    def at(current: str, x: Tensor) -> Tensor:
-        if current != point:
+    def at(current_point: str, x: Tensor) -> Tensor:
+        if current_point != point:
             return x
         x = x.clone()
-        x[..., tokens, :] = instead.to(x)
+        x[..., tokens, :] = new_tokens.to(x)
         return x
 
     return at

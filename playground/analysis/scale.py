@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
-WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
+WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # values of d_k
 KEYS = 64  # number of keys in a row
 ROWS = 200  # number of rows that a reader can look at one by one
 MANY = 20_000  # number of rows behind a curve; with 200, the quantiles would depend on the seed
@@ -49,7 +49,7 @@ def deviation(scores: np.ndarray) -> np.ndarray:
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """A row's entropy in bits, from 0 (one key gets all) to log₂ of the number of keys (all get the same); no torch."""
+    """A row's entropy in bits, from 0 (one key gets all) to log₂ of the number of keys (all get the same)."""
     return -(weights * np.log2(np.maximum(weights, 1e-30))).sum(-1)
 
 
@@ -60,10 +60,10 @@ def peak(weights: np.ndarray) -> np.ndarray:
 
 def gradient(weights: np.ndarray) -> np.ndarray:
     """How strongly the weights react to the scores that enter the softmax: the Frobenius norm of ∂a_i/∂s_j =
-    a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then no gradient passes
-    through this row."""
-    squares, cubes = (weights**2).sum(-1), (weights**3).sum(-1)
-    return np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
+    a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². If one key has all the weight, the norm is 0, and no gradient
+    passes through this row."""
+    sum_of_squares, sum_of_cubes = (weights**2).sum(-1), (weights**3).sum(-1)
+    return np.sqrt(np.maximum(sum_of_squares - 2 * sum_of_cubes + sum_of_squares**2, 0))
 
 
 def gradient_of_products(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
@@ -84,15 +84,15 @@ QUANTITIES = {  # measurements of a row: (scores q·k, scale) -> a number for ea
 
 @lru_cache(maxsize=2)
 def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
-    """(rows, widths, keys): q·k of a random q and 64 random k. In a row, the vectors of each width are those of the
-    former width with more coordinates."""
+    """(rows, widths, keys): q·k of a random q and 64 random k. All widths of a row use the same vectors, cut off
+    after d_k coordinates."""
     random = np.random.default_rng(seed)
     scores = np.empty((rows, len(WIDTHS), KEYS))
     for row in scores:
         q = random.standard_normal(WIDTHS[-1], np.float32)
         k = random.standard_normal((KEYS, WIDTHS[-1]), np.float32)
-        added = [k[:, a:b] @ q[a:b] for a, b in pairwise((0, *WIDTHS))]
-        row[:] = np.cumsum(added, axis=0)
+        increments = [k[:, start:stop] @ q[start:stop] for start, stop in pairwise((0, *WIDTHS))]
+        row[:] = np.cumsum(increments, axis=0)
     scores.flags.writeable = False  # the cache gives all callers the same array
     return scores
 
@@ -118,26 +118,26 @@ def curve(quantity: str, power: float) -> Curve:
 
 @lru_cache(maxsize=32)
 def _curves(power: float) -> dict[str, Curve]:
-    values: dict[str, list[np.ndarray]] = {name: [] for name in QUANTITIES}
+    values_by_name: dict[str, list[np.ndarray]] = {name: [] for name in QUANTITIES}
     for scores in many_rows():
         for name, quantity in QUANTITIES.items():
-            values[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
+            values_by_name[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
     curves = {}
-    for name, parts in values.items():
-        low, median, high = np.quantile(np.concatenate(parts), [BAND[0], 0.5, BAND[1]], axis=0)
+    for name, blocks in values_by_name.items():
+        low, median, high = np.quantile(np.concatenate(blocks), [BAND[0], 0.5, BAND[1]], axis=0)
         curves[name] = Curve(median, low, high)
     return curves
 
 
 def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
-    """Yields blocks (AT_ONCE, widths, keys) with the distribution of `experiment`, drawn without vectors: for a
-    given q, q·k of a random k is normal with a deviation of ‖q‖, and ‖q‖² of n coordinates is chi-square with n degrees
-    of freedom."""
-    random, added = np.random.default_rng(seed), np.diff((0, *WIDTHS))
+    """Yields arrays (AT_ONCE, widths, keys) of scores with the distribution of `experiment`, drawn without vectors. For
+    a given q, q·k of a random k is normal with standard deviation ‖q‖. For n coordinates, ‖q‖² is chi-square with n
+    degrees of freedom."""
+    random, added_widths = np.random.default_rng(seed), np.diff((0, *WIDTHS))
     for _ in range(0, rows, AT_ONCE):
-        lengths = np.sqrt(random.chisquare(added, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
-        parts = random.standard_normal((AT_ONCE, len(WIDTHS), KEYS), np.float32) * lengths[..., None]
-        yield parts.cumsum(axis=1)
+        lengths = np.sqrt(random.chisquare(added_widths, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
+        increments = random.standard_normal((AT_ONCE, len(WIDTHS), KEYS), np.float32) * lengths[..., None]
+        yield increments.cumsum(axis=1)
 
 
 def expected_deviation(power: float) -> np.ndarray:
@@ -152,16 +152,16 @@ def sharpness(
     seen: Trace, scale: float, give_way: Callable[[], object] = lambda: None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
-    The scale is used only in each layer's softmax: queries and keys are those of this pass. `give_way` is called after
+    `scale` is used in each layer's softmax only; the queries and keys are those of `seen`. `give_way` is called after
     every layer."""
     from playground.analysis.heads import asking
 
     queries = asking(seen)
     bits, peaks, deviations = (np.empty((seen.layers, seen.heads)) for _ in range(3))
     for layer in range(seen.layers):
-        weights = seen.weights(layer, queries, scale).numpy()  # (heads, asked, tokens)
+        weights = seen.weights(layer, queries, scale).numpy()  # (heads, queries, tokens)
         q, k, _ = seen.record[layer]
-        scores = (q[:, queries] @ k.mT).float().cpu().numpy() * scale  # (heads, asked, tokens)
+        scores = (q[:, queries] @ k.mT).float().cpu().numpy() * scale  # (heads, queries, tokens)
         bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
         deviations[layer] = deviation(scores).mean(-1)
         give_way()
@@ -170,7 +170,7 @@ def sharpness(
 
 @dataclass(frozen=True)
 class Verdict:
-    """One label and its probability with the scale and without."""
+    """A label's probabilities in a pass with the scale (`on`) and in a pass without (`off`)."""
 
     label: str
     on: float
@@ -178,23 +178,23 @@ class Verdict:
 
 
 def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
-    """The likeliest labels of both passes, sorted by the pass with the scale; empty without a classifier."""
+    """The likeliest labels of both passes, sorted by probability with the scale; empty without a classifier."""
     if on.logits is None:
         return []
     probabilities = [_probabilities(seen) for seen in (on, off)]
-    best = {i for p in probabilities for i in np.argsort(-p, kind="stable")[:top].tolist()}
-    ranked = sorted(best, key=lambda i: (-probabilities[0][i], i))
-    return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked]
+    top_labels = {i for shares in probabilities for i in np.argsort(-shares, kind="stable")[:top].tolist()}
+    ranked_labels = sorted(top_labels, key=lambda i: (-probabilities[0][i], i))
+    return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels]
 
 
 def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
-    """Every label whose share changes by at least `least`, the largest change first; if none does, the likeliest."""
+    """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if on.logits is None:
         return []
     before, after = (_probabilities(seen) for seen in (on, off))
     changes = np.abs(after - before)
-    numbers = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
-    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in numbers]
+    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
+    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in indices]
 
 
 def _probabilities(seen: Trace) -> np.ndarray:
@@ -211,13 +211,13 @@ def _label(seen: Trace, number: int) -> str:
 
 
 def shared_ceiling(tokens: int) -> float:
-    """Twenty times the weight of an even row, 20/N, rounded to 1, 2 or 5 · 10ⁿ. The same rule stands in
-    microscope/core/colours.js; tests on both sides check the same numbers."""
+    """Twenty times the weight of an even row, 20/N, rounded to 1, 2 or 5 · 10ⁿ. microscope/core/colours.js computes the
+    same; tests in both languages check the same numbers."""
     return min(1.0, nice_number(20 / tokens))
 
 
-def nice_number(x: float) -> float:
-    """The 1-2-5 number nearest to x."""
-    power = 10 ** math.floor(math.log10(x))
-    mantissa = x / power
+def nice_number(number: float) -> float:
+    """The nearest of the numbers 1, 2 and 5 times a power of ten."""
+    power = 10 ** math.floor(math.log10(number))
+    mantissa = number / power
     return (1 if mantissa < 1.4142 else 2 if mantissa < 3.1623 else 5 if mantissa < 7.0711 else 10) * power

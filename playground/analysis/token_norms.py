@@ -1,6 +1,6 @@
 """Measures the lengths of tokens after each layer and finds outliers; adds test-time registers, which remove outliers.
 
-The second half follows Jiang, Dravid, Efros & Gandelsman, 2025: Vision Transformers Don't Need Trained Registers.
+The registers follow Jiang, Dravid, Efros & Gandelsman, 2025: Vision Transformers Don't Need Trained Registers.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from playground.errors import PlaygroundError
 from playground.tracing import Trace, trace
 from playground.vit import MLP, Config, VisionTransformer, within
 
-# A length is an outlier above Tukey's bound for “far out”; microscope/core/features.js has the same bound.
+# microscope/core/features.js computes the same bound.
 
 
 def bound(values: np.ndarray) -> float:
     """Tukey's bound, above which a length is an outlier: the upper quartile plus three times the interquartile
     range."""
-    low, high = np.quantile(values, [0.25, 0.75])
-    return float(high + 3 * (high - low))
+    lower_quartile, upper_quartile = np.quantile(values, [0.25, 0.75])
+    return float(upper_quartile + 3 * (upper_quartile - lower_quartile))
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Lengths:
     def far_out(self, layer: int) -> int:
         """The number of patches whose tokens are longer than Tukey's bound."""
         lengths = self.patches[layer].flatten()
-        low, high = (float(lengths.quantile(q)) for q in (0.25, 0.75))
-        return int((lengths > high + 3 * (high - low)).sum())
+        lower_quartile, upper_quartile = (float(lengths.quantile(share)) for share in (0.25, 0.75))
+        return int((lengths > upper_quartile + 3 * (upper_quartile - lower_quartile)).sum())
 
     @property
     def worst(self) -> int:
@@ -65,14 +65,14 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
 # Registers at test time
 #
 # Large models that were trained without registers store facts about the whole picture in a few patches of plain
-# background. The vectors of these patches become very long, and every other patch listens to them. A few neurons of the
-# MLPs write the long vectors. No training is needed to move them: the model gets one more token of zeros, and the
-# activations of these neurons are moved from patches to that token.
+# background. The vectors of these patches become very long, and every other patch attends to these patches. A few
+# neurons of the MLPs write the long vectors. A register can take the long vectors without any training: the model gets
+# one more token of zeros, and the activations of these neurons are moved from patches to that token.
 #
 #     neurons = register_neurons(vit, images)           # the neurons that write the long vectors
 #     seen = playground.trace(with_register(vit, neurons), image)
 #
-# DINOv2 S has no outliers (`--what norm` counts them), so only its sizes B, L and g need such a register.
+# DINOv2 S has no outliers, so only the sizes B, L and g of DINOv2 need such a register.
 
 MOST_NEURONS = 50
 
@@ -80,12 +80,12 @@ Neuron = tuple[int, int]  # (layer, the neuron's index in that layer's MLP)
 
 
 def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most: int = 10) -> list[Neuron]:
-    """The neurons that write most into the outliers after the last layer, in descending order. A neuron writes its
-    activation times the length of its column in the second matrix. Neurons are compared by the mean over the outliers
-    minus the mean over the other patches."""
+    """The neurons that write most into the outliers after the last layer, in descending order. A neuron adds to a
+    token a vector as long as its activation times the length of its column in the MLP's second matrix. Neurons are
+    ranked by the mean of this length over the outliers, minus the mean over the other patches."""
     if not 1 <= most <= MOST_NEURONS:
         raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
-    written, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
+    outputs, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
     for image in images:
         seen = trace(vit, image)
         first_patch = len(seen.prefix)
@@ -95,16 +95,16 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
             activations = torch.stack(
                 [hidden[first_patch:].abs() for hidden in _hidden(seen)]
             )  # (layers, patches, neurons)
-            written += activations[:, is_outlier].mean(1) - activations[:, ~is_outlier].mean(1)
+            outputs += activations[:, is_outlier].mean(1) - activations[:, ~is_outlier].mean(1)
             picture_count += 1
     if not picture_count:
         raise PlaygroundError(
             f"No patch of these pictures stands apart in {vit.name}: there is nothing that a register could take. "
             "Small models, and those with registers of their own, have no such patches."
         )
-    written *= torch.stack([_lengths(block) for block in vit.blocks])
-    best = written.flatten().topk(most).indices.tolist()
-    return [divmod(number, vit.config.mlp_width) for number in best]
+    outputs *= torch.stack([_lengths(block) for block in vit.blocks])
+    neuron_numbers = outputs.flatten().topk(most).indices.tolist()
+    return [divmod(number, vit.config.mlp_width) for number in neuron_numbers]
 
 
 def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTransformer:
@@ -119,17 +119,17 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
             )
     if c.positions == "sinusoidal":
         raise PlaygroundError(f"{vit.name} counts all tokens to know their places: one more would move every patch.")
-    index = len(c.prefix)
+    register_index = len(c.prefix)
     config = replace(c, registers=c.registers + 1)
     with torch.device("meta"):
-        enlarged = VisionTransformer(config)
-        for layer, block in enumerate(enlarged.blocks):
-            if numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
-                block.mlp = RegisterMLP(config, numbers, index)
-    enlarged.load_state_dict(_with_zero_token(vit, index), assign=True)
-    enlarged.name, enlarged.told = f"{vit.name} with a register at test time", vit.told
-    enlarged.random_weights = vit.random_weights
-    return enlarged.eval()
+        enlarged_model = VisionTransformer(config)
+        for layer, block in enumerate(enlarged_model.blocks):
+            if neuron_numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
+                block.mlp = RegisterMLP(config, neuron_numbers, register_index)
+    enlarged_model.load_state_dict(_with_zero_token(vit, register_index), assign=True)
+    enlarged_model.name, enlarged_model.told = f"{vit.name} with a register at test time", vit.told
+    enlarged_model.random_weights = vit.random_weights
+    return enlarged_model.eval()
 
 
 class RegisterMLP(MLP):
@@ -145,8 +145,8 @@ class RegisterMLP(MLP):
     def hidden(self, x: Tensor) -> Tensor:
         hidden = super().hidden(x)  # (B, N, mlp_width)
         largest = hidden[..., self.neurons].amax(1, keepdim=True)  # (B, 1, neurons)
-        token = torch.arange(x.shape[1], device=x.device)[:, None] == self.to_token  # (N, 1)
-        return hidden.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(token, largest, 0))
+        is_register = torch.arange(x.shape[1], device=x.device)[:, None] == self.to_token  # (N, 1)
+        return hidden.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(is_register, largest, 0))
 
 
 def _hidden(seen) -> list[Tensor]:
@@ -155,25 +155,28 @@ def _hidden(seen) -> list[Tensor]:
     hidden_layers, at = [], seen.intervening()
     with torch.no_grad():
         for layer, block in enumerate(vit.blocks):
-            between = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))[0])
-            hidden = block.mlp.hidden(block.norm2(between))
-            x = between + block.ls2(block.mlp.fc2(hidden))
+            after_attention = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))[0])
+            hidden = block.mlp.hidden(block.norm2(after_attention))
+            x = after_attention + block.ls2(block.mlp.fc2(hidden))
             hidden_layers.append(hidden[0].float().cpu())
     return hidden_layers
 
 
 def _lengths(block) -> Tensor:
-    """The length of the vector that each neuron writes at an activation of 1: (mlp_width,)."""
+    """(mlp_width,): the length of the vector that each neuron adds to a token at an activation of 1."""
     return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
 
 
-def _with_zero_token(vit: VisionTransformer, index: int) -> dict[str, Tensor]:
-    """The weights with a token of zeros at `index`, and zeros as its position."""
+def _with_zero_token(vit: VisionTransformer, register_index: int) -> dict[str, Tensor]:
+    """The weights with a token of zeros at `register_index`, and zeros as its position."""
     state = dict(vit.state_dict())
-    empty = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
+    zero_token = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
     registers = state.get("reg_token")
-    state["reg_token"] = empty if registers is None else torch.cat([registers, empty], dim=1)
+    state["reg_token"] = zero_token if registers is None else torch.cat([registers, zero_token], dim=1)
     if vit.config.positions == "learned":
-        before, after = state["pos_embed"][:, :index], state["pos_embed"][:, index:]
-        state["pos_embed"] = torch.cat([before, empty, after], dim=1)
+        prefix_positions, patch_positions = (
+            state["pos_embed"][:, :register_index],
+            state["pos_embed"][:, register_index:],
+        )
+        state["pos_embed"] = torch.cat([prefix_positions, zero_token, patch_positions], dim=1)
     return state

@@ -28,11 +28,11 @@ def layers_needed(side: int, kernel: int) -> int:
 
 
 def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
-    """(FLOPs for all pairs, within windows, with linear attention) of the first matrix product in one head."""
+    """FLOPs of the first matrix product in one head: (for all pairs, within windows, with linear attention)."""
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
-STATE_READS, SECOND = 64, 40  # tokens in the sequence; index of the second token that matters
+STATE_READS, SECOND = 64, 40  # number of tokens in the sequence; index of the second of the two tokens that matter
 
 
 def left_of_the_first(keeps: str) -> list[float]:
@@ -40,21 +40,21 @@ def left_of_the_first(keeps: str) -> list[float]:
     same for all tokens, or "chosen": then aₜ depends on the token, as in Mamba, and is 1 for tokens that don't
     matter."""
     state = torch.zeros(STATE_READS)  # each token's part of the state
-    state[0], parts = 1.0, [1.0]
+    state[0], first_parts = 1.0, [1.0]
     for t in range(1, STATE_READS):
         a = (0.5 if t == SECOND else 1.0) if keeps == "chosen" else float(keeps)
         state = a * state
         state[t] = 1 - a
-        parts.append(float(state[0]))
-    return parts
+        first_parts.append(float(state[0]))
+    return first_parts
 
 
 def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding: int) -> Tensor:
-    k, (high, wide) = kernel.shape[-1], image.shape[2:]
-    places = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each place
-    answers = kernel.flatten(1) @ places  # (1, D, places): the same matrix for all places
-    grid = [(side + 2 * padding - k) // stride + 1 for side in (high, wide)]
-    return F.fold(answers, grid, 1)  # (1, D, rows, columns)
+    k, (height, width) = kernel.shape[-1], image.shape[2:]
+    unfolded = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each place
+    outputs = kernel.flatten(1) @ unfolded  # (1, D, places): the same matrix for all places
+    grid = [(side + 2 * padding - k) // stride + 1 for side in (height, width)]
+    return F.fold(outputs, grid, 1)  # (1, D, rows, columns)
 
 
 CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding): the last is a patch embedding
@@ -73,32 +73,34 @@ class Unfolded:
 def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
     """Runs each of CONVOLUTIONS with random filters over the picture, by unfolding and by torch's convolution."""
     pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
-    random, results = torch.Generator().manual_seed(0), []
+    generator, results = torch.Generator().manual_seed(0), []
     for k, stride, padding in CONVOLUTIONS:
-        kernel = torch.randn(channels, 3, k, k, generator=random) / (3 * k * k) ** 0.5
-        unfolded_result, convolved = (
+        kernel = torch.randn(channels, 3, k, k, generator=generator) / (3 * k * k) ** 0.5
+        unfolded_result, convolved_result = (
             by_unfold_multiply_fold(pixels, kernel, stride, padding),
             F.conv2d(pixels, kernel, stride=stride, padding=padding),
         )
         rows, columns = unfolded_result.shape[2:]
-        difference, typical = (float(x) for x in ((unfolded_result - convolved).abs().max(), convolved.abs().mean()))
-        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical))
+        difference, typical_size = (
+            float(x) for x in ((unfolded_result - convolved_result).abs().max(), convolved_result.abs().mean())
+        )
+        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size))
     return results
 
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """Two crops of one picture, the second moved to the right, and measurements on the places that both show.
-    Differences are relative."""
+    """Two crops of one picture, the second moved to the right, and measurements on the places that both crops
+    show. Differences are relative."""
 
     pictures: tuple[Image.Image, Image.Image]
     grid: tuple[int, int]
     patches: int  # the number of patches by which the second crop is moved
     one_pixel: float  # the change of a patch's embedding when the picture moves by only one pixel
-    convolution: float  # largest difference of a convolution's answers, away from the edges
+    convolution: float  # largest difference between a convolution's outputs in both crops, away from the edges
     features: Tensor  # (rows, columns - patches): cosine between the last features of one place in both crops
-    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the row of one place in each crop
-    apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
+    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the weights of the query's place in each crop
+    apart: float  # total variation between a place's two rows, on the shared places; mean over places and heads
     query: tuple[int, int]  # (row, column) in the second crop
 
 
@@ -107,65 +109,65 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     c = vit.config
     P = c.patch_size
     height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
-    wide = picture.convert("RGB").resize((width + patches * P, height), Image.Resampling.BICUBIC)
-    cuts = tuple(wide.crop((start, 0, start + width, height)) for start in (0, patches * P))
-    seen = tuple(trace(vit, cut, size=(height, width)) for cut in cuts)
-    rows, columns = seen[0].grid
+    wide_picture = picture.convert("RGB").resize((width + patches * P, height), Image.Resampling.BICUBIC)
+    crops = tuple(wide_picture.crop((start, 0, start + width, height)) for start in (0, patches * P))
+    traces = tuple(trace(vit, crop, size=(height, width)) for crop in crops)
+    rows, columns = traces[0].grid
     query = (rows // 2, (columns - patches) // 2)
-    features = tuple(trace_.on_grid(trace_.features().T) for trace_ in seen)  # (D, rows, columns)
+    features = tuple(crop_trace.on_grid(crop_trace.features().T) for crop_trace in traces)  # (D, rows, columns)
     cosines = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
     return Shifted(
-        pictures=(cuts[0], cuts[1]),
+        pictures=(crops[0], crops[1]),
         grid=(rows, columns),
         patches=patches,
-        one_pixel=_one_pixel(vit, seen[0]),
-        convolution=_convolved(vit, seen, patches),
+        one_pixel=_one_pixel(vit, traces[0]),
+        convolution=_convolved(vit, traces, patches),
         features=cosines,
         rows=(
-            seen[0].on_grid(seen[0].row(layer, head, (query[0], query[1] + patches))),
-            seen[1].on_grid(seen[1].row(layer, head, query)),
+            traces[0].on_grid(traces[0].row(layer, head, (query[0], query[1] + patches))),
+            traces[1].on_grid(traces[1].row(layer, head, query)),
         ),
-        apart=_mean_variation(seen, layer, patches),
+        apart=_mean_variation(traces, layer, patches),
         query=query,
     )
 
 
-def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) -> float:
+def _convolved(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) -> float:
     """How far the outputs of a random 3 × 3 convolution on the patch embeddings differ between the two crops."""
-    random = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
     D = 16
     proj = vit.patch_embed.proj
-    kernel = torch.randn(D, D, 3, 3, generator=random) / (9 * D) ** 0.5
-    answers = []
-    for crop in seen:
+    kernel = torch.randn(D, D, 3, 3, generator=generator) / (9 * D) ** 0.5
+    outputs = []
+    for crop in traces:
         with torch.no_grad():
             x = F.conv2d(crop.input.float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
-            answers.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
-    first, second = answers[0][:, :, patches:], answers[1][:, :, : answers[1].shape[2] - patches]
+            outputs.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
+    first, second = outputs[0][:, :, patches:], outputs[1][:, :, : outputs[1].shape[2] - patches]
     return float((first - second).abs().max() / first.abs().mean())
 
 
 def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
-    """‖E(x′) − E(x)‖ / ‖E(x)‖, the median over the patches that both show."""
+    """The median over patches of ‖E(x′) − E(x)‖ / ‖E(x)‖: E is the embedding, x′ the picture moved by one pixel."""
     proj = vit.patch_embed.proj
     with torch.no_grad():
-        x = seen._need_input().float().cpu()
+        pixels = seen._need_input().float().cpu()
         before, after = (
-            F.conv2d(cut, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
-            for cut in (x[..., :-1], x[..., 1:])
+            F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
+            for view in (pixels[..., :-1], pixels[..., 1:])
         )
     return float(((after - before).norm(dim=0) / before.norm(dim=0).clamp(min=1e-9)).median())
 
 
-def _mean_variation(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
-    """The total variation between a place's rows in both crops, over the places that both show; the mean over places
-    and heads."""
-    rows, columns = seen[0].grid
-    first_patch = len(seen[0].prefix)
+def _mean_variation(traces: tuple[Trace, ...], layer: int, patches: int) -> float:
+    """The total variation between a place's two rows, one in each crop, over the places that both crops show: the mean
+    over places and heads."""
+    rows, columns = traces[0].grid
+    first_patch = len(traces[0].prefix)
     places = [(row, column) for row in range(rows) for column in range(columns - patches)]
     rows_of_crops = []
-    for shift, crop in ((patches, seen[0]), (0, seen[1])):
+    for shift, crop in ((patches, traces[0]), (0, traces[1])):
         weights = crop.weights(layer, [(row, column + shift) for row, column in places])[..., first_patch:]
-        shared = weights.unflatten(-1, (rows, columns))[..., shift : columns - patches + shift].flatten(-2)
-        rows_of_crops.append(shared / shared.sum(-1, keepdim=True))
+        shared_weights = weights.unflatten(-1, (rows, columns))[..., shift : columns - patches + shift].flatten(-2)
+        rows_of_crops.append(shared_weights / shared_weights.sum(-1, keepdim=True))
     return float((rows_of_crops[0] - rows_of_crops[1]).abs().sum(-1).mean() / 2)

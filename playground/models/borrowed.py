@@ -103,7 +103,7 @@ def hub_cache() -> Path:
 
 def hub_weights(repository: str) -> Path | None:
     """The file with the weights of a hub repository such as "timm/vit_…"; None if the hub's cache lacks the file."""
-    folder = glob.escape(f"models--{repository.replace('/', '--')}")  # a name may come from an address
+    folder = glob.escape(f"models--{repository.replace('/', '--')}")  # the name may come from a URL
     with suppress(OSError):  # another process may be deleting the folder
         return next(filter(is_whole, hub_cache().glob(f"{folder}/snapshots/*/model.safetensors")), None)
     return None
@@ -124,8 +124,8 @@ def cache_folder() -> Path:
 
 def folders() -> list[Path]:
     """The folders in which files are searched, in this order."""
-    built_in = os.environ.get("PLAYGROUND_BORROWED")
-    return [cache_folder(), *([Path(built_in).expanduser()] if built_in else [])]
+    image_folder = os.environ.get("PLAYGROUND_BORROWED")
+    return [cache_folder(), *([Path(image_folder).expanduser()] if image_folder else [])]
 
 
 def find(file: str) -> Path | None:
@@ -147,7 +147,7 @@ def is_here(group: str) -> bool:
 
 def asked_offline() -> bool:
     values = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
-    return any(word in ("1", "yes", "true", "on") for word in values)
+    return any(text in ("1", "yes", "true", "on") for text in values)
 
 
 # Fetching -------------------------------------------------------------------------------------------------------------
@@ -166,21 +166,21 @@ def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool =
         )
     for (package, version), files_of_package in groupby(missing, lambda borrowed: (borrowed.package, borrowed.version)):
         size = PACKAGE_BYTES.get(package, 0)
-        with _workplace(size) as work:
-            wheel = _download_wheel(package, version, work, report)
+        with _workplace(size) as work_folder:
+            wheel = _download_wheel(package, version, work_folder, report)
             for borrowed in files_of_package:
                 with sentence_if_unwritable(size):
-                    file = _extract_member(borrowed, wheel, work)
+                    file = _extract_member(borrowed, wheel, work_folder)
                 if file.suffix == ".onnx":
                     file = _converted(file, size)
                 with sentence_if_unwritable(size):
-                    file.chmod(0o644)  # in a container another user reads it
+                    file.chmod(0o644)  # in a container, another user reads the file
                     os.replace(file, cache_folder() / borrowed.file)
 
 
 def dinov2_small(offline: bool = False) -> Path:
-    """The file of DINOv2's weights: the borrowed one or the hub's, whichever is on this machine; if neither is, fetches
-    the borrowed one."""
+    """The file of DINOv2's weights on this machine, borrowed or from the hub. If there is none, fetches the borrowed
+    file."""
     if file := find(DINOV2.file) or hub_weights(f"timm/{DINOV2_ON_THE_HUB}"):
         return file
     fetch([DINOV2], offline=offline)
@@ -189,8 +189,8 @@ def dinov2_small(offline: bool = False) -> Path:
 
 @contextmanager
 def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
-    """Turns every OSError in a block that only writes into the cache into a sentence about the cache's folder. `size`:
-    about how many bytes are written."""
+    """Turns an OSError of the `with` block, which only writes into the cache, into a PlaygroundError about the cache's
+    folder. `size`: the rough number of bytes written."""
     try:
         yield
     except OSError as error:
@@ -216,59 +216,59 @@ def _workplace(size: int) -> Iterator[Path]:
     folder = cache_folder()
     with sentence_if_unwritable(size):
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob(".fetch-*"):
-            with suppress(FileNotFoundError):  # the process that made `old` has just deleted it
-                if time.time() - old.stat().st_mtime > STALE:
-                    shutil.rmtree(old, ignore_errors=True)
-        work = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
-    with work:
-        yield Path(work.name)
+        for old_folder in folder.glob(".fetch-*"):
+            with suppress(FileNotFoundError):  # the process that made the folder has just deleted it
+                if time.time() - old_folder.stat().st_mtime > STALE:
+                    shutil.rmtree(old_folder, ignore_errors=True)
+        temporary = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
+    with temporary:
+        yield Path(temporary.name)
 
 
-def _download_wheel(package: str, version: str, work: Path, report: type | None) -> Path:
+def _download_wheel(package: str, version: str, work_folder: Path, report: type | None) -> Path:
     """Downloads a package with pip, so that pip's mirrors and proxies are used. Nothing is installed or run."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work / "wheel")]
+    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work_folder / "wheel")]
     command += [f"{package}=={version}"]
     with sentence_if_unwritable(PACKAGE_BYTES.get(package, 0)):
-        (work / "pip").mkdir()
+        (work_folder / "pip").mkdir()
     temporary_folders = dict.fromkeys(
-        ("TMPDIR", "TEMP", "TMP"), str(work / "pip")
+        ("TMPDIR", "TEMP", "TMP"), str(work_folder / "pip")
     )  # pip downloads into its temporary folder
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
     try:
-        pip = subprocess.Popen(command, **pipe, env={**os.environ, **temporary_folders})
+        pip = subprocess.Popen(command, **streams, env={**os.environ, **temporary_folders})
     except OSError as error:
         raise PlaygroundError(
             f"pip, which fetches {package}, can't be started by {sys.executable}: {error.strerror or error}."
         ) from None
     with pip:
         try:
-            log = _show_progress(pip, package, work, report)
+            log = _show_progress(pip, package, work_folder, report)
         finally:
             pip.kill()
-    wheels = list((work / "wheel").glob("*.whl"))
+    wheels = list((work_folder / "wheel").glob("*.whl"))
     if pip.returncode or not wheels:
         raise _pip_failed(package, version, log)
     return wheels[0]
 
 
-def _show_progress(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
+def _show_progress(pip: subprocess.Popen, package: str, work_folder: Path, report: type | None) -> str:
     """Shows a progress bar until pip ends; returns pip's output. Because pip reports progress only to a terminal, the
     size of its files is watched."""
-    total, reported = PACKAGE_BYTES.get(package), 0
+    total, reported_bytes = PACKAGE_BYTES.get(package), 0
     with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
         while True:
             try:
                 log = pip.communicate(timeout=0.1)[0].decode(errors="replace")
                 break
             except subprocess.TimeoutExpired:
-                arrived = max(reported, min(_bytes_in(work), total or sys.maxsize))
+                arrived_bytes = max(reported_bytes, min(_bytes_in(work_folder), total or sys.maxsize))
                 if bar:
-                    bar.update(arrived - reported)
-                reported = arrived
+                    bar.update(arrived_bytes - reported_bytes)
+                reported_bytes = arrived_bytes
         if bar and total and pip.returncode == 0:
-            bar.update(total - reported)
+            bar.update(total - reported_bytes)
     return log
 
 
@@ -276,10 +276,10 @@ def _bytes_in(folder: Path) -> int:
     """The size of all files in a folder. pip moves and deletes files meanwhile: a missing file counts as 0 bytes.
     (os.walk skips a missing folder; Path.rglob would raise.)"""
     total = 0
-    for place, _, files in os.walk(folder):
+    for folder_path, _, files in os.walk(folder):
         for file in files:
             with suppress(OSError):
-                total += os.lstat(os.path.join(place, file)).st_size
+                total += os.lstat(os.path.join(folder_path, file)).st_size
     return total
 
 
@@ -300,17 +300,17 @@ def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
     )
 
 
-def _extract_member(item: Borrowed, wheel: Path, work: Path) -> Path:
+def _extract_member(item: Borrowed, wheel: Path, work_folder: Path) -> Path:
     """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
-    file = work / Path(item.member).name
+    file = work_folder / Path(item.member).name
     digest = sha256()
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(item.member) as member, open(file, "wb") as out:
+        with zipfile.ZipFile(wheel) as archive, archive.open(item.member) as member, open(file, "wb") as output:
             remaining = item.size + 1
             while remaining > 0 and (chunk := member.read(min(remaining, 2**20))):
                 remaining -= len(chunk)
                 digest.update(chunk)
-                out.write(chunk)
+                output.write(chunk)
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
         raise PlaygroundError(
             f"The package {item.package} {item.version} came damaged ({error}); nothing of it was kept. Try again."

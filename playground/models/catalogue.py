@@ -71,8 +71,8 @@ def list_models(pattern: str | None) -> None:
     from playground.models import timm_models
 
     names = list(CURATED) if pattern is None else timm_models.matching(pattern)
-    looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
-    cards = [info for name in looking if (info := card(name))]
+    progress = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
+    cards = [entry for name in progress if (entry := card(name))]
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
@@ -84,11 +84,11 @@ def list_models(pattern: str | None) -> None:
     print(
         f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} {'':15} good for"
     )
-    for info in cards:
-        side = f"{info.config.image_size[0]}²"
+    for entry in cards:
+        side = f"{entry.config.image_size[0]}²"
         print(
-            f"{info.name:50} {info.config.depth:6} {info.config.heads:5} {info.config.patch_size:5} {side:>7} "
-            f"{info.megabytes:6,.0f}  {info.licence:14} {_location_words(info.name):15} {info.good_for}".rstrip()
+            f"{entry.name:50} {entry.config.depth:6} {entry.config.heads:5} {entry.config.patch_size:5} {side:>7} "
+            f"{entry.megabytes:6,.0f}  {entry.licence:14} {_location_words(entry.name):15} {entry.good_for}".rstrip()
         )
     if pattern is None:
         print("\nEvery other plain ViT of timm loads as well; to list them all, give the pattern '*'.")
@@ -129,10 +129,10 @@ def _resolved(names: list[str]) -> dict[str, Source]:
         return {}
     from playground.models import loading, timm_models, zoo
 
-    of_timm = [name for name in names if not loading.repository(name)]
-    for name in of_timm:
+    timm_names = [name for name in names if not loading.repository(name)]
+    for name in timm_names:
         timm_models.check_name(name)
-    return {name: zoo.resolve(name) for name in of_timm}
+    return {name: zoo.resolve(name) for name in timm_names}
 
 
 def _from_the_hub(name: str, source: Source | None) -> None:
@@ -157,10 +157,12 @@ def compare_with_the_hub() -> str:
             "not compared: the hub's own file is not on this machine; where the hub can be reached, "
             f"`{PROGRAM} download {borrowed.DINOV2_ON_THE_HUB}` fetches it."
         )
-    converted = from_eva(read_weights(path))
-    shipped = read_weights(borrowed.find(borrowed.DINOV2.file) or path)
-    if converted.keys() != shipped.keys() or any(shipped[key].shape != converted[key].shape for key in shipped):
+    hub_weights = from_eva(read_weights(path))
+    borrowed_weights = read_weights(borrowed.find(borrowed.DINOV2.file) or path)
+    if hub_weights.keys() != borrowed_weights.keys() or any(
+        borrowed_weights[key].shape != hub_weights[key].shape for key in borrowed_weights
+    ):
         raise PlaygroundError(f"The borrowed weights and {path} are not of one architecture.")
-    worst = max((shipped[key] - converted[key]).abs().max().item() for key in shipped)
-    same = "they are the same" if worst == 0 else f"they differ by {worst:.1e} at most"
-    return f"compared with the hub's own file, {len(shipped)} arrays: {same}."
+    largest_difference = max((borrowed_weights[key] - hub_weights[key]).abs().max().item() for key in borrowed_weights)
+    words = "they are the same" if largest_difference == 0 else f"they differ by {largest_difference:.1e} at most"
+    return f"compared with the hub's own file, {len(borrowed_weights)} arrays: {words}."

@@ -1,4 +1,4 @@
-"""Compares our pass with that of a user's own model, on the same pictures, layer by layer."""
+"""Compares our pass with the pass of a user's own model, on the same pictures, layer by layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLOSE_ENOUGH = 0.05  # the tolerance for 16-bit numbers
 
 @dataclass(frozen=True)
 class Check:
-    """How far our model and the given one differ. bool(check) is True if they agree; str(check) is a sentence."""
+    """How far our model and the user's model differ. bool(check) is True if they agree; str(check) is a sentence."""
 
     layers: tuple[float, ...]  # difference of the tokens after each layer; () if the model's layers were not found
     answer: float | None  # difference of the answers; None if we don't compute the model's answer
@@ -32,20 +32,22 @@ class Check:
 
     def __str__(self) -> str:
         if self.parts is not None:
-            equal_part = f"they are equal up to layer {self.parts - 1}" if self.parts else "from the first one on"
-            return f"the tokens part after layer {self.parts}, by {self.layers[self.parts]:.1g}; {equal_part}"
+            equal_words = f"they are equal up to layer {self.parts - 1}" if self.parts else "from the first one on"
+            return f"the tokens part after layer {self.parts}, by {self.layers[self.parts]:.1g}; {equal_words}"
         if self.answer is None:
             if not self.layers:
                 return "nothing of this model could be compared: neither its layers nor its answer were found"
             return f"the tokens of all layers are equal within {max(self.layers):.0e}; its answer is nothing we compute"
         if self.differs:
-            same = "the tokens of all layers are equal, so what reads them differs" if self.layers else "layers unknown"
-            return f"{self.what} differ by {self.answer:.1g}; {same}"
+            same_words = (
+                "the tokens of all layers are equal, so what reads them differs" if self.layers else "layers unknown"
+            )
+            return f"{self.what} differ by {self.answer:.1g}; {same_words}"
         return f"{self.what} equal within {self.answer:.0e}"
 
 
 def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
-    """Runs one `batch`, (pictures, 3, height, width) as the model gets it, through both; by default a random picture.
+    """Runs a `batch` of inputs, (pictures, 3, height, width), through both models; by default a random picture.
 
     >>> import timm, torch
     >>> model = timm.create_model("vit_tiny_patch16_224").eval()
@@ -55,27 +57,38 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
     """
     pixels = _pixels(vit, batch)
     weight = vit.patch_embed.proj.weight
-    ours: list[Tensor] = []
+    our_tokens: list[Tensor] = []
     with torch.no_grad():
         for x, _ in vit.layers(*vit.embed(pixels.to(weight))):
-            ours.append(x)
-        answers = {"logits" if vit.config.classes else "features": vit.classify(ours[-1]), "tokens": vit.norm(ours[-1])}
+            our_tokens.append(x)
+        answers = {
+            "logits" if vit.config.classes else "features": vit.classify(our_tokens[-1]),
+            "tokens": vit.norm(our_tokens[-1]),
+        }
         try:
-            answer, theirs = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth)
+            answer, their_tokens = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth)
         except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
             raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
-    close = CLOSE.get(weight.dtype, CLOSE_ENOUGH)
+    tolerance = CLOSE.get(weight.dtype, CLOSE_ENOUGH)
     differences = (
-        [_largest_difference(a, b) for a, b in zip(ours, theirs, strict=True)] if _same_shapes(ours, theirs) else []
+        [_largest_difference(a, b) for a, b in zip(our_tokens, their_tokens, strict=True)]
+        if _same_shapes(our_tokens, their_tokens)
+        else []
     )
-    first_difference = next((n for n, (largest, scale) in enumerate(differences) if not largest <= close * scale), None)
+    first_difference = next(
+        (n for n, (largest, scale) in enumerate(differences) if not largest <= tolerance * scale), None
+    )
     for kind, value in answers.items():
         if answer is not None and answer.shape == value.shape:
             largest, scale = _largest_difference(value, answer)
             return Check(
-                tuple(m for m, _ in differences), largest, kind, first_difference, not largest <= close * scale
+                tuple(largest_of_layer for largest_of_layer, _ in differences),
+                largest,
+                kind,
+                first_difference,
+                not largest <= tolerance * scale,
             )
-    return Check(tuple(m for m, _ in differences), None, "", first_difference, False)
+    return Check(tuple(largest_of_layer for largest_of_layer, _ in differences), None, "", first_difference, False)
 
 
 def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
@@ -112,21 +125,21 @@ def _outputs(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | Non
             hook.remove()
 
 
-def _tensor(out: Any) -> Any:
-    """The tensor in a module's output, which is a tensor, several of them, or an output object of `transformers`."""
-    if isinstance(out, Tensor):
-        return out
+def _tensor(output: Any) -> Any:
+    """The tensor in a module's output: a tensor, a tuple of tensors, or an output object of `transformers`."""
+    if isinstance(output, Tensor):
+        return output
     for name in ("logits", "last_hidden_state"):
-        if isinstance(tensor := getattr(out, name, None), Tensor):
+        if isinstance(tensor := getattr(output, name, None), Tensor):
             return tensor
-    return _tensor(out[0]) if isinstance(out, tuple | list) and out else None
+    return _tensor(output[0]) if isinstance(output, tuple | list) and output else None
 
 
 def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
     """The first list of `depth` modules of one class."""
     for module in model.modules():
-        of_this_length = isinstance(module, nn.ModuleList | nn.Sequential) and len(module) == depth
-        if of_this_length and len({type(layer) for layer in module}) == 1:
+        has_depth = isinstance(module, nn.ModuleList | nn.Sequential) and len(module) == depth
+        if has_depth and len({type(layer) for layer in module}) == 1:
             return list(module)
     return []
 
@@ -134,10 +147,10 @@ def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
 @contextmanager
 def _judging(model: nn.Module) -> Iterator[None]:
     """Switches dropout off, and afterwards restores each module's mode."""
-    learning = [module for module in model.modules() if module.training]
+    training_modules = [module for module in model.modules() if module.training]
     model.eval()
     try:
         yield
     finally:
-        for module in learning:
+        for module in training_modules:
             module.training = True

@@ -52,23 +52,23 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Renames the tensors of timm's Eva (DINOv3) and of other layouts (others_files.py) to our names. Eva splits some
     tensors in two; these are joined. Tensors with our names pass unchanged."""
-    ours, state = {}, from_others(state)
+    renamed, state = {}, from_others(state)
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
-            continue  # joined below with the tensor that it belongs to
+            continue  # joined below with the other parts of its matrix
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
-            ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
+            renamed[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
         elif ".attn.q_proj." in key:  # the large EVA-02 splits q, k and v; keys may have no bias
             other_parts = (
                 state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj")
             )
-            ours[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
+            renamed[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
-            ours[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
+            renamed[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
-            ours[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
-    return ours
+            renamed[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
+    return renamed
 
 
 def options_of(description: Mapping[str, Any]) -> Given:
@@ -92,19 +92,19 @@ def changed(base: Config, state: Mapping[str, Tensor], options: Given, descripti
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
         return base  # the weights are of another kind of model, for which source.fitting raises
     arguments = description.get("model_args") or {}
-    if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
-        raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")
-    patches = state["patch_embed.proj.weight"]
-    if patches.dim() != 4 or patches.shape[1] != 3:
+    if unreadable_names := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
+        raise PlaygroundError(f"its config.json asks for {unreadable_names[0]}, which the playground's ViT has not")
+    patch_matrix = state["patch_embed.proj.weight"]
+    if patch_matrix.dim() != 4 or patch_matrix.shape[1] != 3:
         raise PlaygroundError(
-            f"its pictures have {patches.shape[1]} channels; the playground's have 3: red, green, blue"
+            f"its pictures have {patch_matrix.shape[1]} channels; the playground's have 3: red, green, blue"
         )
-    width, patch = patches.shape[0], patches.shape[2]
+    width, patch = patch_matrix.shape[0], patch_matrix.shape[2]
     classes = state["head.weight"].shape[0] if "head.weight" in state else 0
     registers = state["reg_token"].shape[1] if "reg_token" in state else 0
     norm = "pooled" if "fc_norm.weight" in state else "tokens" if "norm.weight" in state else "nowhere"
-    tokens = ("cls_token" in state) + ("dist_token" in state) + registers
-    positions, size = _positions_and_size(base, state, patch, tokens, _stated_size(description))
+    prefix_count = ("cls_token" in state) + ("dist_token" in state) + registers
+    positions, size = _positions_and_size(base, state, patch, prefix_count, _stated_size(description))
     mlp_width = state["blocks.0.mlp.fc2.weight"].shape[1]
     return replace(
         base,
@@ -151,10 +151,10 @@ def _positions_and_size(
     usual = tuple(side // patch * patch for side in size or base.image_size)
     if "pos_embed" not in state:
         return base.positions if base.positions not in ("learned", "patches") else "none", usual  # type: ignore[return-value]
-    rows = state["pos_embed"].shape[1]
-    counts = {"learned": rows - tokens, "patches": rows}
+    row_count = state["pos_embed"].shape[1]
+    counts = {"learned": row_count - tokens, "patches": row_count}
     if not tokens:
-        counts = {base.positions if base.positions in counts else "learned": rows}
+        counts = {base.positions if base.positions in counts else "learned": row_count}
     elif base.positions == "patches":
         counts = dict(reversed(counts.items()))
     for positions, patches in counts.items():
@@ -164,7 +164,7 @@ def _positions_and_size(
         if patches > 0 and (side := math.isqrt(patches)) ** 2 == patches:
             return positions, (side * patch, side * patch)
     raise PlaygroundError(
-        f"its {rows:,} positions make no square of patches, and no config.json says its input size; give the timm "
+        f"its {row_count:,} positions make no square of patches, and no config.json says its input size; give the timm "
         "model itself to playground.load, or save it with timm.models.save_for_hf"
     )
 
@@ -213,8 +213,8 @@ def shards(index: Path) -> list[Path]:
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise PlaygroundError(f"{index} is no index of weights: it has no weight_map.")
     file_names = sorted(set(names.values()))
-    if strange := [name for name in file_names if Path(name).name != name or not name.endswith(".safetensors")]:
-        raise PlaygroundError(f"{index} names {strange[0]!r:.60}, which is no .safetensors file beside it.")
+    if strange_names := [name for name in file_names if Path(name).name != name or not name.endswith(".safetensors")]:
+        raise PlaygroundError(f"{index} names {strange_names[0]!r:.60}, which is no .safetensors file beside it.")
     return [index.with_name(name) for name in file_names]
 
 
@@ -230,20 +230,20 @@ def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Ten
 
 
 def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The tensors under the file's own names."""
+    """Like `outline`, for one file, with the tensors under the file's own names."""
     from safetensors import SafetensorError, safe_open
 
     if not Path(path).is_file():
         raise PlaygroundError(f"There is no file {path}.")
     try:
         with open(path, "rb") as file:
-            beginning = file.read(8)
-        if beginning[:2] in (b"PK", b"\x80\x02"):
+            first_bytes = file.read(8)
+        if first_bytes[:2] in (b"PK", b"\x80\x02"):
             raise PlaygroundError(
                 f"{path} is a file that torch has pickled, not safetensors. On your own machine call it .pth, and "
                 "playground.load and the command line read it; a server does not."
             )
-        length = int.from_bytes(beginning, "little")
+        length = int.from_bytes(first_bytes, "little")
         if length > LONGEST_HEADER:
             raise ValueError("it does not begin with the header of one")
         with safe_open(path, framework="pt") as file:
@@ -299,7 +299,7 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
 # The architecture that a file of weights describes must lie within bounds, because the file may come from anybody.
 
 
-COUNTS = {  # field -> (smallest, largest): wider than any published ViT
+COUNTS = {  # field of Config -> (smallest, largest accepted value); published ViTs lie within
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
     "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
 }  # fmt: skip
@@ -310,7 +310,7 @@ WORDS = {
     "activation": ACTIVATIONS,
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
 }
-MOST_SIDE = 4096  # pixels of a side that a model was trained on
+MOST_SIDE = 4096  # most pixels along a side of a model's input
 LONGEST_LABEL = 200
 
 
@@ -358,5 +358,5 @@ def _check(name: str, value: Any, default: Any) -> None:
 
 
 def _colours(value: tuple, positive: bool) -> bool:
-    numbers = all(type(number) in (int, float) and math.isfinite(number) and abs(number) <= 10 for number in value)
-    return len(value) == 3 and numbers and (not positive or min(value) > 0)
+    are_finite = all(type(number) in (int, float) and math.isfinite(number) and abs(number) <= 10 for number in value)
+    return len(value) == 3 and are_finite and (not positive or min(value) > 0)

@@ -48,7 +48,7 @@ def origin(name: str) -> Origin:
 
 def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
     """The header of the file: the model's Config, the author and licence of the weights, and the changes to them."""
-    config, origin_of_weights = vit.config, origin(vit.name)
+    config, weights_origin = vit.config, origin(vit.name)
     changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
     if numbers == "int8":
         changes.append(f"matrices were rounded to 8 bits, with a gain for each {BLOCK} numbers, positions to 16 bits")
@@ -61,7 +61,7 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
             "prefix": config.prefix,
             "native_grid": vit.native_grid,
         },
-        **origin_of_weights._asdict(),
+        **weights_origin._asdict(),
         "changes": "; ".join(changes) or "none",
     }
 
@@ -98,13 +98,13 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(codes int8, gains float16 (rows, blocks)) of a matrix (rows, columns) float32: a number is about its code × its
     block's gain."""
     rows, columns = matrix.shape
-    blocks = math.ceil(columns / BLOCK)
-    filled = np.zeros((rows, blocks * BLOCK), np.float32)
-    filled[:, :columns] = matrix
-    parts = filled.reshape(rows, blocks, BLOCK)
-    exact = np.abs(parts).max(-1) / TOP
-    gains = exact.astype(np.float16)
-    gains = np.where(gains < exact, np.nextafter(gains, np.float16(np.inf)), gains)  # so that no code exceeds TOP
+    block_count = math.ceil(columns / BLOCK)
+    padded = np.zeros((rows, block_count * BLOCK), np.float32)
+    padded[:, :columns] = matrix
+    parts = padded.reshape(rows, block_count, BLOCK)
+    exact_gains = np.abs(parts).max(-1) / TOP
+    gains = exact_gains.astype(np.float16)
+    gains = np.where(gains < exact_gains, np.nextafter(gains, np.float16(np.inf)), gains)  # so that no code exceeds TOP
     codes = np.zeros_like(parts)
     np.divide(parts, gains[..., None].astype(np.float32), out=codes, where=gains[..., None] > 0)
     codes = codes.round().astype(np.int8).reshape(rows, -1)[:, :columns]
@@ -112,7 +112,7 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _folded(vit: VisionTransformer) -> dict[str, np.ndarray]:
-    """The parameters, matrices as (outputs, inputs), with the gains of LayerScale multiplied into what they scale."""
+    """{name: array} of the parameters, matrices as (outputs, inputs), with LayerScale's gains multiplied into them."""
     state = {name: tensor.detach().float().cpu() for name, tensor in vit.state_dict().items()}
     if vit.config.layer_scale:
         for block in range(vit.config.depth):
@@ -120,11 +120,11 @@ def _folded(vit: VisionTransformer) -> dict[str, np.ndarray]:
                 gamma = state.pop(f"blocks.{block}.{gain}.gamma")
                 weight, bias = f"blocks.{block}.{linear}.weight", f"blocks.{block}.{linear}.bias"
                 state[weight], state[bias] = gamma[:, None] * state[weight], gamma * state[bias]
-    plain = {}
+    arrays = {}
     for name, tensor in state.items():
         if name.endswith(("_token", "pos_embed", "latent")):
             tensor = tensor[0]  # (tokens, D)
         elif tensor.ndim > 2:
             tensor = tensor.flatten(1)  # the convolution of the patches: (D, 3 · P · P)
-        plain[name] = np.ascontiguousarray(tensor.numpy())
-    return plain
+        arrays[name] = np.ascontiguousarray(tensor.numpy())
+    return arrays

@@ -1,4 +1,4 @@
-"""Reads options on how a model was built and trained, which its file of weights may lack."""
+"""Reads options on how a model was built and trained: facts that a file of weights may lack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, which imports torch
-READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that have the same weights
+READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that the weights do not tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
 LARGEST = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
 
@@ -31,7 +31,7 @@ class Given:
 
     @staticmethod
     def read(words: Mapping[str, Any]) -> Given:
-        """Parses Python values, or a command's text: "0.5,0.5,0.5". PlaygroundError says what is invalid."""
+        """Parses options, given as Python values or as texts of a command, such as "0.5,0.5,0.5"."""
         values = {word: _READ[word](word, words[word]) for word in WORDS if words.get(word) is not None}
         return Given(**values)
 
@@ -50,7 +50,7 @@ class Given:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The options as flags of a command."""
+        """{option: value as text}, for the flags of a command."""
         values = {word: getattr(self, word) for word in self.words}
         return {
             word: ",".join(map(repr, value)) if isinstance(value, tuple) else str(value)
@@ -74,12 +74,12 @@ def _three(word: str, value: Any) -> Colours:
         raise PlaygroundError(
             f"{word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was {value!r:.60}."
         ) from None
-    numbers = red, green, blue
-    if not all(math.isfinite(number) and abs(number) <= LARGEST for number in numbers):
+    colours = red, green, blue
+    if not all(math.isfinite(number) and abs(number) <= LARGEST for number in colours):
         raise PlaygroundError(f"{word} is of pixels between 0 and 1; given was {value!r:.60}.")
-    if word == "std" and min(numbers) <= 0:
+    if word == "std" and min(colours) <= 0:
         raise PlaygroundError(f"std divides the pixels: its numbers are greater than 0; given was {value!r:.60}.")
-    return numbers
+    return colours
 
 
 def _count(word: str, value: Any) -> int:

@@ -47,7 +47,7 @@ def check(name: str) -> None:
 
 
 def _answers(address: str) -> bool:
-    """Runs in a thread of its own: looking up a host's name can hang longer than any timeout."""
+    """Whether the hub answers. Called in a thread, because looking up a host can take longer than any timeout."""
     try:
         urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=PATIENCE).close()
     except urllib.error.HTTPError:
@@ -64,7 +64,7 @@ EVERY = 10.0  # seconds between two lines
 
 
 class Lines(tqdm):
-    """Prints a line every ten seconds, for a log, in which a progress bar would print a hundred lines."""
+    """Prints a line every ten seconds. In a log, a progress bar would print hundreds of lines."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})

@@ -62,7 +62,7 @@ def is_hugging_face(names: Iterable[str]) -> bool:
 
 def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Gives Hugging Face's weights timm's names. Unknown names stay, so that `fitting` can name them in its error."""
-    ours: dict[str, Tensor] = {}
+    renamed: dict[str, Tensor] = {}
     parts: dict[str, dict[str, Tensor]] = {}  # "qkv.weight" or "qkv.bias" of a layer -> its three matrices
     gates: dict[str, Tensor] = {}
     for key, value in state.items():
@@ -71,56 +71,57 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
             continue
         match = re.fullmatch(r"(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)", name)
         if not match:
-            ours[_outside(name)] = value
+            renamed[_outside(name)] = value
             continue
         layer, part, kind = match.groups()
-        if third := re.fullmatch(QKV, part):
-            parts.setdefault(f"blocks.{layer}.attn.qkv.{kind}", {})[(third[1] or third[2])[0]] = value
+        if qkv_match := re.fullmatch(QKV, part):
+            parts.setdefault(f"blocks.{layer}.attn.qkv.{kind}", {})[(qkv_match[1] or qkv_match[2])[0]] = value
         elif part == "mlp.gate_proj":
             gates[f"blocks.{layer}.mlp.fc1.{kind}"] = value
         else:
-            new_name = next((new for old, new in IN_A_LAYER if re.fullmatch(old, part)), None)
-            ours[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = value
-    for key, three in parts.items():
-        if "weight" not in key or len(three) == 3:
-            like = next(iter(three.values()))
-            matrices = [three.get(letter, torch.zeros_like(like)) for letter in "qkv"]  # a missing bias is 0
-            ours[key] = torch.cat(matrices)
+            new_name = next((our_name for pattern, our_name in IN_A_LAYER if re.fullmatch(pattern, part)), None)
+            renamed[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = value
+    for key, qkv_parts in parts.items():
+        if "weight" not in key or len(qkv_parts) == 3:
+            first_part = next(iter(qkv_parts.values()))
+            matrices = [qkv_parts.get(letter, torch.zeros_like(first_part)) for letter in "qkv"]  # a missing bias is 0
+            renamed[key] = torch.cat(matrices)
     for key, gate in gates.items():
-        if key in ours:
-            ours[key] = torch.cat([gate, ours[key]])  # gate and input of a gated MLP become one matrix, the gate first
-    return _complete(ours)
+        if key in renamed:
+            # The gate and the input of a gated MLP become one matrix, the gate first
+            renamed[key] = torch.cat([gate, renamed[key]])
+    return _complete(renamed)
 
 
 def _outside(name: str) -> str:
     if name in OUTSIDE_LAYERS:
         return OUTSIDE_LAYERS[name]
-    for theirs, ours in BEGINNINGS:
-        if match := re.match(theirs, name):
-            return ours + name[match.end() :]
+    for pattern, our_start in BEGINNINGS:
+        if match := re.match(pattern, name):
+            return our_start + name[match.end() :]
     return name
 
 
-def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
+def _complete(renamed: dict[str, Tensor]) -> dict[str, Tensor]:
     """Gives tensors the shapes of our model, and adds zeros for biases that only our model has."""
-    if "cls_token" in ours:
-        ours["cls_token"] = ours["cls_token"].reshape(1, 1, -1)
-    if "pos_embed" in ours and ours["pos_embed"].dim() == 2:
-        ours["pos_embed"] = ours["pos_embed"][None]
-    if "reg_token" in ours and not ours["reg_token"].numel():
-        del ours["reg_token"]
+    if "cls_token" in renamed:
+        renamed["cls_token"] = renamed["cls_token"].reshape(1, 1, -1)
+    if "pos_embed" in renamed and renamed["pos_embed"].dim() == 2:
+        renamed["pos_embed"] = renamed["pos_embed"][None]
+    if "reg_token" in renamed and not renamed["reg_token"].numel():
+        del renamed["reg_token"]
     for kind in ("weight", "bias"):
-        if f"head.attention.in_proj_{kind}" in ours:
-            q, k, v = ours.pop(f"head.attention.in_proj_{kind}").chunk(3)
-            ours[f"attn_pool.q.{kind}"], ours[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
+        if f"head.attention.in_proj_{kind}" in renamed:
+            q, k, v = renamed.pop(f"head.attention.in_proj_{kind}").chunk(3)
+            renamed[f"attn_pool.q.{kind}"], renamed[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
     for key in [
-        key for key in ours if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
+        key for key in renamed if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
     ]:
-        ours.setdefault(key.replace("weight", "bias"), torch.zeros_like(ours[key][:, 0]))
-    if {"reg_token", "pos_embed", "cls_token"} <= ours.keys():  # timm stores the class token with its position added
-        ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
-        ours["pos_embed"] = ours["pos_embed"][:, 1:]
-    return ours
+        renamed.setdefault(key.replace("weight", "bias"), torch.zeros_like(renamed[key][:, 0]))
+    if {"reg_token", "pos_embed", "cls_token"} <= renamed.keys():  # timm stores the class token with its position added
+        renamed["cls_token"] = renamed["cls_token"] + renamed["pos_embed"][:, :1]
+        renamed["pos_embed"] = renamed["pos_embed"][:, 1:]
+    return renamed
 
 
 # The architecture -----------------------------------------------------------------------------------------------------
@@ -155,10 +156,10 @@ def hugging_face_config(
         kind = f" ({description['model_type']})" if description.get("model_type") else ""
         raise PlaygroundError(f"{reason}: it is no plain Vision Transformer{kind}")
     family = _family(names, state)
-    usual, tower = FAMILIES[family], description.get("vision_config")
+    defaults, vision_config = FAMILIES[family], description.get("vision_config")
     description = (
-        {**description, **tower, "id2label": description.get("id2label", {})}
-        if isinstance(tower, dict)
+        {**description, **vision_config, "id2label": description.get("id2label", {})}
+        if isinstance(vision_config, dict)
         else description
     )
     patches = state["patch_embed.proj.weight"]
@@ -167,10 +168,12 @@ def hugging_face_config(
     width, patch = patches.shape[0], patches.shape[2]
     if family == "dinov3" and float(description.get("rope_theta", 100.0)) != 100.0:
         raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
-    projects = any(name.startswith("visual_projection.") for name in names)  # into the space shared with captions
-    reads, classes, state = _readout(family, state, width, projects)
-    gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
-    act = "silu" if gated and family == "dinov2" else description.get("hidden_act", usual.get("act", "gelu"))
+    projects = any(name.startswith("visual_projection.") for name in names)  # into the space of captions
+    pooling, classes, state = _readout(family, state, width, projects)
+    is_gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
+    activation = (
+        "silu" if is_gated and family == "dinov2" else description.get("hidden_act", defaults.get("act", "gelu"))
+    )
     labels = [str(label) for _, label in sorted(description.get("id2label", {}).items(), key=lambda pair: int(pair[0]))]
     registers = state["reg_token"].shape[1] if "reg_token" in state else 0
     config = Config(
@@ -185,27 +188,31 @@ def hugging_face_config(
         dist_token="dist_token" in state,
         registers=registers,
         positions="rotary" if "pos_embed" not in state else "patches" if registers else "learned",
-        **reads,
+        **pooling,
         pre_norm="norm_pre.weight" in state,
         qkv_bias="blocks.0.attn.qkv.bias" in state,
         layer_scale="blocks.0.ls1.gamma" in state,
-        gated_mlp=gated,
-        activation=ACTIVATIONS[act],
-        eps=float(description.get("layer_norm_eps", usual["eps"])),
-        mean=_three(pixels, "image_mean", usual["mean"]),
-        std=_three(pixels, "image_std", usual["std"]),
-        interpolation=RESAMPLING.get(pixels.get("resample"), usual["interpolation"]),
+        gated_mlp=is_gated,
+        activation=ACTIVATIONS[activation],
+        eps=float(description.get("layer_norm_eps", defaults["eps"])),
+        mean=_three(pixels, "image_mean", defaults["mean"]),
+        std=_three(pixels, "image_std", defaults["std"]),
+        interpolation=RESAMPLING.get(pixels.get("resample"), defaults["interpolation"]),
         labels=tuple(labels) if len(labels) == classes else (),
     )
     return config, state
 
 
 def hugging_face_words(config: Said, pixels: Said) -> set[str]:
-    """The options of `load` that these files state. A config.json of `transformers` leaves out defaults, and the
-    model's class decides how tokens become an answer."""
-    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _stated_heads(config)}
-    words["act_layer"] = config.get("model_type") or config.get("hidden_act")
-    return {"global_pool", *(word for word, value in words.items() if value)}
+    """The options of `load` that these files determine. The model's type determines the heads and the activation that
+    config.json leaves out as defaults. "global_pool" is always included: the model's class determines the pooling."""
+    option_values = {
+        "mean": pixels.get("image_mean"),
+        "std": pixels.get("image_std"),
+        "num_heads": _stated_heads(config),
+    }
+    option_values["act_layer"] = config.get("model_type") or config.get("hidden_act")
+    return {"global_pool", *(word for word, value in option_values.items() if value)}
 
 
 def _stated_heads(config: Said) -> Any:
@@ -229,8 +236,8 @@ def _family(names: list[str], state: dict[str, Tensor]) -> str:
 
 
 def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) -> tuple[Said, int, dict[str, Tensor]]:
-    """(pooling and norm, classes, the weights that are used). The family decides which tokens the classifier reads;
-    without a classifier the answer is the pooled output of `transformers`."""
+    """(Config fields for pooling and norm, classes, weights that are used). The family decides which tokens the
+    classifier reads; without a classifier the answer is the pooled output of `transformers`."""
     classes = state["head.weight"].shape[0] if "head.weight" in state else 0
     if family == "siglip":
         if classes or "attn_pool.latent" not in state:
@@ -242,26 +249,26 @@ def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) 
         return {"pool": "token+avg"}, classes, state
     if classes and "dist_token" in state and "head_dist.weight" not in state:
         # The only classifier reads the class token. Our model averages two, so this one is doubled and the other is 0
-        twice = {key: 2 * state[key] for key in ("head.weight", "head.bias")}
-        nothing = {key.replace("head", "head_dist"): torch.zeros_like(value) for key, value in twice.items()}
-        return {}, classes, state | twice | nothing
+        doubled = {key: 2 * state[key] for key in ("head.weight", "head.bias")}
+        zeros = {key.replace("head", "head_dist"): torch.zeros_like(value) for key, value in doubled.items()}
+        return {}, classes, state | doubled | zeros
     return {}, classes, state
 
 
-def _without_prefix(start: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {key: value for key, value in state.items() if not key.startswith(start)}
+def _without_prefix(prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {key: value for key, value in state.items() if not key.startswith(prefix)}
 
 
 def _image_size(state: dict[str, Tensor], config: Said, patch: int, registers: int) -> tuple[int, int]:
     size = config.get("image_size", 224)
     height, width = size if isinstance(size, list | tuple) else (size, size)
-    size_of = int(height) // patch * patch, int(width) // patch * patch
+    stated_size = int(height) // patch * patch, int(width) // patch * patch
     if "pos_embed" not in state:
-        return size_of
+        return stated_size
     prefix = 0 if registers else ("cls_token" in state) + ("dist_token" in state)
     patches = state["pos_embed"].shape[1] - prefix
-    if size_of[0] * size_of[1] == patches * patch**2:
-        return size_of
+    if stated_size[0] * stated_size[1] == patches * patch**2:
+        return stated_size
     return (patch * math.isqrt(patches),) * 2
 
 

@@ -53,8 +53,10 @@ def source_of(model: nn.Module) -> Source:
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _timm(model)
         state = others_files.with_biases(model, state) if config.biased else state
-        converted = from_eva(state)
-        config = replace(config, classes=len(converted["head.weight"]) if "head.weight" in converted else 0)
+        converted_weights = from_eva(state)
+        config = replace(
+            config, classes=len(converted_weights["head.weight"]) if "head.weight" in converted_weights else 0
+        )
     elif library == "transformers" or is_hugging_face(state):
         config, state = _transformers(model, state)
     elif others_files.is_torchvision(state):
@@ -83,15 +85,15 @@ def _vit_in(model: nn.Module) -> nn.Module:
     if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
         return model
     vits = [module for module in model.modules() if _is_vit(module)]
-    outermost = [
+    outermost_vits = [
         module for module in vits if not any(module is not other and module in set(other.modules()) for other in vits)
     ]
-    if len(outermost) > 1:
+    if len(outermost_vits) > 1:
         raise PlaygroundError(
-            f"This {type(model).__name__} holds {len(outermost)} Vision Transformers: give one of them to "
+            f"This {type(model).__name__} holds {len(outermost_vits)} Vision Transformers: give one of them to "
             "playground.load."
         )
-    return outermost[0] if outermost else model
+    return outermost_vits[0] if outermost_vits else model
 
 
 def _is_vit(model: nn.Module) -> bool:
@@ -113,8 +115,8 @@ def unwrapped(model: nn.Module) -> nn.Module:
 def _timm(model: Any) -> tuple[Config, str]:
     if reason := timm_models.why_not(model, itself=True):
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
-    cfg = model.pretrained_cfg or {}
-    name = cfg.get("architecture") or type(model).__name__  # without the tag
+    pretrained_config = model.pretrained_cfg or {}
+    name = pretrained_config.get("architecture") or type(model).__name__  # "architecture" has no tag such as ".dino"
     return timm_models.read_config(model, name), name
 
 
@@ -125,8 +127,8 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
             "towers of CLIP and SigLIP can."
         )
     try:
-        config, used = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
-        return checkpoints.config(dataclasses.asdict(config)), used
+        config, used_weights = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
+        return checkpoints.config(dataclasses.asdict(config)), used_weights
     except PlaygroundError as error:
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError) as error:
@@ -160,15 +162,15 @@ def load(
     - a repository on the Hugging Face hub: "facebook/dinov2-small", "hf-hub:timm/vit_small_patch16_224.dino";
     - a model of timm or of `transformers` itself, whose device and dtype are kept.
 
-    `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from a
-    file; neither touches the network. A model of timm may have been changed before it was trained: classes, input size,
-    pooling, prefix tokens, depth and width are told by the file. `offline=True` takes published weights only from this
-    machine. Without a `device`, the best there is.
+    `pretrained=False` gives random weights, which `seed` chooses; `weights` names a file of weights. Neither uses the
+    network. If a timm model was changed before training, the file of weights shows its classes, input size, pooling,
+    prefix tokens, depth and width. `offline=True` takes published weights only from this machine. The default `device`
+    is the best there is.
 
-    What a file does not tell is said by `mean` and `std` (the normalisation that it was trained with: three numbers
-    each), `num_heads`, `act_layer` ("gelu", "relu", …) and `global_pool` ("token", "avg", …), as timm calls them. What
-    nobody says is assumed, and a PlaygroundWarning names it in numbers; `load(…).assumed` lists it. Labels are not
-    shown where they may be wrong.
+    Facts that a file of weights lacks are given by `mean` and `std` (the normalisation in training: three numbers
+    each), `num_heads`, `act_layer` ("gelu", "relu", …) and `global_pool` ("token", "avg", …), under timm's names. Facts
+    that are not given are assumed: a PlaygroundWarning states the assumed values, and `load(…).assumed` lists them.
+    Labels that may be wrong are not shown.
 
     >>> playground.load("ViT-S/16", seed=1).config.heads
     6
@@ -197,13 +199,13 @@ def resolve(
             f"{type(model).__name__}."
         )
     name = _app_model_file(os.fspath(model))
-    place = _place(name)
-    if name and (place.is_dir() or name.startswith(FOLDER)):
-        source = _from_folder(place, given)
-    elif _is_pickled(place):
-        source = _from_pickled(place, given)
-    elif place.suffix == ".safetensors":
-        source = model_file.from_file(place, place, given)
+    path = _place(name)
+    if name and (path.is_dir() or name.startswith(FOLDER)):
+        source = _from_folder(path, given)
+    elif _is_pickled(path):
+        source = _from_pickled(path, given)
+    elif path.suffix == ".safetensors":
+        source = model_file.from_file(path, path, given)
     elif repository(name):
         source = _from_hub(name.removeprefix(HUB), pretrained, offline, given)
     else:
@@ -247,23 +249,23 @@ def _of_object(
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        theirs, model = _vit_in(model), build(with_options(source_of(model), given)).eval()
-        _compare_outputs(theirs, model)
+        their_model, model = _vit_in(model), build(with_options(source_of(model), given)).eval()
+        _compare_outputs(their_model, model)
     elif given.words:
         raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
     return model if device is None else placed(model, device)
 
 
-def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
-    """Compares our model with `theirs`: raises if the tokens differ, and hides labels if only the answers differ."""
+def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> None:
+    """Compares our model with `their_model`: raises if tokens differ, hides labels if only the answers differ."""
     try:
-        checked = checking.check(ours, theirs)
+        check = checking.check(our_model, their_model)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
         return
-    if checked.parts is not None:
-        raise PlaygroundError(f"This {ours.name} can't be shown, for our pass is another one: {checked}.")
-    if checked.differs:
-        ours.no_answer = f"this model's own answer is another one ({checked})"
+    if check.parts is not None:
+        raise PlaygroundError(f"This {our_model.name} can't be shown, for our pass is another one: {check}.")
+    if check.differs:
+        our_model.no_answer = f"this model's own answer is another one ({check})"
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------
@@ -271,9 +273,9 @@ def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
 
 def _place(name: str) -> Path:
     """The text as a path, with ~ expanded."""
-    place = Path(name.removeprefix(FOLDER)).expanduser()
+    path = Path(name.removeprefix(FOLDER)).expanduser()
     try:
-        place.stat()
+        path.stat()
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # an impossible name, or a folder that may not be read
@@ -281,12 +283,11 @@ def _place(name: str) -> Path:
         raise PlaygroundError(
             f"There is no model called {name[:60]!r}: as a file it can't be read ({reason})."
         ) from None
-    return place
+    return path
 
 
 def _is_pickled(path: Path) -> bool:
-    """Whether the file is pickled. Raises PlaygroundError if its name ends like a pickled file's but its content is
-    another."""
+    """Whether the file is pickled. Raises PlaygroundError if only its name ends like that of a pickled file."""
     if path.suffix not in pickled.SUFFIXES or pickled.is_pickled(path):
         return path.suffix in pickled.SUFFIXES
     raise PlaygroundError(
@@ -361,14 +362,14 @@ def _fetched(repository: str, offline: bool) -> Path:
     if not offline:
         hub.check(repository)
     name, _, revision = repository.partition("@")
-    problem: Exception | None = None
+    first_error: Exception | None = None
     for file in (WEIGHTS, PICKLED_WEIGHTS):
         try:
             path = hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
-            for beside in ("config.json", "preprocessor_config.json"):
-                with suppress(Exception):  # not every repository has both
-                    hf_hub_download(name, beside, revision=revision or None, local_files_only=offline)
+            for config_name in ("config.json", "preprocessor_config.json"):
+                with suppress(Exception):  # a repository may lack one of these files
+                    hf_hub_download(name, config_name, revision=revision or None, local_files_only=offline)
             return Path(path)
         except Exception as error:  # the hub's library and its client each raise exceptions of their own
-            problem = problem or error
-    raise timm_models.unreachable(repository, problem or OSError("nothing there"))
+            first_error = first_error or error
+    raise timm_models.unreachable(repository, first_error or OSError("nothing there"))

@@ -56,11 +56,11 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
 def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
     """{name: file} of all weights in a folder and its direct subfolders, because `transformers` saves each model as
     model.safetensors in a subfolder."""
-    top = Path(folder).expanduser()
-    if not top.is_dir():
+    top_folder = Path(folder).expanduser()
+    if not top_folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder} to take models from.")
-    places = [top, *(place for place in _listed(top) if place.is_dir())]
-    files = sorted(file for place in places for file in _listed(place) if file.suffix == ".safetensors")
+    folders = [top_folder, *(subfolder for subfolder in _listed(top_folder) if subfolder.is_dir())]
+    files = sorted(file for subfolder in folders for file in _listed(subfolder) if file.suffix == ".safetensors")
     return {file.parent.resolve().name if file.name == WEIGHTS else file.stem: file for file in files}
 
 
@@ -122,10 +122,10 @@ def with_weights(base: Source, path: Path, named_file: Path, given: Given) -> So
 def _changed(
     base: Source, path: Path, arrays: Held, description: dict[str, Any], named_file: Path, given: Given
 ) -> Source:
-    """`base`, changed as the weights and the files beside them show."""
+    """The Source `base` with the changes that the weights, and the files beside the weights, show."""
     given = given.before(Given.beside(named_file))
-    raw, arrays = arrays, from_eva(from_hugging_face(arrays) if is_hugging_face(arrays) else arrays)
-    options, own_head = given, has_own_head(raw)
+    raw_arrays, arrays = arrays, from_eva(from_hugging_face(arrays) if is_hugging_face(arrays) else arrays)
+    options, is_own_head = given, has_own_head(raw_arrays)
 
     def describe() -> Config:
         nonlocal options
@@ -138,9 +138,11 @@ def _changed(
         *(("num_heads", "act_layer") if description else ()),
         *(("num_heads",) if config.qk_norm else ()),
     }
-    unlike = OWN_HEAD if own_head else unlike_ours(options.global_pool) if config.classes else ""
-    unsaid = assumed(config, stated_words)
-    return with_options(Source(base.name, config, lambda: read_weights(path), str(path), arrays, unsaid, unlike), given)
+    unlike = OWN_HEAD if is_own_head else unlike_ours(options.global_pool) if config.classes else ""
+    assumptions = assumed(config, stated_words)
+    return with_options(
+        Source(base.name, config, lambda: read_weights(path), str(path), arrays, assumptions, unlike), given
+    )
 
 
 def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Source:
@@ -156,8 +158,8 @@ def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Sou
 
 
 def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
-    """The heads that a loss told where to look, as `save` writes them. ValueError or TypeError for anything else: the
-    file may be a stranger's."""
+    """The heads that a loss told where to look, as `save` writes them. Raises ValueError or TypeError for other
+    texts, because the file may come from anybody."""
     entries = tuple(parts.GuidedHead(**entry) for entry in json.loads(text))
     numbers = [number for entry in entries for number in (entry.layer, entry.head)]
     words = [word for entry in entries for word in (entry.query, entry.what)]
@@ -178,19 +180,19 @@ def _from_hugging_face_file(
     if given.num_heads:
         description = {**description, "num_attention_heads": given.num_heads}
 
-    def used(state: Held) -> tuple[Config, Held]:
+    def config_and_weights(state: Held) -> tuple[Config, Held]:
         return hugging_face_config(state, from_hugging_face(state), description, pixels)
 
-    config = _possible(path, lambda: used(arrays)[0])
-    unsaid = assumed(config, hugging_face_words(description, pixels))
-    shapes = used(arrays)[1]
+    config = _possible(path, lambda: config_and_weights(arrays)[0])
+    assumptions = assumed(config, hugging_face_words(description, pixels))
+    shapes = config_and_weights(arrays)[1]
     source = Source(
         model_name_of(named_file),
         config,
-        lambda: used(read_weights(path))[1],
+        lambda: config_and_weights(read_weights(path))[1],
         str(path),
         shapes,
-        unsaid,
+        assumptions,
         file=named_file,
     )
     return with_options(source, given)
@@ -215,9 +217,11 @@ def model_name_of(file: Path) -> str:
 
 def _likely(arrays: dict[str, Tensor]) -> str:
     """A hint for an error: a timm name whose architecture the shapes fit."""
-    patches = arrays.get("patch_embed.proj.weight")
-    size = {"Ti": "tiny", "S": "small", "B": "base", "L": "large", "H": "huge"}
-    if patches is None or patches.dim() != 4:
+    patch_matrix = arrays.get("patch_embed.proj.weight")
+    size_names = {"Ti": "tiny", "S": "small", "B": "base", "L": "large", "H": "huge"}
+    if patch_matrix is None or patch_matrix.dim() != 4:
         return ""
-    size_name = next((size[letter] for letter, shape in PAPER.items() if shape["width"] == patches.shape[0]), None)
-    return f". By its shapes NAME may be vit_{size_name}_patch{patches.shape[2]}_224" if size_name else ""
+    size_name = next(
+        (size_names[letter] for letter, shape in PAPER.items() if shape["width"] == patch_matrix.shape[0]), None
+    )
+    return f". By its shapes NAME may be vit_{size_name}_patch{patch_matrix.shape[2]}_224" if size_name else ""

@@ -11,14 +11,14 @@ OURS = {
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
 }
-OWN = "own/"  # the prefix of the name of a model in the folder of a server's owner
+OWN = "own/"  # prefix of the names of models in the server owner's folder
 SIZES = {
     "tiny": "Ti", "xsmall": "XS", "little": "little", "small": "S", "dwee": "wee", "wee": "wee", "pwee": "wee",
     "mediumd": "M", "medium": "M", "betwixt": "betwixt", "base": "B", "large": "L", "huge": "H", "giant": "g",
     "giantopt": "g", "gigantic": "G", "so150m": "So150M", "so150m2": "So150M", "so400m": "So400M", "7b": "7B",
     "xlarge": "XL", "intern300m": "300M", "dlittle": "little", "dpwee": "wee", "1b": "1B", "3b": "3B", "5b": "5B",
 }  # fmt: skip
-FAMILIES = (  # the first pattern that is found in the name gives the family
+FAMILIES = (  # (pattern, family): the first pattern found in a model's name counts
     ("dinov3", "DINOv3"),
     ("dinov2", "DINOv2"),
     (r"\.dino$", "DINO"),
@@ -54,17 +54,17 @@ def plain_name(name: str) -> str:
         return path.parent.name if path.name == "model.safetensors" and path.parent.name else path.stem
     architecture = name.split(".")[0]
     size = next((word for word in architecture.split("_") if word in SIZES), None)
-    patch = re.search(r"patch(\d+)", architecture)
-    if size is None or patch is None:
+    patch_match = re.search(r"patch(\d+)", architecture)
+    if size is None or patch_match is None:
         return name.replace("_", " ")
     family = next(family for pattern, family in FAMILIES if re.search(pattern, name))
-    plus = "+" if "_plus" in architecture else ""
-    side = re.search(r"_(\d{3})(?:_|$)", architecture)
-    notes = [f"{side[1]} px"] if side and side[1] not in USUAL_SIDES else []
-    notes += ["distilled"] if "distilled" in architecture else []
-    words = f"{family} {SIZES[size]}{plus}/{patch[1]}"
+    plus_sign = "+" if "_plus" in architecture else ""
+    side_match = re.search(r"_(\d{3})(?:_|$)", architecture)
+    remarks = [f"{side_match[1]} px"] if side_match and side_match[1] not in USUAL_SIDES else []
+    remarks += ["distilled"] if "distilled" in architecture else []
+    words = f"{family} {SIZES[size]}{plus_sign}/{patch_match[1]}"
     words += " with registers" if re.search(r"_reg\d", architecture) else ""
-    return ", ".join([words, *notes])
+    return ", ".join([words, *remarks])
 
 
 def suits(name: str) -> str:

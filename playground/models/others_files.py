@@ -59,41 +59,41 @@ def from_others(state: Mapping[str, Tensor]) -> Held:
     no_adapters(state)
     if is_torchvision(state):
         return {_renamed(name): value for name, value in state.items()}
-    ours = {name: value for name, value in state.items() if not UNUSED.fullmatch(name)}
-    for theirs in ("register_tokens", "storage_tokens"):
-        if theirs in ours:
-            ours["reg_token"] = ours.pop(theirs)
-            if "pos_embed" in ours and is_meta(state):  # Meta's model adds positions before it inserts registers
-                ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
-                ours["pos_embed"] = ours["pos_embed"][:, 1:]
-    for name in [name for name in ours if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
-        q, k, v = ours[name].chunk(3)
-        ours[name] = torch.cat([q, torch.zeros_like(k), v])  # the tensor qkv.bias_mask sets the bias of keys to 0
-    return _plain_head(_gated(ours))
+    renamed = {name: value for name, value in state.items() if not UNUSED.fullmatch(name)}
+    for register_name in ("register_tokens", "storage_tokens"):
+        if register_name in renamed:
+            renamed["reg_token"] = renamed.pop(register_name)
+            if "pos_embed" in renamed and is_meta(state):  # Meta's model adds positions before it inserts registers
+                renamed["cls_token"] = renamed["cls_token"] + renamed["pos_embed"][:, :1]
+                renamed["pos_embed"] = renamed["pos_embed"][:, 1:]
+    for name in [name for name in renamed if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
+        q, k, v = renamed[name].chunk(3)
+        renamed[name] = torch.cat([q, torch.zeros_like(k), v])  # the tensor qkv.bias_mask sets the bias of keys to 0
+    return _plain_head(_gated(renamed))
 
 
 def _renamed(name: str) -> str:
-    for theirs, our in TORCHVISION:
-        if match := re.match(theirs, name):
-            return match.expand(our) + name[match.end() :]
+    for pattern, our_name in TORCHVISION:
+        if match := re.match(pattern, name):
+            return match.expand(our_name) + name[match.end() :]
     return name
 
 
 def _gated(state: Held) -> Held:
     """The state dict with Meta's SwiGLU in the order of our model: the gate comes first."""
-    ours: Held = {}
+    reordered: Held = {}
     for name, value in state.items():
         if match := re.fullmatch(r"(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)", name):
-            start, part, kind = match.groups()
+            prefix, part, kind = match.groups()
             if part == "w12":
-                ours[f"{start}fc1.{kind}"] = value
+                reordered[f"{prefix}fc1.{kind}"] = value
             elif part == "w3":
-                ours[f"{start}fc2.{kind}"] = value
+                reordered[f"{prefix}fc2.{kind}"] = value
             elif part == "w1":
-                ours[f"{start}fc1.{kind}"] = torch.cat([value, state[f"{start}w2.{kind}"]])
+                reordered[f"{prefix}fc1.{kind}"] = torch.cat([value, state[f"{prefix}w2.{kind}"]])
         else:
-            ours[name] = value
-    return ours
+            reordered[name] = value
+    return reordered
 
 
 OWN_HEAD = "its head is one of its own, which the playground's ViT does not compute"
@@ -101,19 +101,19 @@ OWN_HEAD = "its head is one of its own, which the playground's ViT does not comp
 
 def has_own_head(state: Mapping[str, Tensor]) -> bool:
     """Whether the head has several matrices. Such a head can't be computed; the layers before it can."""
-    head = [name for name in state if name.startswith("head.")]
-    return bool(head) and "head.weight" not in _plain_head({name: state[name] for name in head})
+    head_names = [name for name in state if name.startswith("head.")]
+    return bool(head_names) and "head.weight" not in _plain_head({name: state[name] for name in head_names})
 
 
 def _plain_head(state: Held) -> Held:
     """Renames head = Sequential(Dropout, Linear) to one matrix. Any other head is left out."""
-    head = [name for name in state if name.startswith("head.")]
-    if not head or "head.weight" in state:
+    head_names = [name for name in state if name.startswith("head.")]
+    if not head_names or "head.weight" in state:
         return state
-    start = head[0].rpartition(".")[0] + "."
-    body = {name: x for name, x in state.items() if name not in head}
-    if set(head) <= {f"{start}weight", f"{start}bias"} and state[f"{start}weight"].dim() == 2:
-        return body | {f"head.{name.removeprefix(start)}": state[name] for name in head}
+    prefix = head_names[0].rpartition(".")[0] + "."
+    body = {name: x for name, x in state.items() if name not in head_names}
+    if set(head_names) <= {f"{prefix}weight", f"{prefix}bias"} and state[f"{prefix}weight"].dim() == 2:
+        return body | {f"head.{name.removeprefix(prefix)}": state[name] for name in head_names}
     return body
 
 
@@ -130,15 +130,15 @@ def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config |
     base = Config(
         width=width, patch_size=patch, heads=width // 64, classes=0, layer_scale=True, image_size=(518, 518), **IMAGENET
     )  # type: ignore[arg-type]
-    gated = any(".mlp.w3." in name for name in state)
-    base = replace(base, activation="silu") if gated else base
+    is_gated = any(".mlp.w3." in name for name in state)
+    base = replace(base, activation="silu") if is_gated else base
     return base if "pos_embed" in state else replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))
 
 
 # Models that add a learned number B for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
 # ViTs with relative positions. Each model computes B in its own way, so the model itself computes it, once.
 
-KINDS = ("VisionTransformerRelPos", "Beit")  # of timm
+KINDS = ("VisionTransformerRelPos", "Beit")  # timm's classes of such models
 
 
 def is_biased(model: Any) -> bool:
@@ -149,9 +149,9 @@ def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The state dict with each layer's bias B, (h, N, N), instead of the parameters from which B is computed."""
     ours = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
     with torch.no_grad():
-        shared = _shared(model)
+        shared_bias = _shared(model)
         for layer, block in enumerate(model.blocks):
-            parts = [part for part in (_own(block.attn), shared) if part is not None]
+            parts = [part for part in (_own(block.attn), shared_bias) if part is not None]
             like = block.attn.proj.weight
             ours[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
     return ours
@@ -167,24 +167,24 @@ def _own(attn: Any) -> Tensor | None:
 def _shared(model: Any) -> Tensor | None:
     if getattr(model, "rel_pos_bias", None) is not None:
         return model.rel_pos_bias()[None]
-    shared = getattr(model, "shared_rel_pos", None)
-    return None if shared is None else shared.get_bias()
+    shared_module = getattr(model, "shared_rel_pos", None)
+    return None if shared_module is None else shared_module.get_bias()
 
 
-# Reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold them. Nothing in
-# the file is run; a damaged file raises ValueError.
+# `read_onnx` reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold weights.
+# Nothing in the file is run; a damaged file raises ValueError.
 
-# Field numbers, from onnx.proto
-GRAPH = 7  # of the model
-NODE, WEIGHT = 1, 5  # of the graph
-INPUT, OUTPUT, KIND = 1, 2, 4  # of a node
-SHAPE, TYPE, NAME, DATA = 1, 2, 8, 9  # of a weight
-FLOAT32 = 1  # the only type of numbers that is read
+# Numbers of protobuf fields, from onnx.proto
+GRAPH = 7  # field of a ModelProto
+NODE, WEIGHT = 1, 5  # fields of a GraphProto
+INPUT, OUTPUT, KIND = 1, 2, 4  # fields of a NodeProto
+SHAPE, TYPE, NAME, DATA = 1, 2, 8, 9  # fields of a TensorProto
+FLOAT32 = 1  # the only value of TYPE that is read
 
 
 def read_onnx(path: Path) -> dict[str, np.ndarray]:
-    """Name -> float32 array. Exporters store the matrices of linear layers transposed and without a name; each gets its
-    name from the bias that is added to its product."""
+    """{name: float32 array}. Exporters store the matrices of linear layers transposed and without names. Such a matrix
+    gets the name of the bias that is added to its product."""
     try:
         return _named(memoryview(path.read_bytes()))
     except (IndexError, StopIteration, KeyError, ValueError, TypeError) as error:
@@ -224,26 +224,26 @@ def _node(data: memoryview) -> tuple[str, list[str], list[str]]:
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
     """Yields (number, value) of each field of a protobuf message."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = _varint(data, at)
+    position = 0
+    while position < len(data):
+        key, position = _varint(data, position)
+        wire_type = key & 7
+        if wire_type == 0:
+            value, position = _varint(data, position)
         else:
-            length, at = _varint(data, at) if kind == 2 else ({1: 8, 5: 4}[kind], at)
-            value, at = data[at : at + length], at + length
-        if at > len(data):
+            length, position = _varint(data, position) if wire_type == 2 else ({1: 8, 5: 4}[wire_type], position)
+            value, position = data[position : position + length], position + length
+        if position > len(data):
             raise ValueError("it ends in the middle of a field")
         yield key >> 3, value
 
 
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    """Decodes a protobuf varint (groups of seven bits, lowest first) at `at`: (number, the position after it)."""
+def _varint(data: memoryview, position: int) -> tuple[int, int]:
+    """Decodes a protobuf varint (groups of seven bits, lowest first): (number, the position after it)."""
     number = 0
     for shift in range(0, 70, 7):
-        byte = data[at]
-        number, at = number | (byte & 127) << shift, at + 1
+        byte = data[position]
+        number, position = number | (byte & 127) << shift, position + 1
         if byte < 128:
-            return number, at
+            return number, position
     raise ValueError("it holds a number without an end")

@@ -26,7 +26,7 @@ LONGEST_SENTENCE = 1000
 
 
 def is_pickled(path: Path) -> bool:
-    """Whether the first bytes are a zip, as torch writes since 2020, or a bare pickle, as before."""
+    """Whether the file begins like a zip, torch's format since 2020, or like a bare pickle, the older format."""
     if path.suffix not in SUFFIXES or not path.is_file():
         return False
     with open(path, "rb") as file:
@@ -41,13 +41,13 @@ def as_safetensors(path: Path) -> Iterator[Path]:
     if size > MOST_BYTES:
         raise PlaygroundError(f"{path} has {size / 1e9:,.0f} GB; at most {MOST_BYTES / 1e9:,.0f} are read.")
     with tempfile.TemporaryDirectory(prefix="playground-") as folder:
-        converted = Path(folder) / "model.safetensors"
-        _run(path, converted, PATIENCE + size // BYTES_A_SECOND)
-        yield converted
+        converted_file = Path(folder) / "model.safetensors"
+        _run(path, converted_file, PATIENCE + size // BYTES_A_SECOND)
+        yield converted_file
 
 
-def _run(path: Path, converted: Path, seconds: int) -> None:
-    command = [sys.executable, "-m", "playground.models.pickled_process", str(path.resolve()), str(converted)]
+def _run(path: Path, converted_file: Path, seconds: int) -> None:
+    command = [sys.executable, "-m", "playground.models.pickled_process", str(path.resolve()), str(converted_file)]
     variables = {name: os.environ[name] for name in KNOWN if name in os.environ}
     try:
         process = subprocess.run(

@@ -39,10 +39,10 @@ def main(path: str, out: str) -> None:
         )
     if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > 2 * size + 10**6:
         _refuse("claims more numbers than it has bytes for")
-    arch = content.get("arch") if isinstance(content, Mapping) else None
+    architecture = content.get("arch") if isinstance(content, Mapping) else None
     save_file(
         {name: tensor.detach().contiguous().clone() for name, tensor in state.items()}, out,
-        metadata={"arch": arch} if isinstance(arch, str) else None,
+        metadata={"arch": architecture} if isinstance(architecture, str) else None,
     )  # fmt: skip
 
 
@@ -61,10 +61,10 @@ def _weights(content: Any) -> dict[str, Tensor]:
 
 def _safe_classes() -> list:
     """Classes that training scripts save with weights (timm's options, NumPy's numbers) and that torch may create,
-    because this runs no code of the file."""
-    of_numpy = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
+    because creating them runs no code of the file."""
+    numpy_types = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
     return [argparse.Namespace, (numpy._core.multiarray.scalar, "numpy.core.multiarray.scalar"),
-            numpy._core.multiarray.scalar, *of_numpy]  # fmt: skip
+            numpy._core.multiarray.scalar, *numpy_types]  # fmt: skip
 
 
 def _why(error: Exception) -> str:
@@ -77,12 +77,12 @@ def _why(error: Exception) -> str:
     return f"is no file that torch can read ({(sentence.splitlines() or [type(error).__name__])[0][:200]})"
 
 
-def _limit(spare: int, seconds: int) -> None:
+def _limit(spare_bytes: int, seconds: int) -> None:
     with suppress(ImportError, OSError, ValueError):  # not on every system
         import resource
 
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + spare
+        limit = pages * resource.getpagesize() + spare_bytes
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 

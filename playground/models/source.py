@@ -26,7 +26,7 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 
 
 def assumed(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
-    """The facts that must be assumed because a file of weights lacks them; without the facts in `known_words`."""
+    """The facts that must be assumed because a file of weights lacks them. Facts in `known_words` are left out."""
     assumptions = [
         parts.Assumption("mean", f"mean {numbers(config.mean)}"),
         parts.Assumption("std", f"std {numbers(config.std)}"),
@@ -49,15 +49,17 @@ def unlike_ours(pool: object) -> str:
 
 
 def why_no_answer(source: Source) -> str:
-    """Why labels may be wrong: pooling or activation is only assumed. "" if both are known."""
+    """Why labels may be wrong: the pooling or the activation is only assumed. "" if labels can be trusted."""
     if source.unlike or not source.config.classes:
         return source.unlike
-    usual = {"act_layer": source.config.activation, "global_pool": source.config.pool}
-    unsaid = {word: usual[word] for word in usual if word in {assumption.word for assumption in source.assumed}}
-    if not unsaid:
+    used_options = {"act_layer": source.config.activation, "global_pool": source.config.pool}
+    unstated = {
+        word: used_options[word] for word in used_options if word in {assumption.word for assumption in source.assumed}
+    }
+    if not unstated:
         return ""
-    example = ", ".join(f"{word}={value!r}" for word, value in unsaid.items())
-    options = " and ".join(f"{word}=" for word in unsaid)
+    example = ", ".join(f"{word}={value!r}" for word, value in unstated.items())
+    options = " and ".join(f"{word}=" for word in unstated)
     return f"they depend on {options}, which no weight tells; say it, such as {example}"
 
 
@@ -94,13 +96,13 @@ class Source:
 
 
 def with_options(source: Source, given: Given) -> Source:
-    """The same Source with a person's options."""
-    changes = {FIELDS[word]: getattr(given, word) for word in given.words}
-    if changes.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown
-        changes.pop("pool", None)
+    """The Source with the options that a user gave."""
+    fields = {FIELDS[word]: getattr(given, word) for word in given.words}
+    if fields.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown
+        fields.pop("pool", None)
     return replace(
         source,
-        config=replace(source.config, **changes),
+        config=replace(source.config, **fields),
         assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given.words),
         unlike=unlike_ours(given.global_pool) or source.unlike,
         given=given.before(source.given),
@@ -119,7 +121,7 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
     else:
         vit = outlined(source)
         if source.shapes is not None:
-            fitting(vit, source.shapes, source.where)  # before any data is read
+            fitting(vit, source.shapes, source.where)  # checks the shapes before any data is read
         fill(vit, source.weights(), source.where)
         vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
     vit.name, vit.told, vit.file = source.name, source.told, source.file
@@ -151,22 +153,24 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
 def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
     """The state dict under our names. Raises a PlaygroundError that names the weights that don't fit the model."""
     state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
-    ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
-    theirs = {key: tuple(value.shape) for key, value in state.items()}
-    misshapen = [key for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]]
-    for wrong, verb in (
-        (sorted(ours.keys() - theirs.keys()), "lacks"),
-        (sorted(theirs.keys() - ours.keys()), "has, and the model has not,"),
-        ([f"{key} {theirs[key]} for {ours[key]}" for key in sorted(misshapen)], "holds other shapes:"),
+    our_shapes = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
+    their_shapes = {key: tuple(value.shape) for key, value in state.items()}
+    misshapen = [key for key in our_shapes.keys() & their_shapes.keys() if our_shapes[key] != their_shapes[key]]
+    for wrong_names, verb in (
+        (sorted(our_shapes.keys() - their_shapes.keys()), "lacks"),
+        (sorted(their_shapes.keys() - our_shapes.keys()), "has, and the model has not,"),
+        ([f"{key} {their_shapes[key]} for {our_shapes[key]}" for key in sorted(misshapen)], "holds other shapes:"),
     ):
-        if wrong:
-            further = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            raise PlaygroundError(f"{where} doesn't fit this model: it {verb} {', '.join(wrong[:3])}{further}.")
+        if wrong_names:
+            rest_words = f" and {len(wrong_names) - 3} more" if len(wrong_names) > 3 else ""
+            raise PlaygroundError(
+                f"{where} doesn't fit this model: it {verb} {', '.join(wrong_names[:3])}{rest_words}."
+            )
     return state
 
 
-# The arguments of `load` are kept for commands that load the model again, which is only possible if the model still has
-# the loaded weights: it may be trained afterwards.
+# The app prints commands that load a model again by the same arguments of `load`. A model whose weights were changed
+# after loading, for example by training, has no such command.
 
 
 class Asked(NamedTuple):

@@ -1,5 +1,5 @@
-"""Computes the vectors of texts for models that learned from captions, CLIP and SigLIP. Their image tower is our own
-VisionTransformer. The text tower is that of `transformers`, which must be installed (pip install
+"""Computes the vectors of texts for models that learned from captions, CLIP and SigLIP. The image tower is our own
+VisionTransformer. The text tower is computed by `transformers`, which must be installed (pip install
 'attention-playground[text]'); the tower's weights must be stored with those of the image tower.
 
 Only the vector of a text, a few hundred numbers, is kept in memory, not the tower.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the server checks for a tower before it imports torch
 
     from playground.vit import VisionTransformer
 
-LONGEST = 60  # letters of a text
+LONGEST = 60  # most letters of a text
 TWINS = {  # timm's name of an image tower -> the repository with both towers
     "vit_base_patch32_clip_224.openai": "openai/clip-vit-base-patch32",
     "vit_base_patch16_clip_224.openai": "openai/clip-vit-base-patch16",
@@ -66,7 +66,7 @@ def direction(vit: VisionTransformer, text: str) -> Tensor:
 
 
 @lru_cache(500)
-def _read(folder: Path, changed: int, text: str) -> Tensor:
+def _read(folder: Path, changed_at: int, text: str) -> Tensor:
     import torch
 
     try:
@@ -76,12 +76,12 @@ def _read(folder: Path, changed: int, text: str) -> Tensor:
             "A text is read by the library `transformers`: pip install 'attention-playground[text]'."
         ) from None
     options = {"local_files_only": True, "trust_remote_code": False}
-    clip = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"] == "clip"
+    is_clip = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"] == "clip"
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-        towers = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **options).eval()
+        towers = (CLIPModel if is_clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **options).eval()
         max_length = towers.config.text_config.max_position_embeddings
-        padding = False if clip else "max_length"  # as CLIP and SigLIP were trained
+        padding = False if is_clip else "max_length"  # as CLIP and SigLIP were trained
         tokens = tokenizer(text, truncation=True, max_length=max_length, padding=padding, return_tensors="pt")
         with torch.no_grad():
             features = towers.get_text_features(input_ids=tokens["input_ids"])

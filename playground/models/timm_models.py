@@ -1,4 +1,4 @@
-"""Finds out which models of timm are plain ViTs, their Config, and the place of their weights.
+"""Finds out whether a model of timm is a plain ViT, reads its Config, and finds its weights.
 
 These models are built as our own VisionTransformer. Importing timm takes seconds, so it is imported only if a name or
 a model of timm is asked for.
@@ -32,11 +32,11 @@ DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but ne
 
 
 def matching(pattern: str) -> list[str]:
-    """timm's names with published weights that match `pattern`, which is a part of a name, or has * and ?."""
+    """timm's names with published weights that match `pattern`, which is a part of a name or a pattern with * and ?."""
     import timm
 
-    wide = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
-    return [name for module in PLAIN_MODULES for name in timm.list_models(wide, module=module, pretrained=True)]
+    wildcard = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+    return [name for module in PLAIN_MODULES for name in timm.list_models(wildcard, module=module, pretrained=True)]
 
 
 # Architectures --------------------------------------------------------------------------------------------------------
@@ -75,20 +75,20 @@ def check_name(name: str) -> None:
 
 
 def why_not(model: Any, itself: bool = False) -> str | None:
-    """Why our VisionTransformer can't compute this timm model; None if it can. `itself`: whether the user has the model
-    in memory, so that facts that its weights lack can be read from the model."""
-    kind = type(model).__name__
+    """Why our VisionTransformer can't compute this timm model; None if it can. `itself`: whether the user gives the
+    model object, from which facts can be read that the weights lack."""
+    class_name = type(model).__name__
     if is_biased(model) and not itself:
         return (
-            f"it is a {kind} with a relative-position bias added to its scores, which no weight tells; give "
+            f"it is a {class_name} with a relative-position bias added to its scores, which no weight tells; give "
             "playground.load the timm model itself, and its rows are shown"
         )
-    if not is_biased(model) and kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
-        if "NaFlex" in kind:
+    if not is_biased(model) and class_name not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
+        if "NaFlex" in class_name:
             return "its patches come in any order, with their places beside them (NaFlex)"
         if any("Window" in type(module).__name__ for module in model.modules()):
             return "it attends within windows, so that no row goes over the whole picture"
-        return f"it is a {kind}, not a plain Vision Transformer"
+        return f"it is a {class_name}, not a plain Vision Transformer"
     if type(model.patch_embed).__name__ != "PatchEmbed":
         return "a convolutional network stands before its patches"
     block, rope = model.blocks[0], getattr(model, "rope", None)
@@ -98,8 +98,8 @@ def why_not(model: Any, itself: bool = False) -> str | None:
         return "it turns queries and keys in another way than DINOv3, EVA-02 and the Perception Encoder"
     if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope", "RelPosAttention"):
         return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
-    inner = getattr(block.attn, "norm", None)
-    if getattr(block.attn, "gate", None) is not None or not isinstance(inner, torch.nn.Identity | None):
+    attention_norm = getattr(block.attn, "norm", None)
+    if getattr(block.attn, "gate", None) is not None or not isinstance(attention_norm, torch.nn.Identity | None):
         return "it gates or normalises what its attention answers"
     if not all(isinstance(norm, torch.nn.LayerNorm) for norm in (block.norm1, block.norm2)):
         return "its norms are not LayerNorm"
@@ -124,8 +124,8 @@ def instead(model: Any) -> str:
 
 def _counts(rope: Any) -> bool:
     """Whether the model's rotation angles are those of playground/vit_parts.py::counted."""
-    usual = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
-    return type(rope).__name__ == "RotaryEmbeddingCat" and usual and not getattr(rope, "rotate_half", False)
+    has_usual_angles = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
+    return type(rope).__name__ == "RotaryEmbeddingCat" and has_usual_angles and not getattr(rope, "rotate_half", False)
 
 
 def _rotation(rope: Any) -> tuple[int, ...]:
@@ -153,14 +153,14 @@ def read_config(model: Any, name: str) -> Config:
     import timm.data
 
     block, identity = model.blocks[0], torch.nn.Identity
-    eva = type(model).__name__ == "Eva"
-    dist = getattr(model, "dist_token", None) is not None
+    is_eva = type(model).__name__ == "Eva"
+    has_dist_token = getattr(model, "dist_token", None) is not None
     data_config = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
     positions = "patches" if getattr(model, "no_embed_class", False) else "learned"
     if getattr(model, "pos_embed", None) is None:
         positions = "none" if getattr(model, "rope", None) is None else "rotary"
     norms = {"tokens": model.norm, "pooled": model.fc_norm}
-    places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
+    norm_places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
     return Config(
         image_size=tuple(model.patch_embed.img_size or data_config["input_size"][1:]),
         patch_size=model.patch_embed.patch_size[0],
@@ -170,11 +170,11 @@ def read_config(model: Any, name: str) -> Config:
         heads=block.attn.num_heads,
         classes=model.num_classes,
         cls_token=model.cls_token is not None,
-        dist_token=dist,
+        dist_token=has_dist_token,
         registers=0 if (registers := getattr(model, "reg_token", None)) is None else registers.shape[1],
         positions=positions,
-        pool=_pool(model, eva),
-        norm_place=places[0] if places else "nowhere",
+        pool=_pool(model, is_eva),
+        norm_place=norm_places[0] if norm_places else "nowhere",
         pre_norm=not isinstance(getattr(model, "norm_pre", None), identity | None),
         qk_norm=not isinstance(getattr(block.attn, "q_norm", None), identity | None),
         qkv_bias=_qkv_bias(block.attn),
@@ -197,8 +197,8 @@ def _has_gains(block: Any) -> bool:
     return block.gamma_1 is not None if hasattr(block, "gamma_1") else not isinstance(block.ls1, torch.nn.Identity)
 
 
-def _pool_heads(pool: Any, usual: int) -> int:
-    return 0 if pool is None or pool.num_heads == usual else pool.num_heads
+def _pool_heads(pool: Any, default: int) -> int:
+    return 0 if pool is None or pool.num_heads == default else pool.num_heads
 
 
 def _pool(model: Any, eva: bool) -> str:
@@ -246,15 +246,15 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
 
 
 def _patient(report: type | None) -> type:
-    """The class of a progress bar that raises once twice the file's size has arrived. If a connection always breaks at
-    the same place, the hub's library would retry for ever."""
-    arrived: float = 0
+    """The class of a progress bar that raises as soon as twice the file's size has arrived. If a connection always
+    breaks at the same place, the hub's library would retry for ever."""
+    arrived_bytes: float = 0
 
     class Patient(report or bar()):  # type: ignore[misc]
         def update(self, n: float | None = 1) -> bool | None:
-            nonlocal arrived
-            arrived += max(0, n or 0)
-            if self.total and arrived > 2 * self.total:
+            nonlocal arrived_bytes
+            arrived_bytes += max(0, n or 0)
+            if self.total and arrived_bytes > 2 * self.total:
                 raise ConnectionError("the connection breaks off again and again")
             return super().update(n)
 
@@ -280,29 +280,30 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
     options = {"file": hub_file(name, offline), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
-    except Exception as error:  # the same exceptions as in hub_file
+    except Exception as error:  # as in hub_file, several libraries raise exceptions of their own
         raise unreachable(name, error) from error
 
 
 def _nearest_that_loads(name: str) -> str:
-    """Suggestions for an unknown name: models whose names have all words of this name, small models first; else similar
-    names; else a common plain ViT."""
+    """The model to suggest for an unknown name, among models that load: one whose name has all words of this name
+    (small models first), else one with a similar name, else a common plain ViT."""
     import timm
 
-    published = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
-    paper = [f"ViT-{size}/16" for size in PAPER]
-    names = [*SHIPPED, "untrained", "dinov2-small", *paper, *dict.fromkeys(published)]
-    typed = name.split(".")[0].lower()
+    timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
+    paper_names = [f"ViT-{size}/16" for size in PAPER]
+    names = [*SHIPPED, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
+    typed_name = name.split(".")[0].lower()
 
     def strangeness(candidate: str) -> tuple[bool, bool, bool, float]:
-        alike = difflib.SequenceMatcher(None, typed, candidate.lower()).ratio()
-        return candidate != USUAL, "small" not in _words(candidate), "base" not in _words(candidate), -alike
+        likeness = difflib.SequenceMatcher(None, typed_name, candidate.lower()).ratio()
+        return candidate != USUAL, "small" not in _words(candidate), "base" not in _words(candidate), -likeness
 
-    similar = sorted(
-        (model_name for model_name in names if _words(typed) and _words(typed) <= _words(model_name)), key=strangeness
+    similar_names = sorted(
+        (model_name for model_name in names if _words(typed_name) and _words(typed_name) <= _words(model_name)),
+        key=strangeness,
     )
-    similar += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
-    return next((candidate for candidate in similar[:40] if loads(candidate)), USUAL)
+    similar_names += difflib.get_close_matches(typed_name, names, 20, cutoff=0.7)
+    return next((candidate for candidate in similar_names[:40] if loads(candidate)), USUAL)
 
 
 def _words(name: str) -> set[str]:

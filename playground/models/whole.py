@@ -17,7 +17,7 @@ from pathlib import Path
 
 from playground.assets import PROGRAM
 
-LONGEST_HEADER = 4 * 2**20  # bytes, of a file of weights
+LONGEST_HEADER = 4 * 2**20  # bytes of a safetensors file's header
 
 log = logging.getLogger("playground")
 
@@ -25,25 +25,25 @@ log = logging.getLogger("playground")
 def is_whole(path: Path, digest: str | None = None) -> bool:
     """Whether the file exists and is complete. The file is checked again only after a change."""
     try:
-        facts = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return False
-    if not stat.S_ISREG(facts.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return False
-    trouble = _trouble(path, digest, facts.st_ino, facts.st_size, facts.st_mtime_ns)
-    return trouble is None
+    damage = _trouble(path, digest, status.st_ino, status.st_size, status.st_mtime_ns)
+    return damage is None
 
 
 @lru_cache(500)
-def _trouble(path: Path, digest: str | None, number: int, size: int, changed: int) -> str | None:
+def _trouble(path: Path, digest: str | None, inode: int, size: int, changed_at: int) -> str | None:
     """The damage of a file in words; None for a sound file. Cached, so that a damage is logged once."""
-    trouble = what_is_wrong(path, digest)
-    if trouble:
+    damage = what_is_wrong(path, digest)
+    if damage:
         log.warning(
             "%s is damaged (%s) and counts as absent: `%s doctor --repair` fetches it again.",
-            path, trouble, PROGRAM,
+            path, damage, PROGRAM,
         )  # fmt: skip
-    return trouble
+    return damage
 
 
 def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
@@ -51,8 +51,10 @@ def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
         size = path.stat().st_size
         if size == 0:
             return "it is empty"
-        if path.suffix == ".safetensors" and (long := length_of_weights(path)) != size:
-            return f"it has {size:,} bytes" + (f" of {long:,}" if long else ", and no header that can be read")
+        if path.suffix == ".safetensors" and (stated_length := length_of_weights(path)) != size:
+            return f"it has {size:,} bytes" + (
+                f" of {stated_length:,}" if stated_length else ", and no header that can be read"
+            )
         if digest and digest_of(path) != digest:
             return "its SHA-256 is another one"
     except OSError as error:
@@ -68,8 +70,8 @@ def length_of_weights(path: Path) -> int | None:
             if length > LONGEST_HEADER:
                 return None
             header = json.loads(file.read(length))
-        ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
-        return 8 + length + max(ends, default=0)
+        data_ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+        return 8 + length + max(data_ends, default=0)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return None
 
@@ -77,6 +79,6 @@ def length_of_weights(path: Path) -> int | None:
 def digest_of(path: Path) -> str:
     digest = sha256()
     with open(path, "rb") as file:
-        while part := file.read(2**20):
-            digest.update(part)
+        while chunk := file.read(2**20):
+            digest.update(chunk)
     return digest.hexdigest()

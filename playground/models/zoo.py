@@ -49,8 +49,8 @@ def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source
                 "load another model."
             )
         return replace(model_file.from_file(file, file), name=name)
-    if paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
-        return Source(name, paper_config(name, paper[1], int(paper[2])))
+    if paper_match := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
+        return Source(name, paper_config(name, paper_match[1], int(paper_match[2])))
     if name == "dinov2-small":
         config, weights = DINOV2_SMALL, lambda: read_weights(borrowed.dinov2_small(offline))
     else:

@@ -14,15 +14,15 @@ GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground th
 @dataclass(frozen=True)
 class Backdrop:
     kind: str
-    materials: tuple[Material, ...] = ()  # of its surfaces, in the order documented by the function that paints it
-    horizon: float = 0.55  # where the ground begins: the distance from the top, unit: the image's height
-    sun: tuple[float, float] | None = None  # (x, y), unit: the image's height
+    materials: tuple[Material, ...] = ()  # of the backdrop's surfaces; `_landscape` and `_indoors` state the order
+    horizon: float = 0.55  # distance from the top to the ground's far edge, in heights of the image
+    sun: tuple[float, float] | None = None  # (x, y), in heights of the image
     clouds: float = 0.5
     seed: int = 0
 
 
 class Sheet:
-    """An image while it is painted: the colours, and the region of the ground to which each pixel belongs."""
+    """An image while it is painted: the colours, and the region of the backdrop to which each pixel belongs."""
 
     def __init__(self, height: int, width: int):
         self.height, self.width = height, width
@@ -31,18 +31,18 @@ class Sheet:
         self.grounds: list[int] = []  # region → index into GROUNDS
 
     @property
-    def x(self) -> np.ndarray:  # (1, width), unit: the height
+    def x(self) -> np.ndarray:  # (1, width), in heights of the image
         return (np.arange(self.width, dtype=np.float32)[None] + 0.5) / self.height
 
     @property
-    def y(self) -> np.ndarray:  # (height, 1)
+    def y(self) -> np.ndarray:  # (height, 1), in heights of the image
         return (np.arange(self.height, dtype=np.float32)[:, None] + 0.5) / self.height
 
     def fill(self, material: Material, ground: str, cover: np.ndarray | None = None, top: int = 0, flat: float = 1.0):
         """Paints a material below row `top`, everywhere or blended by `cover` (height, width) from 0 to 1."""
         self.grounds.append(GROUNDS.index(ground))
-        unit = 2 / max(self.height, self.width)
-        frame = (unit, 0.0, -self.width * unit / 2, 0.0, unit * flat, (top - self.height) * unit * flat / 2)
+        pixel = 2 / max(self.height, self.width)
+        frame = (pixel, 0.0, -self.width * pixel / 2, 0.0, pixel * flat, (top - self.height) * pixel * flat / 2)
         colours = paint(material, self.height - top, self.width, frame)
         if cover is None:
             self.colours[top:] = colours
@@ -53,9 +53,9 @@ class Sheet:
         self.regions[top:][share[..., 0] > 0.5] = len(self.grounds) - 1
 
     def below(self, ridge: np.ndarray) -> tuple[np.ndarray, int]:
-        """The mask of the area below a ridge (width,), and its first row."""
-        cover = np.clip((self.y - ridge) * self.height + 0.5, 0, 1)
-        return cover, int(np.clip(np.floor(ridge.min() * self.height) - 1, 0, self.height - 1))
+        """(mask of the area below a ridge (width,), first row of this area)."""
+        share_below = np.clip((self.y - ridge) * self.height + 0.5, 0, 1)
+        return share_below, int(np.clip(np.floor(ridge.min() * self.height) - 1, 0, self.height - 1))
 
 
 def paint_backdrop(backdrop: Backdrop, height: int, width: int) -> Sheet:
@@ -73,47 +73,47 @@ def _surface(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
 
 
 def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """One region for each material, smoothly bordered: a pixel belongs to the material whose random wave is highest."""
+    """One region with soft borders for each material: a pixel belongs to the material with the highest random wave."""
     heights = []
     for _ in backdrop.materials:
-        wave = rng.uniform(2.0, 5.5, (2, 2)) * rng.choice((-1, 1), (2, 2))
+        frequencies = rng.uniform(2.0, 5.5, (2, 2)) * rng.choice((-1, 1), (2, 2))
         across, down = (
-            wave[:, :1] * sheet.x + rng.uniform(0, 6.3, (2, 1)),
-            wave[:, 1:] * sheet.y.T,
+            frequencies[:, :1] * sheet.x + rng.uniform(0, 6.3, (2, 1)),
+            frequencies[:, 1:] * sheet.y.T,
         )  # (2, width), (2, height)
         heights.append(np.cos(down).T @ np.sin(across) + np.sin(down).T @ np.cos(across))  # sin(across + down), summed
     highest = np.full((sheet.height, sheet.width), -9, np.float32)
     for material, level in zip(backdrop.materials, heights, strict=True):
-        slope = 7 / sheet.height
-        sheet.fill(material, "backdrop", np.clip((level - highest) / slope + 0.5, 0, 1))
+        border_width = 7 / sheet.height
+        sheet.fill(material, "backdrop", np.clip((level - highest) / border_width + 0.5, 0, 1))
         highest = np.maximum(highest, level)
 
 
-def _ridge(rng: np.random.Generator, x: np.ndarray, height: float, rough: float) -> np.ndarray:
+def _ridge(rng: np.random.Generator, x: np.ndarray, height: float, roughness: float) -> np.ndarray:
     """A skyline (width,): a sum of sine waves; shorter waves are lower."""
-    waves = rng.uniform(1.0, 1.9, 5) * 2.0 ** np.arange(5) * 1.5
-    heights = rough / 1.9 ** np.arange(5) * rng.uniform(0.5, 1, 5)
-    return height + (heights @ np.sin(waves[:, None] * x + rng.uniform(0, 6.3, (5, 1)))).astype(np.float32)
+    frequencies = rng.uniform(1.0, 1.9, 5) * 2.0 ** np.arange(5) * 1.5
+    heights = roughness / 1.9 ** np.arange(5) * rng.uniform(0.5, 1, 5)
+    return height + (heights @ np.sin(frequencies[:, None] * x + rng.uniform(0, 6.3, (5, 1)))).astype(np.float32)
 
 
 def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
     """Materials: sky (its colours at the top and at the horizon), clouds, then grounds from far to near."""
     sky, cloud, *grounds = backdrop.materials
     sheet.grounds.append(GROUNDS.index("sky"))
-    low = np.clip(sheet.y / max(backdrop.horizon, 0.2), 0, 1)[..., None]  # (height, 1, 1)
-    top, haze = np.float32(sky.colours[0]), np.float32(sky.colours[1])
-    sheet.colours[:] = top + (haze - top) * low
+    nearness_to_horizon = np.clip(sheet.y / max(backdrop.horizon, 0.2), 0, 1)[..., None]  # (height, 1, 1)
+    top_colour, haze_colour = np.float32(sky.colours[0]), np.float32(sky.colours[1])
+    sheet.colours[:] = top_colour + (haze_colour - top_colour) * nearness_to_horizon
     if backdrop.sun is not None:
         _sun(sheet, backdrop.sun, np.float32(sky.colours[2]))
     if backdrop.clouds > 0:
         _clouds(sheet, cloud, backdrop.clouds, backdrop.horizon)
-    steps = max(1, len(grounds) - 1)
+    last_depth = max(1, len(grounds) - 1)
     for depth, material in enumerate(grounds):
-        nearness = depth / steps
-        rough = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - nearness) + 0.012
+        nearness = depth / last_depth
+        roughness = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - nearness) + 0.012
         level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * nearness - 0.05 * (1 - nearness)
-        cover, first = sheet.below(_ridge(rng, sheet.x[0], level, rough))
-        sheet.fill(material, _ground(material, nearness), cover, first, flat=1.0 if nearness < 0.5 else 1.6)
+        share_below, first_row = sheet.below(_ridge(rng, sheet.x[0], level, roughness))
+        sheet.fill(material, _ground(material, nearness), share_below, first_row, flat=1.0 if nearness < 0.5 else 1.6)
     _fade_to_foreground(sheet, backdrop.horizon)
 
 
@@ -128,41 +128,41 @@ def _ground(material: Material, nearness: float) -> str:
 def _sun(sheet: Sheet, place: tuple[float, float], colour: np.ndarray) -> None:
     distance = np.hypot(sheet.x - place[0], sheet.y - place[1])[..., None]  # (height, width, 1)
     sheet.colours += (colour - sheet.colours) * (0.75 * np.exp(-5.5 * distance))
-    disc = np.clip((0.062 - distance) * sheet.height + 0.5, 0, 1)
-    sheet.colours += (np.minimum(colour + 45, 255) - sheet.colours) * disc
+    disc_share = np.clip((0.062 - distance) * sheet.height + 0.5, 0, 1)
+    sheet.colours += (np.minimum(colour + 45, 255) - sheet.colours) * disc_share
     sheet.grounds.append(GROUNDS.index("sun"))
-    sheet.regions[disc[..., 0] > 0.5] = len(sheet.grounds) - 1
+    sheet.regions[disc_share[..., 0] > 0.5] = len(sheet.grounds) - 1
 
 
 def _clouds(sheet: Sheet, cloud: Material, amount: float, horizon: float) -> None:
     rows = max(2, int(sheet.height * min(1.0, horizon + 0.1)))
-    unit = 2 / max(sheet.height, sheet.width)
+    pixel = 2 / max(sheet.height, sheet.width)
     grey = Material("cloudy", ((0, 0, 0), (255, 255, 255)), cloud.scale, 0.0, cloud.seed)
-    veil = paint(grey, rows, sheet.width, (0.6 * unit, 0.0, -0.6, 0.0, 1.25 * unit, -1.2))[..., :1] / np.float32(255)
+    veil = paint(grey, rows, sheet.width, (0.6 * pixel, 0.0, -0.6, 0.0, 1.25 * pixel, -1.2))[..., :1] / np.float32(255)
     share = np.clip((veil - 1 + 0.75 * amount) * 2.2, 0, 0.92)
-    light = np.float32(cloud.colours[0]) - 34 * np.clip(veil - 0.75, 0, 1)
-    sheet.colours[:rows] += (light - sheet.colours[:rows]) * share
+    cloud_colour = np.float32(cloud.colours[0]) - 34 * np.clip(veil - 0.75, 0, 1)
+    sheet.colours[:rows] += (cloud_colour - sheet.colours[:rows]) * share
 
 
 def _fade_to_foreground(sheet: Sheet, horizon: float) -> None:
-    """Darkens the ground a little towards the bottom of the picture, so that it looks near."""
+    """Darkens the ground a little towards the bottom of the picture, so that the ground looks near."""
     depth = np.clip((sheet.y - horizon) / max(1 - horizon, 0.1), 0, 1)[..., None]
     sheet.colours *= 1 - 0.2 * depth**2
 
 
 def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """Materials: wall, table. A soft shadow lies where they meet."""
+    """Materials: wall, table. A soft shadow lies along the edge between wall and table."""
     wall, table = backdrop.materials
     sheet.fill(wall, "wall")
     glow = np.hypot(sheet.x - rng.uniform(0.1, 0.5), sheet.y - 0.1)[..., None]
     sheet.colours *= 1.08 - 0.28 * glow
     edge = np.full(sheet.width, backdrop.horizon, np.float32)
-    cover, first = sheet.below(edge)
-    sheet.fill(table, "table", cover, first, flat=1.5)
+    share_below, first_row = sheet.below(edge)
+    sheet.fill(table, "table", share_below, first_row, flat=1.5)
     near_edge = np.abs(sheet.y - backdrop.horizon)[..., None]
     sheet.colours *= 1 - 0.22 * np.exp(-14 * near_edge)
 
 
 def hazy(colour: Colour, haze: Colour, distance: float) -> Colour:
-    """The colour of a thing at this distance, 0 … 1, mixed with that of the air."""
+    """A thing's colour, mixed with `haze`, the colour of the air. distance: 0 for near to 1 for far"""
     return mix(colour, haze, distance)

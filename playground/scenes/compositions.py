@@ -17,8 +17,8 @@ from playground.scenes.textures import Colour, Material
 
 # Boards as in the game of pairs: every sign lies on two fields of different colours, at random places.
 #
-# Each field has to name the colour of its twin, the other field with the same sign. The field itself and its place say
-# nothing about that colour: only the twin does.
+# For each field, a model has to name the colour of the twin, the other field with the same sign. Only the twin shows
+# this colour: the field and its place give no hint.
 
 SIGNS = "♠♣♥★●▲■☂☀☎♞♪⚓⚑✈✿❄☺⚡✚♛♟✉▼"  # each board shows some of them
 COLOURS = ("#C0392B", "#C58A00", "#3C8D40", "#1F8A99", "#4A5FC1", "#A2459E")
@@ -37,25 +37,27 @@ class Boards:
 
 def boards(random: np.random.Generator, count: int, patch: int) -> Boards:
     """Draws boards. patch: pixels along a side of each field"""
-    fields, kinds = SIDE * SIDE, len(COLOURS)
-    sign, twin, colour = np.empty((3, count, fields), np.int64)
+    field_count, colour_count = SIDE * SIDE, len(COLOURS)
+    sign_numbers, twin_fields, colour_numbers = np.empty((3, count, field_count), np.int64)
     for board in range(count):
-        place = random.permutation(fields).reshape(-1, 2)  # (pairs, 2)
-        sign[board, place] = random.permutation(len(SIGNS))[: len(place), None]
-        twin[board, place] = place[:, ::-1]
-        colour[board, place[:, 0]] = first = random.integers(kinds, size=len(place))
-        colour[board, place[:, 1]] = (first + random.integers(1, kinds, size=len(place))) % kinds
-    tiles = _tiles(patch)[sign, colour].reshape(count, SIDE, SIDE, patch, patch, 3)
+        pair_fields = random.permutation(field_count).reshape(-1, 2)  # (pairs, 2)
+        sign_numbers[board, pair_fields] = random.permutation(len(SIGNS))[: len(pair_fields), None]
+        twin_fields[board, pair_fields] = pair_fields[:, ::-1]
+        colour_numbers[board, pair_fields[:, 0]] = first_colours = random.integers(colour_count, size=len(pair_fields))
+        colour_numbers[board, pair_fields[:, 1]] = (
+            first_colours + random.integers(1, colour_count, size=len(pair_fields))
+        ) % colour_count
+    tiles = _tiles(patch)[sign_numbers, colour_numbers].reshape(count, SIDE, SIDE, patch, patch, 3)
     images = tiles.transpose(0, 1, 3, 2, 4, 5).reshape(count, SIDE * patch, SIDE * patch, 3)
-    return Boards(images, twin, np.take_along_axis(colour, twin, 1))
+    return Boards(images, twin_fields, np.take_along_axis(colour_numbers, twin_fields, 1))
 
 
 @cache
 def _tiles(patch: int) -> np.ndarray:
     """Every sign on every colour: (signs, colours, patch, patch, 3) uint8."""
-    paper = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in COLOURS], np.float32)
-    ink = np.stack([np.asarray(_sign(sign, patch), np.float32) / 255 for sign in SIGNS])[:, None, :, :, None]
-    return (ink * 255 + (1 - ink) * paper[:, None, None]).round().astype(np.uint8)
+    paper_colours = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in COLOURS], np.float32)
+    ink_shares = np.stack([np.asarray(_sign(sign, patch), np.float32) / 255 for sign in SIGNS])[:, None, :, :, None]
+    return (ink_shares * 255 + (1 - ink_shares) * paper_colours[:, None, None]).round().astype(np.uint8)
 
 
 def _sign(sign: str, patch: int) -> Image.Image:
@@ -184,8 +186,16 @@ def _landscape() -> Description:
         _material("woody", "5a4030 7d5a40", 0.2, seed=2),
     )
     firs = [
-        Thing("tree", x, 0.8 - 0.45 * s, s, (_material("furry", "1f4a3c 3b6f4e", 0.3, seed=4), bark), k, shadow="cast")
-        for x, s, k in FIRS
+        Thing(
+            "tree",
+            x,
+            0.8 - 0.45 * size,
+            size,
+            (_material("furry", "1f4a3c 3b6f4e", 0.3, seed=4), bark),
+            seed,
+            shadow="cast",
+        )
+        for x, size, seed in FIRS
     ]
     boat = Thing(
         "boat", 0.86, 0.64, 0.17, (_solid("fbf6ea"), _solid("a4473a"), _solid("f0d9b0")), 2, shadow="none", relief=0.3
@@ -199,7 +209,7 @@ FIRS = ((1.2, 0.26, 12), (1.29, 0.34, 8), (1.41, 0.42, 20))  # for each fir: x, 
 
 def _odd_tile() -> Description:
     backdrop = Backdrop("empty", (_material("shaded", "e8e1d3 d6ccba", seed=1),), seed=1)
-    light, dark, odd = (
+    light_material, dark_material, odd_material = (
         _material("marbled", "efe6d4 e0d3ba", 0.2, seed=4),
         _material("marbled", "3f6b78 2f5563", 0.2, seed=6),
         _solid("df6f45"),
@@ -207,7 +217,7 @@ def _odd_tile() -> Description:
     things = []
     for row, column in np.ndindex(6, 6):
         is_odd = (row, column) == (3, 2)
-        material = odd if is_odd else (light, dark)[(row + column) % 2]
+        material = odd_material if is_odd else (light_material, dark_material)[(row + column) % 2]
         place = (0.12 + 0.152 * column, 0.12 + 0.152 * row)
         kind = 2 if is_odd else (row + column) % 2
         things.append(Thing("square", *place, 0.205, (material,), TILE, pi / 4, relief=0.25, kind=kind))

@@ -27,13 +27,13 @@ class Thing:
     shape: str
     x: float
     y: float
-    size: float  # its longest side
-    materials: tuple[Material, ...]  # for body, second and third part; the last repeats if there are fewer
+    size: float  # the longest side
+    materials: tuple[Material, ...]  # for body, second and third part; a missing material is replaced by the last
     seed: int = 0  # selects the random details of the outline
     angle: float = 0.0  # radians, clockwise
     flip: bool = False
     relief: float = 0.35  # strength of light and shade
-    shadow: str = "drop"  # "drop": on a wall behind it; "cast": on the ground; "none"
+    shadow: str = "drop"  # "drop": on a wall behind the thing; "cast": on the ground; "none"
     kind: int = -1  # things of one kind look the same, and are placed far apart; -1: a kind of its own
 
 
@@ -41,21 +41,21 @@ class Thing:
 class Description:
     backdrop: Backdrop
     things: tuple[Thing, ...]  # from back to front
-    light: float = 4.0  # where the light comes from, radians clockwise from the right: 4.0 is above left
+    light: float = 4.0  # direction of the light's source, in radians clockwise from the right: 4.0 is above left
     ambience: float = 0.1  # how much brighter the lit side of the picture is
     focus: float = 0.0  # blur of the backdrop, in hundredths of the height
-    blur: float = 0.0  # blur of the whole picture, in the same unit
-    noise: float = 0.0  # standard deviation, in grey levels of 255
+    blur: float = 0.0  # blur of the whole picture, in hundredths of the height
+    noise: float = 0.0  # standard deviation of the noise, in grey levels from 0 to 255
     cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
     aspect: float = 1.0  # width / height
-    seed: int = 0  # of the noise
+    seed: int = 0  # seed of the noise
 
 
 @dataclass(frozen=True)
 class Scene:
     image: np.ndarray  # (height, width, 3) uint8
     objects: np.ndarray  # (height, width) uint8: 0 is background, k the k-th object
-    regions: np.ndarray  # (height, width) uint8: the part of the background, also behind objects
+    regions: np.ndarray  # (height, width) uint8: the number of the part of the background, also behind objects
     shapes: np.ndarray  # (objects,) int64, index into SHAPES
     materials: np.ndarray  # (objects,) int64, index into MATERIALS
     visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
@@ -74,7 +74,7 @@ def draw(description: Description, size: int = 112) -> Scene:
     if description.focus > 0:
         canvas = _blurred(canvas, description.focus * height / 100)
     objects = np.zeros((height, width), np.uint8)
-    areas = []  # number of pixels that each thing covers, hidden ones included
+    areas = []  # number of pixels of each thing, including pixels that other things hide
     for number, thing in enumerate(description.things, 1):
         areas.append(_place(canvas, objects, thing, number, description.light))
     return _scene(description, _finished(canvas, description), objects, areas, sheet)
@@ -84,108 +84,115 @@ def draw(description: Description, size: int = 112) -> Scene:
 
 
 def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, light: float) -> float:
-    """Paints a thing and its shadow into the canvas, its number into the map; returns its area in pixels."""
+    """Paints a thing and its shadow into `canvas`, the thing's number into `objects`; returns its area in pixels."""
     height = canvas.shape[0]
     extent = thing.size * height
     margin = int(extent * (0.62 if thing.shadow == "cast" else 0.2)) + 3
     parts = _turned(thing, height)
-    spans = [(*part.points.min(0).tolist(), *part.points.max(0).tolist()) for part in parts]
-    parts, spans = _worth_drawing(parts, spans)
-    lefts, tops, rights, lows = zip(*spans, strict=True)
+    part_boxes = [(*part.points.min(0).tolist(), *part.points.max(0).tolist()) for part in parts]
+    parts, part_boxes = _worth_drawing(parts, part_boxes)
+    lefts, tops, rights, bottoms = zip(*part_boxes, strict=True)
     x0, y0 = floor(min(lefts)) - margin, floor(min(tops)) - margin
-    x1, y1 = ceil(max(rights)) + margin, ceil(max(lows)) + margin
-    covers = [_mask(part, span, x0, y0) for part, span in zip(parts, spans, strict=True)]
+    x1, y1 = ceil(max(rights)) + margin, ceil(max(bottoms)) + margin
+    part_masks = [_mask(part, part_box, x0, y0) for part, part_box in zip(parts, part_boxes, strict=True)]
     silhouette_mask = Image.new("L", (x1 - x0, y1 - y0), 0)
-    for left, top, cover in covers:
-        silhouette_mask.paste(255, (left, top), cover)
+    for left, top, part_mask in part_masks:
+        silhouette_mask.paste(255, (left, top), part_mask)
     blurred_mask = (
         np.asarray(silhouette_mask.filter(ImageFilter.GaussianBlur(0.09 * extent)), np.float32) / 255
     )  # (h, w)
     if thing.shadow != "none":
-        shadow = _shadow(thing, silhouette_mask, blurred_mask, extent, light, max(lows) - y0)
+        shadow = _shadow(thing, silhouette_mask, blurred_mask, extent, light, max(bottoms) - y0)
         ground, opacity = _window(canvas, shadow, x0, y0)
         ground *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
-    inset = margin - 2  # the thing itself fills less than its shadow
+    inset = margin - 2  # the thing needs a smaller window than its shadow
     inner_box = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
     alpha = np.asarray(silhouette_mask.crop(inner_box), np.float32) / 255
-    colours = _coloured(thing, parts, covers, (x0, y0), inner_box, height)
+    colours = _coloured(thing, parts, part_masks, (x0, y0), inner_box, height)
     ground, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
-    _, lit = _window(canvas, _shaded(colours, blurred_mask, inset, thing.relief, extent, light), x0 + inset, y0 + inset)
-    ground += (lit - ground) * opacity[..., None]
-    numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
-    numbers[opacity > 0.5] = number
+    _, lit_colours = _window(
+        canvas, _shaded(colours, blurred_mask, inset, thing.relief, extent, light), x0 + inset, y0 + inset
+    )
+    ground += (lit_colours - ground) * opacity[..., None]
+    object_numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
+    object_numbers[opacity > 0.5] = number
     return float((alpha > 0.5).sum())
 
 
-def _window(canvas: np.ndarray, cut: np.ndarray, x0: int, y0: int) -> tuple[np.ndarray, np.ndarray]:
+def _window(canvas: np.ndarray, piece: np.ndarray, x0: int, y0: int) -> tuple[np.ndarray, np.ndarray]:
     """The part of the canvas under a piece with its corner at (x0, y0), and the part of the piece on the canvas.
     Both parts may be empty."""
     left, top = max(0, x0), max(0, y0)
-    right, low = max(left, min(canvas.shape[1], x0 + cut.shape[1])), max(top, min(canvas.shape[0], y0 + cut.shape[0]))
-    return canvas[top:low, left:right], cut[top - y0 : low - y0, left - x0 : right - x0]
+    right, bottom = (
+        max(left, min(canvas.shape[1], x0 + piece.shape[1])),
+        max(top, min(canvas.shape[0], y0 + piece.shape[0])),
+    )
+    return canvas[top:bottom, left:right], piece[top - y0 : bottom - y0, left - x0 : right - x0]
 
 
 def _turned(thing: Thing, height: int) -> list[Part]:
     """The thing's parts in pixels of the picture."""
     c, s = cos(thing.angle), sin(thing.angle)
-    turn = np.array([[c, s], [-s, c]]) * (thing.size * height / 2)
+    transform = np.array([[c, s], [-s, c]]) * (thing.size * height / 2)
     if thing.flip:
-        turn = np.diag([-1.0, 1.0]) @ turn
+        transform = np.diag([-1.0, 1.0]) @ transform
     parts = silhouette(thing.shape, thing.seed)
     points = np.concatenate([part.points for part in parts])
-    return with_points(parts, points @ turn + (thing.x * height, thing.y * height))
+    return with_points(parts, points @ transform + (thing.x * height, thing.y * height))
 
 
-def _worth_drawing(parts: list[Part], spans: list[tuple[float, ...]]):
+def _worth_drawing(parts: list[Part], part_boxes: list[tuple[float, ...]]):
     """Leaves out parts smaller than a pixel, such as the glint of an eye."""
-    numbers = [k for k, (x0, y0, x1, y1) in enumerate(spans) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
-    return [parts[k] for k in numbers], [spans[k] for k in numbers]
+    part_numbers = [k for k, (x0, y0, x1, y1) in enumerate(part_boxes) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
+    return [parts[k] for k in part_numbers], [part_boxes[k] for k in part_numbers]
 
 
-def _mask(part: Part, span: tuple[float, ...], x0: int, y0: int) -> tuple[int, int, Image.Image]:
+def _mask(part: Part, part_box: tuple[float, ...], x0: int, y0: int) -> tuple[int, int, Image.Image]:
     """The mask of one part: its (left, top) in the window that begins at (x0, y0), and an 'L' image cropped to it."""
-    left, top, right, low = floor(span[0]), floor(span[1]), ceil(span[2]) + 1, ceil(span[3]) + 1
-    fine = Image.new("L", ((right - left) * FINER, (low - top) * FINER), 0)
+    left, top, right, bottom = floor(part_box[0]), floor(part_box[1]), ceil(part_box[2]) + 1, ceil(part_box[3]) + 1
+    fine_mask = Image.new("L", ((right - left) * FINER, (bottom - top) * FINER), 0)
     points = ((part.points - (left, top)) * FINER).ravel().tolist()
-    ImageDraw.Draw(fine).polygon(points, fill=round(255 * part.alpha))
-    return left - x0, top - y0, fine.reduce(FINER)
+    ImageDraw.Draw(fine_mask).polygon(points, fill=round(255 * part.alpha))
+    return left - x0, top - y0, fine_mask.reduce(FINER)
 
 
-def _coloured(thing: Thing, parts: list[Part], covers, origin: tuple[int, int], tight, height: int) -> np.ndarray:
-    """The colours of a thing before light falls on it, uint8 (h, w, 3), for the `tight` part of its window."""
+def _coloured(
+    thing: Thing, parts: list[Part], part_masks, origin: tuple[int, int], inner_box, height: int
+) -> np.ndarray:
+    """The colours of a thing before light falls on it, uint8 (h, w, 3), for `inner_box`, a part of the window."""
     scale = 2 / (thing.size * height)
     c, s = cos(thing.angle) * scale, sin(thing.angle) * scale
-    sign = -1.0 if thing.flip else 1.0
+    mirror_sign = -1.0 if thing.flip else 1.0
 
     def surface(number: int, left: int, top: int, columns: int, rows: int):
         if number < 0:
             return FIXED[number]
         material = thing.materials[min(number, len(thing.materials) - 1)]
         dx, dy = left + origin[0] - thing.x * height, top + origin[1] - thing.y * height
-        frame = (sign * c, sign * s, sign * (c * dx + s * dy), -s, c, c * dy - s * dx)
+        frame = (mirror_sign * c, mirror_sign * s, mirror_sign * (c * dx + s * dy), -s, c, c * dy - s * dx)
         colours = paint(material, rows, columns, frame)
         return tuple(colours.tolist()) if colours.ndim == 1 else Image.fromarray(colours)
 
-    x0, y0 = tight[:2]
-    size = (tight[2] - x0, tight[3] - y0)
-    coloured = Image.new("RGB", size)
-    coloured.paste(surface(BODY, x0, y0, *size), (0, 0, *size))
-    untouched = True
-    for part, (left, top, cover) in zip(parts, covers, strict=True):
-        untouched = untouched and part.paint == BODY
-        if not untouched:
-            coloured.paste(surface(part.paint, left, top, *cover.size), (left - x0, top - y0), cover)
-    return np.asarray(coloured)
+    x0, y0 = inner_box[:2]
+    size = (inner_box[2] - x0, inner_box[3] - y0)
+    picture = Image.new("RGB", size)
+    picture.paste(surface(BODY, x0, y0, *size), (0, 0, *size))
+    only_body = True
+    for part, (left, top, part_mask) in zip(parts, part_masks, strict=True):
+        only_body = only_body and part.paint == BODY
+        if not only_body:
+            picture.paste(surface(part.paint, left, top, *part_mask.size), (left - x0, top - y0), part_mask)
+    return np.asarray(picture)
 
 
-def _shaded(colours, soft: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
-    """Adds light and shade as if the thing were inflated: its blurred mask is taken for a height map."""
+def _shaded(colours, blurred_mask: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
+    """Adds light and shade as if the thing were inflated: the blurred mask serves as a height map."""
     reach = max(1.0, 0.07 * extent)
     dx, dy = round(reach * cos(light)), round(reach * sin(light))
-    height, width = soft.shape
+    height, width = blurred_mask.shape
 
     def shifted(dx: int, dy: int) -> np.ndarray:
-        return soft[inset + dy : height - inset + dy, inset + dx : width - inset + dx]
+        return blurred_mask[inset + dy : height - inset + dy, inset + dx : width - inset + dx]
 
     slope = shifted(-dx, -dy) - shifted(dx, dy)
     gain = 1 + relief * np.clip(1.3 * slope, -1, 0.8) + (0.25 * relief) * (shifted(0, 0) - 0.6)
@@ -193,18 +200,22 @@ def _shaded(colours, soft: np.ndarray, inset: int, relief: float, extent: float,
 
 
 def _shadow(
-    thing: Thing, silhouette_mask: Image.Image, soft: np.ndarray, extent: float, light: float, base: float
+    thing: Thing, silhouette_mask: Image.Image, blurred_mask: np.ndarray, extent: float, light: float, base: float
 ) -> np.ndarray:
     """The darkness of the shadow, 0…1 (h, w)."""
     if thing.shadow == "drop":
         shadow_offset = 0.06 * extent
-        return 0.42 * np.roll(soft, (round(-shadow_offset * sin(light)), round(-shadow_offset * cos(light))), (0, 1))
+        return 0.42 * np.roll(
+            blurred_mask, (round(-shadow_offset * sin(light)), round(-shadow_offset * cos(light))), (0, 1)
+        )
     lean, squash = -0.55 * cos(light), 0.26
     # Maps output pixels to the mask: heights above the base are divided by `squash`, columns shifted by the lean.
     affine = (1, lean / squash, -lean / squash * base, 0, 1 / squash, base - base / squash)
-    lying = silhouette_mask.transform(silhouette_mask.size, Image.Transform.AFFINE, affine, Image.Resampling.BILINEAR)
-    lying = lying.filter(ImageFilter.GaussianBlur(0.03 * extent))
-    return 0.5 * np.asarray(lying, np.float32) / 255
+    lying_mask = silhouette_mask.transform(
+        silhouette_mask.size, Image.Transform.AFFINE, affine, Image.Resampling.BILINEAR
+    )
+    lying_mask = lying_mask.filter(ImageFilter.GaussianBlur(0.03 * extent))
+    return 0.5 * np.asarray(lying_mask, np.float32) / 255
 
 
 # The whole picture.
@@ -216,7 +227,7 @@ def _blurred(canvas: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
-    """Ambient light, blur, cast and noise: (height, width, 3) uint8."""
+    """The picture with ambient light, blur, colour cast and noise: (height, width, 3) uint8."""
     height, width = canvas.shape[:2]
     across = np.linspace(-1, 1, width, dtype=np.float32) * np.float32(cos(description.light))
     down = np.linspace(-1, 1, height, dtype=np.float32)[:, None] * np.float32(sin(description.light))
@@ -232,11 +243,11 @@ def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
 
 def _scene(description: Description, image: np.ndarray, objects: np.ndarray, areas: list[float], sheet) -> Scene:
     """Collects the labels. Things that are completely hidden are left out, and the others renumbered."""
-    areas_seen = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
-    visible = np.flatnonzero(areas_seen)
-    renumber = np.zeros(len(areas) + 1, np.uint8)
-    renumber[visible + 1] = np.arange(1, len(visible) + 1)
-    objects = renumber[objects]
+    visible_areas = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
+    visible = np.flatnonzero(visible_areas)
+    new_numbers = np.zeros(len(areas) + 1, np.uint8)
+    new_numbers[visible + 1] = np.arange(1, len(visible) + 1)
+    objects = new_numbers[objects]
     things = [description.things[k] for k in visible]
     backdrop = description.backdrop
     return Scene(
@@ -245,7 +256,7 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
         regions=sheet.regions,
         shapes=np.array([SHAPES.index(thing.shape) for thing in things], np.int64),
         materials=np.array([MATERIALS.index(thing.materials[0].name) for thing in things], np.int64),
-        visible=np.array([areas_seen[k] / areas[k] for k in visible], np.float32),
+        visible=np.array([visible_areas[k] / areas[k] for k in visible], np.float32),
         boxes=_boxes(objects, len(visible)),
         grounds=np.array(sheet.grounds, np.int64),
         backdrop=BACKDROPS.index(backdrop.kind),
@@ -256,7 +267,7 @@ def _boxes(objects: np.ndarray, count: int) -> np.ndarray:
     height, width = objects.shape
     boxes = np.zeros((count, 4), np.float32)
     for k in range(count):
-        inside = objects == k + 1
-        rows, columns = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
+        is_object = objects == k + 1
+        rows, columns = np.flatnonzero(is_object.any(1)), np.flatnonzero(is_object.any(0))
         boxes[k] = columns[0] / width, rows[0] / height, (columns[-1] + 1) / width, (rows[-1] + 1) / height
     return boxes

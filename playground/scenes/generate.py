@@ -17,7 +17,7 @@ from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix
 
 HELD_OUT = 2**40  # seeds from this one on are for evaluation, smaller seeds for training
 SMALLEST, LARGEST = 0.3, 0.64  # sizes of things, in heights of the picture
-OUTLINES = 128  # outlines of each shape; every process draws an outline once and keeps it
+OUTLINES = 128  # number of outlines of each shape; few enough for a process to keep all of them
 
 _KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
 _KIND_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
@@ -44,7 +44,7 @@ def scene(seed: int, size: int = 112) -> Scene:
 
 
 def close_up(seed: int, size: int = 56) -> Scene:
-    """A close-up of one or two things: at 56 pixels they are as large as the things of a whole scene at 112."""
+    """A close-up of one or two things, which at 56 pixels are as large as in a whole scene at 112 pixels."""
     return draw(describe(seed, most=2, zoom=1.8), size)
 
 
@@ -54,16 +54,16 @@ def describe(seed: int, most: int = 5, zoom: float = 1.0) -> Description:
     colours = palette(rng)
     backdrop, ground_colours = _backdrop(rng, colours)
     things = _things(rng, colours, ground_colours, backdrop, most, zoom)
-    warm = rng.uniform(-0.07, 0.07) if rng.random() < 0.35 else 0.0
+    warmth = rng.uniform(-0.07, 0.07) if rng.random() < 0.35 else 0.0
     return Description(
         backdrop=backdrop,
         things=tuple(things),
-        light=rng.uniform(3.4, 6.0),  # from above, more or less
+        light=rng.uniform(3.4, 6.0),  # roughly from above
         ambience=rng.uniform(0.02, 0.16),
         focus=rng.uniform(0.4, 1.6) if rng.random() < 0.2 else 0.0,
         blur=rng.uniform(0.2, 0.8) if rng.random() < 0.3 else 0.0,
         noise=rng.uniform(1.5, 8) if rng.random() < 0.4 else 0.0,
-        cast=(1 + warm, 1 + rng.uniform(-0.02, 0.02), 1 - warm),
+        cast=(1 + warmth, 1 + rng.uniform(-0.02, 0.02), 1 - warmth),
         seed=int(rng.integers(2**31)),
     )
 
@@ -88,26 +88,28 @@ def _material(rng: np.random.Generator, colours: list[Colour], size: float, name
         if rng.random() < 0.35:
             ramp = (*ramp, _pick(rng, colours))
         return Material(name, ramp, share, rng.uniform(0, 6.3), _seed(rng), crisp=rng.random() < 0.3)
-    finest = max(2.2, min(9.0, 24 * size))  # periods: coarse enough for a small picture to show them
-    return Material(name, ramp, rng.uniform(2.0, finest), rng.uniform(0, 3.15), _seed(rng))
+    most_periods = max(2.2, min(9.0, 24 * size))  # the most periods that a small picture can show
+    return Material(name, ramp, rng.uniform(2.0, most_periods), rng.uniform(0, 3.15), _seed(rng))
 
 
 def _ramp(rng: np.random.Generator, colours: list[Colour], count: int) -> tuple[Colour, ...]:
     """Some of the colours, such that neighbours differ clearly."""
     ramp = [_pick(rng, colours)]
     while len(ramp) < count:
-        options = sorted(colours, key=lambda colour: -sum(abs(a - b) for a, b in zip(colour, ramp[-1], strict=True)))
-        ramp.append(options[int(rng.random() * min(2.5, len(options) - 1))])
+        colours_by_contrast = sorted(
+            colours, key=lambda colour: -sum(abs(a - b) for a, b in zip(colour, ramp[-1], strict=True))
+        )
+        ramp.append(colours_by_contrast[int(rng.random() * min(2.5, len(colours_by_contrast) - 1))])
     return tuple(ramp)
 
 
 def _calm(material: Material, amount: float) -> Material:
     """The same pattern with less contrast."""
-    middle = tuple(np.mean(material.colours, 0).tolist())
-    return replace(material, colours=tuple(mix(colour, middle, amount) for colour in material.colours))
+    mean_colour = tuple(np.mean(material.colours, 0).tolist())
+    return replace(material, colours=tuple(mix(colour, mean_colour, amount) for colour in material.colours))
 
 
-# Backdrops. Each function also returns the colours it used, for things of the same colours.
+# Backdrops. Each function also returns the backdrop's colours, because some things get the same colours.
 
 
 def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
@@ -139,30 +141,30 @@ def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop
 
 
 def _landscape(rng: np.random.Generator) -> tuple[Backdrop, list[Colour]]:
-    evening = rng.random() < 0.35
-    hue = rng.uniform(0.64, 0.72) if not evening else rng.uniform(0.7, 0.85)
-    top = oklch(rng.uniform(0.5, 0.75), rng.uniform(0.06, 0.11), hue)
-    haze = oklch(rng.uniform(0.85, 0.93), rng.uniform(0.02, 0.08), rng.uniform(0.1, 0.2) if evening else hue)
+    is_evening = rng.random() < 0.35
+    hue = rng.uniform(0.64, 0.72) if not is_evening else rng.uniform(0.7, 0.85)
+    top_colour = oklch(rng.uniform(0.5, 0.75), rng.uniform(0.06, 0.11), hue)
+    haze = oklch(rng.uniform(0.85, 0.93), rng.uniform(0.02, 0.08), rng.uniform(0.1, 0.2) if is_evening else hue)
     sun = oklch(0.93, 0.09, rng.uniform(0.17, 0.27))
-    green = rng.uniform(0.28, 0.4) if rng.random() < 0.75 else rng.uniform(0.08, 0.2)
+    ground_hue = rng.uniform(0.28, 0.4) if rng.random() < 0.75 else rng.uniform(0.08, 0.2)
     grounds = []
     count = int(rng.integers(2, 5))
     for depth in range(count):
         nearness = depth / (count - 1)
-        dark = oklch(rng.uniform(0.36, 0.5), rng.uniform(0.05, 0.1), green + rng.uniform(-0.05, 0.05))
-        bright = oklch(rng.uniform(0.58, 0.76), rng.uniform(0.07, 0.12), green + rng.uniform(-0.07, 0.03))
-        ramp = tuple(hazy(colour, haze, 0.65 * (1 - nearness)) for colour in (dark, bright))
+        dark_colour = oklch(rng.uniform(0.36, 0.5), rng.uniform(0.05, 0.1), ground_hue + rng.uniform(-0.05, 0.05))
+        bright_colour = oklch(rng.uniform(0.58, 0.76), rng.uniform(0.07, 0.12), ground_hue + rng.uniform(-0.07, 0.03))
+        ramp = tuple(hazy(colour, haze, 0.65 * (1 - nearness)) for colour in (dark_colour, bright_colour))
         name = _pick(rng, ("cloudy", "furry", "fractal", "pebbled"))
         grounds.append(Material(name, ramp, rng.uniform(0.35, 0.65), 0.0, _seed(rng)))
     if rng.random() < 0.4:  # water, in the colours of the sky
-        ramp = (mix(top, (30, 50, 80), 0.35), hazy(top, haze, 0.6))
+        ramp = (mix(top_colour, (30, 50, 80), 0.35), hazy(top_colour, haze, 0.6))
         grounds[-1 if rng.random() < 0.5 else -2] = Material("furry", ramp, 0.5, np.pi / 2, _seed(rng))
     clouds = Material("cloudy", (hazy((252, 250, 246), haze, 0.3),), rng.uniform(0.4, 0.68), 0.0, _seed(rng))
     horizon = rng.uniform(0.3, 0.65)
     sun_place = (rng.uniform(0.1, 0.9), rng.uniform(0.08, horizon)) if rng.random() < 0.5 else None
-    sky = Material("shaded", (top, haze, sun))
+    sky = Material("shaded", (top_colour, haze, sun))
     backdrop = Backdrop("landscape", (sky, clouds, *grounds), horizon, sun_place, rng.uniform(0, 1), _seed(rng))
-    return backdrop, [haze, top, *(colour for ground in grounds for colour in ground.colours)]
+    return backdrop, [haze, top_colour, *(colour for ground in grounds for colour in ground.colours)]
 
 
 def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
@@ -179,81 +181,93 @@ def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop,
 
 
 def _things(
-    rng, colours: list[Colour], behind: list[Colour], backdrop: Backdrop, most: int, zoom: float
+    rng, colours: list[Colour], backdrop_colours: list[Colour], backdrop: Backdrop, most: int, zoom: float
 ) -> list[Thing]:
     """A few things; often a thing is repeated, far from the first one."""
     count = int(rng.integers(1, most + 1))
     things: list[Thing] = []
     while len(things) < count:
-        repeated = len(things) > 0 and rng.random() < 0.28
-        if repeated:
-            model = _pick(rng, things)
-            size = model.size * rng.uniform(0.85, 1.15)
-            x, y = _spot(rng, size, [t for t in things if t.kind == model.kind], things, spread=True)
+        is_repeated = len(things) > 0 and rng.random() < 0.28
+        if is_repeated:
+            original = _pick(rng, things)
+            size = original.size * rng.uniform(0.85, 1.15)
+            x, y = _spot(rng, size, [t for t in things if t.kind == original.kind], things, spread=True)
             thing = replace(
-                model, x=x, y=y, size=size, flip=rng.random() < 0.5, angle=model.angle + rng.uniform(-0.2, 0.2)
+                original, x=x, y=y, size=size, flip=rng.random() < 0.5, angle=original.angle + rng.uniform(-0.2, 0.2)
             )
         else:
-            thing = _thing(rng, colours, behind, things, zoom)
+            thing = _thing(rng, colours, backdrop_colours, things, zoom)
         things.append(_grounded(rng, thing, backdrop))
     has_ground = backdrop.kind in GROUNDED
     return sorted(things, key=lambda thing: thing.y + thing.size / 2) if has_ground else things
 
 
 def _thing(
-    rng: np.random.Generator, colours: list[Colour], behind: list[Colour], placed: list[Thing], zoom: float
+    rng: np.random.Generator,
+    colours: list[Colour],
+    backdrop_colours: list[Colour],
+    earlier_things: list[Thing],
+    zoom: float,
 ) -> Thing:
     shape = _pick(rng, SHAPES)
-    size = zoom * SMALLEST * (LARGEST / SMALLEST) ** rng.random() / (1 + 0.06 * len(placed))
-    x, y = _spot(rng, size, [], placed)
-    freely = shape in ANY_WAY_UP and rng.random() < 0.8
-    angle = rng.uniform(0, 6.3) if freely else rng.uniform(-0.3, 0.3)
-    materials = _dress(rng, shape, size, colours, behind, placed)
-    outline = int(rng.integers(OUTLINES))
+    size = zoom * SMALLEST * (LARGEST / SMALLEST) ** rng.random() / (1 + 0.06 * len(earlier_things))
+    x, y = _spot(rng, size, [], earlier_things)
+    turns_freely = shape in ANY_WAY_UP and rng.random() < 0.8
+    angle = rng.uniform(0, 6.3) if turns_freely else rng.uniform(-0.3, 0.3)
+    materials = _dress(rng, shape, size, colours, backdrop_colours, earlier_things)
+    outline_seed = int(rng.integers(OUTLINES))
     relief = rng.uniform(0, 0.55)
     shadow = "drop" if rng.random() < 0.6 else "none"
-    return Thing(shape, x, y, size, materials, outline, angle, bool(rng.random() < 0.5), relief, shadow, len(placed))
+    return Thing(
+        shape, x, y, size, materials, outline_seed, angle, bool(rng.random() < 0.5), relief, shadow, len(earlier_things)
+    )
 
 
-def _dress(rng, shape: str, size: float, colours, behind, placed: list[Thing]) -> tuple[Material, ...]:
+def _dress(
+    rng, shape: str, size: float, colours, backdrop_colours, earlier_things: list[Thing]
+) -> tuple[Material, ...]:
     """Materials for body, second and third part. The body's material decides how well colour reveals the thing."""
-    choice = rng.random()
-    unused_colours = [colour for colour in colours if colour not in behind] or colours
-    if shape == "face" and choice < 0.85:
+    chance = rng.random()
+    unused_colours = [colour for colour in colours if colour not in backdrop_colours] or colours
+    if shape == "face" and chance < 0.85:
         hair, coat = _pick(rng, _HAIR), _material(rng, colours, size / 2)
         return Material("solid", (_pick(rng, _SKIN),)), Material("solid", (hair,)), coat
-    if choice < 0.15:  # the colours of the background
-        body = _material(rng, behind, size)
-    elif choice < 0.28 and placed:  # the colours of another thing
-        body = replace(_material(rng, colours, size), colours=_pick(rng, placed).materials[0].colours)
+    if chance < 0.15:  # the colours of the background
+        body = _material(rng, backdrop_colours, size)
+    elif chance < 0.28 and earlier_things:  # the colours of another thing
+        body = replace(_material(rng, colours, size), colours=_pick(rng, earlier_things).materials[0].colours)
     else:
         body = _material(rng, unused_colours if rng.random() < 0.6 else colours, size)
     if body.name == "solid" and rng.random() < 0.6:
         body = replace(body, name="shaded")
-    second = Material("solid", _ramp(rng, colours, 1)) if rng.random() < 0.7 else _material(rng, colours, size / 2)
-    return body, second, Material("solid", _ramp(rng, colours, 1))
+    second_material = (
+        Material("solid", _ramp(rng, colours, 1)) if rng.random() < 0.7 else _material(rng, colours, size / 2)
+    )
+    return body, second_material, Material("solid", _ramp(rng, colours, 1))
 
 
 def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
-    """A random place that seldom overlaps other things; with `spread`, the one farthest from things of the same
+    """A random place that seldom overlaps other things; with `spread`, also far from things of the same
     kind."""
-    inset = 0.3 * size
-    tries = rng.uniform(inset, 1 - inset, (8, 2))
+    margin = 0.3 * size
+    candidates = rng.uniform(margin, 1 - margin, (8, 2))
     if not others:
-        return tuple(tries[0].tolist())
+        return tuple(candidates[0].tolist())
     places = np.array([(placed.x, placed.y, placed.size) for placed in others])  # (others, 3)
-    distances = np.hypot(tries[:, None, 0] - places[:, 0], tries[:, None, 1] - places[:, 1])  # (8, others)
-    clear = np.minimum((distances / (0.5 * (size + places[:, 2]))).min(1), 0.95)
+    distances = np.hypot(candidates[:, None, 0] - places[:, 0], candidates[:, None, 1] - places[:, 1])  # (8, others)
+    clearance = np.minimum((distances / (0.5 * (size + places[:, 2]))).min(1), 0.95)
     if spread and same_shape:
-        likes = np.array([(placed.x, placed.y) for placed in same_shape])
-        clear = clear + np.hypot(tries[:, None, 0] - likes[:, 0], tries[:, None, 1] - likes[:, 1]).min(1)
+        same_places = np.array([(placed.x, placed.y) for placed in same_shape])
+        clearance = clearance + np.hypot(
+            candidates[:, None, 0] - same_places[:, 0], candidates[:, None, 1] - same_places[:, 1]
+        ).min(1)
     elif rng.random() < 0.3:
-        return tuple(tries[0].tolist())
-    return tuple(tries[int(clear.argmax())].tolist())
+        return tuple(candidates[0].tolist())
+    return tuple(candidates[int(clearance.argmax())].tolist())
 
 
 def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
-    """The thing; in a landscape or a room, usually moved onto the ground, on which its shadow then lies."""
+    """The thing, which in a landscape or a room is usually moved onto the ground and casts its shadow there."""
     if backdrop.kind not in GROUNDED or (thing.shape in _AIRBORNE and rng.random() < 0.7):
         return thing
     if rng.random() < 0.2:
@@ -265,7 +279,7 @@ def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thi
 
 # The labels of each patch (object, classes, box), and three baselines for attention rows.
 
-FAMILIES = {  # family of shapes or materials, which is a label of the class token -> its members
+FAMILIES = {  # label of the class token, a family of shapes or materials -> members of the family
     "plain shape": ("disc", "triangle", "square", "star", "ring", "crescent", "heart", "cross", "arrow"),
     "animal or face": ("fish", "bird", "cat", "butterfly", "face"),
     "plant": ("leaf", "flower", "tree", "mushroom", "pear"),
@@ -281,14 +295,14 @@ FEWEST_PATCHES = 3  # objects with fewer patches are left out when attention is 
 
 @dataclass(frozen=True)
 class PatchTargets:
-    """One entry per patch, in rows and columns of the grid; −1 and zeros where there is only background."""
+    """The targets of each patch. A patch of background has −1 as shape and material, and zeros as box."""
 
-    objects: np.ndarray  # (rows, columns) int64: which object covers most of the patch, 0 for the background
+    objects: np.ndarray  # (rows, columns) int64: the number of the object that covers most of the patch; 0: none
     shapes: np.ndarray  # (rows, columns) int64, index into SHAPES
     materials: np.ndarray  # (rows, columns) int64, index into MATERIALS
     regions: np.ndarray  # (rows, columns) int64: the part of the background at the patch, behind objects too
     grounds: np.ndarray  # (rows, columns) int64, index into GROUNDS: the ground in that part
-    boxes: np.ndarray  # (rows, columns, 4) float32: from the patch's centre to its object's four sides
+    boxes: np.ndarray  # (rows, columns, 4) float32: distances from the patch's centre to its object's sides
 
 
 def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:
@@ -296,8 +310,8 @@ def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:
     regions = _majority(scene.regions, len(scene.grounds), patch)
     rows, columns = objects.shape
     y, x = (np.arange(rows)[:, None] + 0.5) / rows, (np.arange(columns) + 0.5) / columns
-    centre = np.stack(np.broadcast_arrays(x, y, x, y), -1)  # (rows, columns, 4)
-    sides = np.concatenate([np.zeros((1, 4), np.float32), scene.boxes])[objects]
+    patch_centres = np.stack(np.broadcast_arrays(x, y, x, y), -1)  # (rows, columns, 4)
+    object_sides = np.concatenate([np.zeros((1, 4), np.float32), scene.boxes])[objects]
     is_object = (objects > 0)[..., None]
     return PatchTargets(
         objects=objects,
@@ -305,7 +319,7 @@ def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:
         materials=_of_object(scene.materials)[objects],
         regions=regions,
         grounds=scene.grounds[regions],
-        boxes=np.where(is_object, (sides - centre) * (-1, -1, 1, 1), 0).astype(np.float32),
+        boxes=np.where(is_object, (object_sides - patch_centres) * (-1, -1, 1, 1), 0).astype(np.float32),
     )
 
 
@@ -314,15 +328,15 @@ def _of_object(values: np.ndarray) -> np.ndarray:
 
 
 def _majority(numbers: np.ndarray, count: int, patch: int) -> np.ndarray:
-    """(rows, columns): the most frequent number in each patch, the lowest one on a tie."""
+    """(rows, columns): the most frequent number in each patch; of equally frequent numbers, the lowest."""
     height, width = numbers.shape
     if height % patch or width % patch:
         raise PlaygroundError(
             f"A picture of {width}×{height} pixels can't be cut into patches of {patch}: choose a multiple."
         )
     rows, columns = height // patch, width // patch
-    cell = (np.arange(height) // patch)[:, None] * columns + np.arange(width) // patch  # (height, width)
-    votes = np.bincount((cell * count + numbers).ravel(), minlength=rows * columns * count).reshape(
+    patch_numbers = (np.arange(height) // patch)[:, None] * columns + np.arange(width) // patch  # (height, width)
+    votes = np.bincount((patch_numbers * count + numbers).ravel(), minlength=rows * columns * count).reshape(
         rows, columns, count
     )
     return votes.argmax(-1)
@@ -330,8 +344,8 @@ def _majority(numbers: np.ndarray, count: int, patch: int) -> np.ndarray:
 
 def presence(scene: Scene) -> np.ndarray:
     """Which of LABELS the picture shows: float32 (labels,), zeros and ones. Hardly visible objects don't count."""
-    clear = plainly_visible(scene)
-    names = {SHAPES[i] for i in scene.shapes[clear]} | {MATERIALS[i] for i in scene.materials[clear]}
+    is_clear = plainly_visible(scene)
+    names = {SHAPES[i] for i in scene.shapes[is_clear]} | {MATERIALS[i] for i in scene.materials[is_clear]}
     families = [bool(names.intersection(members)) for members in FAMILIES.values()]
     return np.array([*families, *(i == scene.backdrop for i in range(len(BACKDROPS)))], np.float32)
 
@@ -346,24 +360,24 @@ def plainly_visible(scene: Scene) -> np.ndarray:
 
 
 def area_rows(patches: int) -> np.ndarray:
-    """Uniform rows: the mass on an object is its share of the area."""
+    """Uniform rows: an object's share of the weight is the object's share of the area."""
     return _without_self(np.zeros((patches, patches), np.float32))
 
 
 def gaussian_rows(rows: int, columns: int, sigma: float = 1.5) -> np.ndarray:
-    """A Gaussian of the distance; `sigma` in patches."""
+    """Weights that fall with distance as a Gaussian; `sigma` in patches."""
     y, x = np.divmod(np.arange(rows * columns), columns)
-    squared = (y[:, None] - y) ** 2 + (x[:, None] - x) ** 2
-    return _without_self(-squared / (2 * sigma**2))
+    squared_distances = (y[:, None] - y) ** 2 + (x[:, None] - x) ** 2
+    return _without_self(-squared_distances / (2 * sigma**2))
 
 
 def colour_rows(image: np.ndarray, temperature: float, patch: int = 8) -> np.ndarray:
-    """Similarity of mean colours (0…1 per channel): exp(−distance² / temperature)."""
+    """Weights by mean colours (0…1 per channel), in proportion to exp(−distance² / temperature)."""
     height, width = image.shape[:2]
     cells = image.reshape(height // patch, patch, width // patch, patch, 3)
-    means = cells.mean((1, 3)).reshape(-1, 3) / 255  # (patches, 3)
-    squared = ((means[:, None] - means) ** 2).sum(-1)
-    return _without_self(-squared / temperature)
+    mean_colours = cells.mean((1, 3)).reshape(-1, 3) / 255  # (patches, 3)
+    squared_distances = ((mean_colours[:, None] - mean_colours) ** 2).sum(-1)
+    return _without_self(-squared_distances / temperature)
 
 
 def _without_self(scores: np.ndarray) -> np.ndarray:

@@ -38,13 +38,13 @@ def silhouette(name: str, seed: int) -> list[Part]:
     points = np.concatenate([part.points for part in parts])
     shear, bend = rng.uniform(-0.1, 0.1), rng.uniform(-0.09, 0.09)
     x, y = points[:, 0], points[:, 1]
-    bent = np.stack([(x + shear * y + bend * y * y) * np.exp(rng.uniform(-0.14, 0.14)), y + bend * x * x], 1)
-    low, high = bent.min(0), bent.max(0)
-    return with_points(parts, (bent - (low + high) / 2) * (2 / (high - low).max()))
+    bent_points = np.stack([(x + shear * y + bend * y * y) * np.exp(rng.uniform(-0.14, 0.14)), y + bend * x * x], 1)
+    lowest, highest = bent_points.min(0), bent_points.max(0)
+    return with_points(parts, (bent_points - (lowest + highest) / 2) * (2 / (highest - lowest).max()))
 
 
 def with_points(parts: list[Part], points: np.ndarray) -> list[Part]:
-    """The same parts with other points, given all in one array."""
+    """The same parts with other points. `points` holds the points of all parts in one array."""
     ends = np.cumsum([len(part.points) for part in parts]).tolist()
     starts = [0, *ends[:-1]]
     return [Part(points[i:j], part.paint, part.alpha) for part, i, j in zip(parts, starts, ends, strict=True)]
@@ -93,28 +93,30 @@ def _heart(rng):
 
 
 def _cross(rng):
-    a = rng.uniform(0.26, 0.38)
+    half_width = rng.uniform(0.26, 0.38)
     corners = [
-        (-a, -1),
-        (a, -1),
-        (a, -a),
-        (1, -a),
-        (1, a),
-        (a, a),
-        (a, 1),
-        (-a, 1),
-        (-a, a),
-        (-1, a),
-        (-1, -a),
-        (-a, -a),
+        (-half_width, -1),
+        (half_width, -1),
+        (half_width, -half_width),
+        (1, -half_width),
+        (1, half_width),
+        (half_width, half_width),
+        (half_width, 1),
+        (-half_width, 1),
+        (-half_width, half_width),
+        (-1, half_width),
+        (-1, -half_width),
+        (-half_width, -half_width),
     ]
     return [Part(np.array(corners))]
 
 
 def _arrow(rng):
-    a, neck = rng.uniform(0.18, 0.3), rng.uniform(-0.05, 0.3)
+    shaft, neck = rng.uniform(0.18, 0.3), rng.uniform(-0.05, 0.3)
     wing = rng.uniform(0.62, 0.8)
-    return [Part(np.array([(-1, -a), (neck, -a), (neck, -wing), (1, 0), (neck, wing), (neck, a), (-1, a)]))]
+    return [
+        Part(np.array([(-1, -shaft), (neck, -shaft), (neck, -wing), (1, 0), (neck, wing), (neck, shaft), (-1, shaft)]))
+    ]
 
 
 # Things that people make.
@@ -137,13 +139,24 @@ def _house(rng):
 
 
 def _mug(rng):
-    h, low = rng.uniform(0.75, 0.95), rng.uniform(0.5, 0.62)
-    body = np.concatenate([arc(-0.2, -h + 0.14, 0.66, 0.14, 180, 360, 12), arc(-0.2, h - 0.14, low, 0.15, 0, 180, 16)])
-    handle = stroke(arc(0.4, -0.08, 0.5, 0.46 * h / 0.85, -95, 95, 20), 0.19)
-    inside = ellipse(-0.2, -h + 0.14, 0.57, 0.09)
+    half_height, foot_radius = rng.uniform(0.75, 0.95), rng.uniform(0.5, 0.62)
+    body = np.concatenate(
+        [
+            arc(-0.2, -half_height + 0.14, 0.66, 0.14, 180, 360, 12),
+            arc(-0.2, half_height - 0.14, foot_radius, 0.15, 0, 180, 16),
+        ]
+    )
+    handle = stroke(arc(0.4, -0.08, 0.5, 0.46 * half_height / 0.85, -95, 95, 20), 0.19)
+    inside = ellipse(-0.2, -half_height + 0.14, 0.57, 0.09)
     stripe = np.concatenate([arc(-0.2, 0.05, 0.615, 0.14, 180, 0, 12), arc(-0.2, 0.25, 0.595, 0.14, 0, 180, 12)])
     band = [Part(stripe, SECOND)] if rng.random() < 0.6 else []
-    return [Part(handle), Part(body), *band, Part(ellipse(-0.2, -h + 0.14, 0.66, 0.14)), Part(inside, DARK, 0.6)]
+    return [
+        Part(handle),
+        Part(body),
+        *band,
+        Part(ellipse(-0.2, -half_height + 0.14, 0.66, 0.14)),
+        Part(inside, DARK, 0.6),
+    ]
 
 
 def _key(rng):
@@ -167,8 +180,10 @@ def _bottle(rng):
 
 def _car(rng):
     roof, hood = rng.uniform(-0.62, -0.48), rng.uniform(0.35, 0.5)
-    low = [(-0.95, 0.22), (-0.95, 0.22), (0.97, 0.22), (0.97, 0.22)]
-    body = curve(*low, (0.95, -0.05), (hood + 0.12, -0.12), (0.2, roof), (-0.4, roof), (-0.72, -0.14), (-0.95, -0.08))
+    floor_corners = [(-0.95, 0.22), (-0.95, 0.22), (0.97, 0.22), (0.97, 0.22)]
+    body = curve(
+        *floor_corners, (0.95, -0.05), (hood + 0.12, -0.12), (0.2, roof), (-0.4, roof), (-0.72, -0.14), (-0.95, -0.08)
+    )
     front = np.array([(0.04, roof + 0.12), (0.2, roof + 0.12), (hood - 0.02, -0.12), (0.04, -0.12)])
     rear = np.array([(-0.06, roof + 0.12), (-0.36, roof + 0.12), (-0.58, -0.12), (-0.06, -0.12)])
     wheels = [
@@ -201,27 +216,53 @@ def _boat(rng):
 
 
 def _leaf(rng):
-    w = rng.uniform(0.38, 0.55)
-    blade = curve((-0.75, 0), (-0.75, 0), (-0.35, -w), (0.3, -0.8 * w), (1, 0), (1, 0), (0.3, 0.8 * w), (-0.35, w))
-    veins = [stroke([(x, 0), (x + 0.3, side * w * 0.75)], 0.035) for x in (-0.4, 0.0, 0.35) for side in (-1, 1)]
+    half_width = rng.uniform(0.38, 0.55)
+    blade = curve(
+        (-0.75, 0),
+        (-0.75, 0),
+        (-0.35, -half_width),
+        (0.3, -0.8 * half_width),
+        (1, 0),
+        (1, 0),
+        (0.3, 0.8 * half_width),
+        (-0.35, half_width),
+    )
+    veins = [
+        stroke([(x, 0), (x + 0.3, side * half_width * 0.75)], 0.035) for x in (-0.4, 0.0, 0.35) for side in (-1, 1)
+    ]
     rib = stroke([(-1.05, 0.03), (-0.4, 0), (0.85, 0)], 0.08, 0.3)
     return [Part(blade), *(Part(v, SECOND, 0.6) for v in veins), Part(rib, SECOND)]
 
 
 def _fish(rng):
-    h, fork = rng.uniform(0.38, 0.52), rng.uniform(0.38, 0.55)
+    half_height, fork = rng.uniform(0.38, 0.52), rng.uniform(0.38, 0.55)
     tail = [(-1, -fork), (-1, -fork), (-0.8, 0), (-1, fork), (-1, fork)]
-    body = curve((0.95, 0), (0.55, -0.8 * h), (0, -h), (-0.55, -0.13), *tail, (-0.55, 0.13), (0, h), (0.55, 0.8 * h))
-    fin = curve((-0.2, -0.85 * h), (-0.35, -h - 0.28), (-0.35, -h - 0.28), (0.35, -0.9 * h), (0.35, -0.9 * h))
+    body = curve(
+        (0.95, 0),
+        (0.55, -0.8 * half_height),
+        (0, -half_height),
+        (-0.55, -0.13),
+        *tail,
+        (-0.55, 0.13),
+        (0, half_height),
+        (0.55, 0.8 * half_height),
+    )
+    fin = curve(
+        (-0.2, -0.85 * half_height),
+        (-0.35, -half_height - 0.28),
+        (-0.35, -half_height - 0.28),
+        (0.35, -0.9 * half_height),
+        (0.35, -0.9 * half_height),
+    )
     side = curve((0.3, 0.1), (0.3, 0.1), (-0.15, 0.32), (-0.15, 0.32), (-0.02, 0.08))
-    gill = stroke(arc(0.35, 0, 0.14, 0.6 * h, -70, 70, 9), 0.045)
+    gill = stroke(arc(0.35, 0, 0.14, 0.6 * half_height, -70, 70, 9), 0.045)
     return [Part(fin, SECOND), Part(body), Part(side, SECOND), Part(gill, DARK, 0.45), *eye(0.64, -0.1, 0.075)]
 
 
 def _bird(rng):
-    fat, tail = rng.uniform(0.34, 0.46), rng.uniform(-0.15, 0.12)
+    belly, tail = rng.uniform(0.34, 0.46), rng.uniform(-0.15, 0.12)
     back = [(-1, tail - 0.1), (-1, tail - 0.1), (-0.5, -0.14), (0.05, -0.3), (0.42, -0.62)]
-    front = [(0.72, -0.42), (0.62, -0.12), (0.42, 0.24), (0, fat), (-0.42, 0.22), (-0.95, tail + 0.12)]
+    front = [(0.72, -0.42), (0.62, -0.12), (0.42, 0.24), (0, belly), (-0.42, 0.22), (-0.95, tail + 0.12)]
     beak = np.array([(0.64, -0.52), (1.02, -0.36), (0.66, -0.26)])
     if rng.random() < 0.5:
         tip = rng.uniform(-0.75, -0.25)
@@ -237,20 +278,20 @@ def _bird(rng):
 def _cat(rng):
     ear, cheek = rng.uniform(-1.0, -0.82), rng.uniform(0.8, 0.95)
     head = symmetric((0.2, -0.58), (0.74, ear), (0.74, ear), (cheek, -0.1), (0.72, 0.5), (0.28, 0.8))
-    inner = np.array([(0.42, -0.56), (0.69, ear + 0.14), (0.74, -0.38)])
+    inner_ear = np.array([(0.42, -0.56), (0.69, ear + 0.14), (0.74, -0.38)])
     muzzle = symmetric((0, 0.12), (0.34, 0.3), (0.26, 0.62), (0, 0.72))
     nose = curve((-0.1, 0.18), (0.1, 0.18), (0.0, 0.32), (0, 0.32))
     smile = with_mirror_image(stroke(arc(0.11, 0.38, 0.11, 0.12, 0, 180, 9), 0.045))
-    hairs = [
+    whiskers = [
         side
         for y, d in ((0.34, -0.06), (0.46, 0.06))
         for side in with_mirror_image(stroke([(0.36, y), (0.98, y + d)], 0.028, 0.4))
     ]
     eyes = eye(0.36, -0.1, 0.13) + eye(-0.36, -0.1, 0.13)
-    details = [Part(p, DARK) for p in smile] + [Part(p, DARK, 0.7) for p in hairs]
+    details = [Part(p, DARK) for p in smile] + [Part(p, DARK, 0.7) for p in whiskers]
     return [
         Part(head),
-        *(Part(side, SECOND) for side in with_mirror_image(inner)),
+        *(Part(side, SECOND) for side in with_mirror_image(inner_ear)),
         Part(muzzle, SECOND),
         *eyes,
         Part(nose, ROSE),
@@ -259,9 +300,9 @@ def _cat(rng):
 
 
 def _butterfly(rng):
-    spread, low = rng.uniform(0.85, 1), rng.uniform(0.5, 0.75)
-    upper = curve((0.04, -0.05), (0.3, -0.65), (spread, -0.85), (spread, -0.35), (0.55, 0.05))
-    lower = curve((0.04, 0), (0.55, 0.03), (low + 0.1, 0.4), (low - 0.1, 0.82), (0.3, 0.65))
+    wing_span, lower_span = rng.uniform(0.85, 1), rng.uniform(0.5, 0.75)
+    upper = curve((0.04, -0.05), (0.3, -0.65), (wing_span, -0.85), (wing_span, -0.35), (0.55, 0.05))
+    lower = curve((0.04, 0), (0.55, 0.03), (lower_span + 0.1, 0.4), (lower_span - 0.1, 0.82), (0.3, 0.65))
     spots = [ellipse(0.66, -0.48, 0.17, steps=18), ellipse(0.47, 0.4, 0.14, steps=18)]
     antennae = stroke([(0.02, -0.4), (0.1, -0.65), (0.26, -0.86)], 0.04)
     wings = [Part(side) for wing in (lower, upper) for side in with_mirror_image(wing)]
@@ -276,9 +317,9 @@ def _butterfly(rng):
 
 def _flower(rng):
     count = int(rng.integers(5, 9))
-    turns = np.arange(count) * 2 * np.pi / count
+    angles = np.arange(count) * 2 * np.pi / count
     width = 1.9 / count
-    petals = [ellipse(0.58 * np.cos(t), 0.58 * np.sin(t), 0.42, width, t, steps=22) for t in turns]
+    petals = [ellipse(0.58 * np.cos(t), 0.58 * np.sin(t), 0.42, width, t, steps=22) for t in angles]
     return [*(Part(p) for p in petals), Part(ellipse(0, 0, 0.3), SECOND)]
 
 
@@ -287,8 +328,8 @@ def _tree(rng):
     if rng.random() < 0.35:
         tiers = [(-1, -0.45, 0.36), (-0.72, 0.02, 0.5), (-0.38, 0.55, 0.64)]
         return [Part(trunk, SECOND), *(Part(np.array([(0, top), (w, low), (-w, low)])) for top, low, w in tiers)]
-    turn = np.linspace(0, 2 * np.pi, 9, endpoint=False) + rng.uniform(0, 0.5)
-    lobes = [ellipse(0.42 * np.cos(t), -0.36 + 0.3 * np.sin(t), rng.uniform(0.26, 0.36), steps=20) for t in turn]
+    angles = np.linspace(0, 2 * np.pi, 9, endpoint=False) + rng.uniform(0, 0.5)
+    lobes = [ellipse(0.42 * np.cos(t), -0.36 + 0.3 * np.sin(t), rng.uniform(0.26, 0.36), steps=20) for t in angles]
     return [Part(trunk, SECOND), Part(ellipse(0, -0.36, 0.5, 0.4)), *(Part(lobe) for lobe in lobes)]
 
 
@@ -312,18 +353,18 @@ def _pear(rng):
 
 def _face(rng):
     jaw, hairline = rng.uniform(0.38, 0.45), rng.uniform(-0.6, -0.5)
-    fall = rng.choice((0.6, 0.3, -0.05))  # how far down the hair reaches
+    hair_end = rng.choice((0.6, 0.3, -0.05))  # the y at which the hair ends
     coat = symmetric((0.3, 0.5), (0.82, 0.7), (0.97, 1.1), (0.97, 1.1))
-    mane = symmetric((0, -1), (0.5, -0.82), (0.66, -0.2), (0.64, fall), (0.3, fall + 0.1))
+    mane = symmetric((0, -1), (0.5, -0.82), (0.66, -0.2), (0.64, hair_end), (0.3, hair_end + 0.1))
     neck = symmetric((0.17, 0.25), (0.2, 0.6), (0, 0.76))
     shade = symmetric((0.17, 0.36), (0.12, 0.5))
     head = symmetric((0, -0.85), (0.42, -0.66), (0.5, -0.15), (jaw, 0.2), (0, 0.47))
     parting = [(0.42, hairline + 0.16), (-0.12, hairline), (-0.44, hairline + 0.18)]
-    temple, brink = (
+    left_side, right_side = (
         [(-0.57, -0.08), (-0.57, -0.08), (-0.56, -0.68), (0, -1)],
         [(0.56, -0.68), (0.57, -0.08), (0.57, -0.08)],
     )
-    fringe = curve(*temple, *brink, *parting)
+    fringe = curve(*left_side, *right_side, *parting)
     ears, brows = (
         with_mirror_image(ellipse(0.51, -0.1, 0.08, 0.13)),
         with_mirror_image(stroke(arc(0.21, -0.2, 0.13, 0.08, 215, 325, 9), 0.042)),

@@ -24,7 +24,7 @@ MATERIALS = REGULAR + NATURAL
 class Material:
     name: str
     colours: tuple[Colour, ...]
-    scale: float = 4.0  # regular: periods across a surface; natural: the visible share of a field, 0…0.7
+    scale: float = 4.0  # regular pattern: periods across a surface; natural pattern: visible share of a field, 0…0.7
     angle: float = 0.0  # radians
     seed: int = 0
     crisp: bool = False  # whether areas have flat colours without blending between them
@@ -34,7 +34,7 @@ class Material:
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> Colour:
-    """Björn Ottosson's OKLCH, in which equal steps look equal; hue in turns."""
+    """The colour with these coordinates in OKLCH (Björn Ottosson), where equal steps look equal; hue in turns."""
     a, b = chroma * cos(tau * hue), chroma * sin(tau * hue)
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
@@ -59,10 +59,10 @@ def palette(rng: np.random.Generator) -> list[Colour]:
         hues = hue + np.array([0, 0.04, 0.5, 0.46, -0.05]) + rng.uniform(-0.02, 0.02, 5)
     else:
         hues = hue + np.array([0, 0.33, 0.67, 0.03, 0.36]) + rng.uniform(-0.02, 0.02, 5)
-    light = rng.permutation(np.array((0.36, 0.5, 0.63, 0.77, 0.9))) + rng.uniform(-0.05, 0.05, 5)
-    vivid = (0.06, 0.09, 0.13)[int(rng.random() * 3)]
-    chroma = vivid * rng.uniform(0.5, 1.25, 5)
-    return [oklch(*colour) for colour in zip(light.tolist(), chroma.tolist(), hues.tolist(), strict=True)]
+    lightness = rng.permutation(np.array((0.36, 0.5, 0.63, 0.77, 0.9))) + rng.uniform(-0.05, 0.05, 5)
+    base_chroma = (0.06, 0.09, 0.13)[int(rng.random() * 3)]
+    chroma = base_chroma * rng.uniform(0.5, 1.25, 5)
+    return [oklch(*colour) for colour in zip(lightness.tolist(), chroma.tolist(), hues.tolist(), strict=True)]
 
 
 def mix(a: Colour, b: Colour, share: float) -> Colour:
@@ -73,11 +73,11 @@ def mix(a: Colour, b: Colour, share: float) -> Colour:
 def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3) uint8
     table = np.array(colours, np.float32)
     positions = np.arange(256) * (len(table) / 256) if crisp else np.arange(256) * ((len(table) - 1) / 255)
-    lower = positions.astype(int)
+    lower_index = positions.astype(int)
     if crisp:
-        return table[lower].astype(np.uint8)
-    share = (positions - lower)[:, None]
-    blend = table[lower] * (1 - share) + table[np.minimum(lower + 1, len(table) - 1)] * share
+        return table[lower_index].astype(np.uint8)
+    share = (positions - lower_index)[:, None]
+    blend = table[lower_index] * (1 - share) + table[np.minimum(lower_index + 1, len(table) - 1)] * share
     return (blend + 0.5).astype(np.uint8)
 
 
@@ -85,18 +85,18 @@ def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3) u
 
 
 def paint(material: Material, height: int, width: int, frame: tuple[float, float, float, float, float, float]):
-    """The colours of a surface, uint8 (height, width, 3), or (3,) where it is one colour.
+    """The colours of a surface, uint8 (height, width, 3), or (3,) if the surface has one colour.
 
     `frame` (a, b, c, d, e, f) maps a pixel to the surface: u = a·x + b·y + c, v = d·x + e·y + f,
     where the surface spans -1…1 in both directions.
     """
     if material.name == "solid":
         return np.array(material.colours[0]).astype(np.uint8)
-    turned = _turn(frame, material.angle)
+    turned_frame = _turn(frame, material.angle)
     if material.name in NATURAL:
-        grey = _natural(material, height, width, turned)
+        grey = _natural(material, height, width, turned_frame)
     else:
-        a, b, c, d, e, f = turned
+        a, b, c, d, e, f = turned_frame
         x, y = np.arange(width, dtype=np.float32) + 0.5, np.arange(height, dtype=np.float32)[:, None] + 0.5
         grey = _regular(material, a * x + b * y + c, d * x + e * y + f, hypot(a, b))
         grey = (255 * np.clip(grey, 0, 1)).astype(np.uint8)
@@ -110,15 +110,15 @@ def _turn(frame, angle: float):
 
 
 def _regular(material: Material, u: np.ndarray, v: np.ndarray, pixel: float) -> np.ndarray:
-    """Greys 0…1 (h, w); `pixel` is the size of a pixel on the surface, over which an edge is softened."""
-    periods, odd = material.scale / 2, material.seed % 3
+    """Greys 0…1 (h, w). Edges are softened over `pixel`, the size of a pixel on the surface."""
+    periods, variant = material.scale / 2, material.seed % 3
     phase = material.seed % 97 / 97
     if material.name == "two-toned":
         return u / pixel + 0.5 + (phase - 0.5) * 0.3 / pixel
     if material.name == "shaded":
-        return np.hypot(u, v) * 0.85 if odd == 0 else 0.5 + 0.55 * u
+        return np.hypot(u, v) * 0.85 if variant == 0 else 0.5 + 0.55 * u
     if material.name == "striped":
-        bow = 0.12 * np.sin(5 * v) if odd == 0 else 0.0
+        bow = 0.12 * np.sin(5 * v) if variant == 0 else 0.0
         return _square_wave((u + bow) * periods + phase, pixel * periods)
     p, q = u * periods + phase, v * periods + phase
     if material.name == "checked":
@@ -135,16 +135,16 @@ def _natural(material: Material, height: int, width: int, frame) -> np.ndarray: 
     fields = bank()[material.name]
     levels = fields[material.seed % len(fields)]
     a, b, c, d, e, f = frame
-    span = material.scale / 2
-    reach = min(0.5, span * 1.42)  # half a diagonal: the square that is cut out may be rotated
-    spot = [reach + (1 - 2 * reach) * (material.seed // step % 997) / 996 for step in (1, 997)]
-    footprint = span * hypot(a, b) * FIELD  # how many of the field's pixels one pixel covers
+    half_share = material.scale / 2
+    half_diagonal = min(0.5, half_share * 1.42)  # because the square that is cut out may be rotated
+    middle = [half_diagonal + (1 - 2 * half_diagonal) * (material.seed // step % 997) / 996 for step in (1, 997)]
+    footprint = half_share * hypot(a, b) * FIELD  # number of the field's pixels along a pixel's side
     level = min(max(int(log2(footprint) + 0.3), 0), len(levels) - 1)
     side = FIELD >> level
-    u = (span * a * side, span * b * side, (span * c + spot[0]) * side)
-    v = (span * d * side, span * e * side, (span * f + spot[1]) * side)
-    cut = levels[level].transform((width, height), Image.Transform.AFFINE, u + v, Image.Resampling.BILINEAR)
-    return np.asarray(cut)
+    u = (half_share * a * side, half_share * b * side, (half_share * c + middle[0]) * side)
+    v = (half_share * d * side, half_share * e * side, (half_share * f + middle[1]) * side)
+    piece = levels[level].transform((width, height), Image.Transform.AFFINE, u + v, Image.Resampling.BILINEAR)
+    return np.asarray(piece)
 
 
 # The bank of natural fields.
@@ -152,7 +152,7 @@ def _natural(material: Material, height: int, width: int, frame) -> np.ndarray: 
 
 @lru_cache(maxsize=1)
 def bank() -> dict[str, list[list[Image.Image]]]:
-    """name → fields → the field at 1024, 512, 256 and 128 pixels. Takes about a second, once per process."""
+    """{name: fields}, each field at 1024, 512, 256 and 128 pixels. Takes about a second, once per process."""
     rng = np.random.default_rng(20240607)
     makers = {
         "cloudy": [lambda: _noise(rng, 1.7), lambda: _noise(rng, 1.35), lambda: _noise(rng, 2.1)],
@@ -169,7 +169,7 @@ def bank() -> dict[str, list[list[Image.Image]]]:
 def _noise(
     rng: np.random.Generator, slope: float, stretch: float = 1.0, low: float = 2.0, n: int = FIELD
 ) -> np.ndarray:
-    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` elongates it along y."""
+    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` elongates the noise along y."""
     down, across = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
     frequency = np.hypot(down * stretch, across)
     spectrum = np.fft.rfft2(rng.standard_normal((n, n), np.float32))
@@ -192,21 +192,21 @@ def _wood(rng: np.random.Generator, rings: int) -> np.ndarray:
 
 
 def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
-    """The distance to the nearest point divided by that to the second nearest (Worley): scales, skin, cobbles."""
+    """Scales: the distance to the nearest point minus the distance to the second nearest point (Worley)."""
     n = FIELD // 2
     jitter = rng.uniform(0.1, 0.9, (2, count, count)).astype(np.float32)
     positions = np.arange(n, dtype=np.float32) * count / n
-    home = positions.astype(int)
+    cell = positions.astype(int)
     nearest = np.full((n, n), 9, np.float32)
-    second = nearest.copy()
+    second_nearest = nearest.copy()
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):
-            row, column = home[:, None] + dy, home + dx
+            row, column = cell[:, None] + dy, cell + dx
             points = jitter[:, row % count, column % count]  # (2, n, n)
             distances = (row + points[0] - positions[:, None]) ** 2 + (column + points[1] - positions) ** 2
-            second = np.minimum(second, np.maximum(nearest, distances))
+            second_nearest = np.minimum(second_nearest, np.maximum(nearest, distances))
             nearest = np.minimum(nearest, distances)
-    return _larger(np.sqrt(nearest) - np.sqrt(second))
+    return _larger(np.sqrt(nearest) - np.sqrt(second_nearest))
 
 
 def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
@@ -215,15 +215,15 @@ def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
     pen = ImageDraw.Draw(sheet)
     count = 5000
     sizes = largest / np.sqrt(rng.uniform(1, (largest / 7) ** 2, count))
-    spots, greys = rng.uniform(-20, FIELD + 20, (count, 2)), rng.integers(0, 256, count)
-    squash = rng.uniform(0.65, 1, count)
-    for (x, y), r, q, grey in zip(spots.tolist(), sizes.tolist(), squash.tolist(), greys.tolist(), strict=True):
+    centres, greys = rng.uniform(-20, FIELD + 20, (count, 2)), rng.integers(0, 256, count)
+    aspects = rng.uniform(0.65, 1, count)
+    for (x, y), r, q, grey in zip(centres.tolist(), sizes.tolist(), aspects.tolist(), greys.tolist(), strict=True):
         pen.ellipse((x - r, y - q * r, x + r, y + q * r), fill=grey)
     return np.asarray(sheet.filter(ImageFilter.GaussianBlur(0.8)), np.float32)
 
 
 def _ridges(rng: np.random.Generator) -> np.ndarray:
-    """Sharp crests at every size, each octave half as high as the one before."""
+    """Sharp crests at every size; the crests of an octave are 1.7 times lower than those of the octave before."""
     return sum(-np.abs(_unit(_noise(rng, 1.9, low=4 * 2**octave))) / 1.7**octave for octave in range(4))
 
 
@@ -231,7 +231,7 @@ def _julia(c: complex) -> np.ndarray:
     n = FIELD // 2
     x = np.linspace(-1.35, 1.35, n, dtype=np.float32)
     z = (x + 1j * x[:, None]).astype(np.complex64)
-    trap = np.full((n, n), 9, np.float32)  # orbit trap: smallest distance to the axes; gives bands without flat areas
+    trap = np.full((n, n), 9, np.float32)  # orbit trap: smallest distance to the axes, for bands without flat areas
     for _ in range(24):
         z = np.where(np.abs(z) < 4, z * z + np.complex64(c), z)
         trap = np.minimum(trap, np.minimum(np.abs(z.real), np.abs(z.imag)))
@@ -244,12 +244,12 @@ def _larger(field: np.ndarray) -> np.ndarray:
 
 def _equalise(field: np.ndarray) -> np.ndarray:
     """Histogram equalisation: greys 0…255, equally frequent."""
-    low, high = float(field.min()), float(field.max())
-    bins = ((field - low) * (4095 / (high - low))).astype(np.uint16)
-    rank = np.cumsum(np.bincount(bins.ravel(), minlength=4096))
-    return (rank * (255 / rank[-1])).astype(np.uint8)[bins]
+    lowest, highest = float(field.min()), float(field.max())
+    bins = ((field - lowest) * (4095 / (highest - lowest))).astype(np.uint16)
+    cumulative = np.cumsum(np.bincount(bins.ravel(), minlength=4096))
+    return (cumulative * (255 / cumulative[-1])).astype(np.uint8)[bins]
 
 
 def _pyramid(field: np.ndarray) -> list[Image.Image]:
-    first = Image.fromarray(field)
-    return [first, *(first.reduce(2**level) for level in (1, 2, 3))]
+    full_size = Image.fromarray(field)
+    return [full_size, *(full_size.reduce(2**level) for level in (1, 2, 3))]

@@ -74,7 +74,7 @@ class Labelled:
 
 
 def browse(folder: str | Path, index: int) -> tuple[Image.Image, str]:
-    """Picture number `index` of a folder in the order of its files, and its label."""
+    """(picture, label) of picture number `index` in a folder, in the order of the files."""
     data_set = _browsable(Path(folder))
     if not 0 <= index < len(data_set.places):
         raise PlaygroundError(f"There is no picture {index}; they count from 0 to {len(data_set.places) - 1}.")
@@ -118,13 +118,13 @@ def _readable(file: Path) -> Iterator[None]:
 
 
 def _cifar(folder: Path, seed: int, held_out: float) -> Labelled:
-    meta = folder / "batches.meta.txt"
-    labels = _labels(meta) if meta.is_file() else CIFAR_LABELS
-    files, test = sorted(folder.glob("data_batch_*.bin")), folder / "test_batch.bin"
-    _check_sizes([*files, *([test] if test.is_file() else [])])
+    labels_file = folder / "batches.meta.txt"
+    labels = _labels(labels_file) if labels_file.is_file() else CIFAR_LABELS
+    files, test_file = sorted(folder.glob("data_batch_*.bin")), folder / "test_batch.bin"
+    _check_sizes([*files, *([test_file] if test_file.is_file() else [])])
     training = [place for file in files for place in _records(file, labels)]
-    if test.is_file():
-        return Labelled("cifar-10", labels, tuple(training), tuple(_records(test, labels)), tiny=True)
+    if test_file.is_file():
+        return Labelled("cifar-10", labels, tuple(training), tuple(_records(test_file, labels)), tiny=True)
     return Labelled("cifar-10", labels, *_split(training, seed, held_out), tiny=True)
 
 
@@ -156,10 +156,10 @@ def _check_sizes(files: list[Path]) -> None:
 
 
 def _records(file: Path, labels: Sequence[str]) -> list[Place]:
-    numbers = np.memmap(file, np.uint8, "r").reshape(-1, RECORD)[:, 0]
-    if numbers.max() >= len(labels):
-        raise PlaygroundError(f"{file} has a label {numbers.max()}, and only {len(labels)} are named. {ADVICE}")
-    return [Place(file, int(label), record) for record, label in enumerate(numbers)]
+    label_numbers = np.memmap(file, np.uint8, "r").reshape(-1, RECORD)[:, 0]
+    if label_numbers.max() >= len(labels):
+        raise PlaygroundError(f"{file} has a label {label_numbers.max()}, and only {len(labels)} are named. {ADVICE}")
+    return [Place(file, int(label), record) for record, label in enumerate(label_numbers)]
 
 
 def _planes(record: np.ndarray) -> np.ndarray:
@@ -179,12 +179,12 @@ def _class_folders(folder: Path, seed: int, held_out: float) -> Labelled:
         contents = f"only one folder with pictures, {labels[0]}" if labels else "no folders with pictures"
         raise PlaygroundError(f"{training} holds {contents}; at least two classes are needed. {ADVICE}")
     training_places, validation_places = _placed(training, labels), _placed(validation, labels) if validation else []
-    split = (
+    parts = (
         (tuple(training_places), tuple(validation_places))
         if validation_places
         else _split(training_places, seed, held_out)
     )
-    return Labelled(folder.resolve().name, labels, *split, tiny=False)
+    return Labelled(folder.resolve().name, labels, *parts, tiny=False)
 
 
 def _placed(folder: Path, labels: Sequence[str]) -> list[Place]:
@@ -195,11 +195,13 @@ def _pictures(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
 
 
-def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+def _split(places: list[Place], seed: int, held_out_share: float) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
     """(training, validation), each in the order of `places`."""
-    least_count = 1 if share and len(places) > 1 else 0
-    held_out = np.random.default_rng(seed).permutation(len(places))[: max(least_count, round(share * len(places)))]
-    held_out_numbers = set(held_out.tolist())
+    least_count = 1 if held_out_share and len(places) > 1 else 0
+    held_out_indices = np.random.default_rng(seed).permutation(len(places))[
+        : max(least_count, round(held_out_share * len(places)))
+    ]
+    held_out_numbers = set(held_out_indices.tolist())
     return (
         tuple(place for i, place in enumerate(places) if i not in held_out_numbers),
         tuple(place for i, place in enumerate(places) if i in held_out_numbers),
@@ -209,12 +211,12 @@ def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, .
 # Drawings of the same small size --------------------------------------------------------------------------------------
 
 DRAWN = 10_000  # number of drawings that can be browsed
-ZOOM = 1.8  # share of the picture that a thing fills, about as in CIFAR-10
+ZOOM = 1.8  # factor of the size of things, so that they fill about as much of the picture as in CIFAR-10
 WELL_SEEN = 0.08  # the least share of the picture that the thing in a drawing covers
 
 
 def drawn(number: int) -> tuple[Image.Image, str]:
-    """Drawing number `number`, of one thing, and its label. Scenes are drawn until one has a large enough thing."""
+    """(drawing, label of the one thing in it). Scenes are drawn until the thing covers a large enough share."""
     from playground.scenes import drawing, generate
     from playground.scenes.silhouettes import SHAPES
 

@@ -1,9 +1,9 @@
 """Measures how well a model's attention finds objects, on pictures with known masks, and reads the measurements of the
 bundled model.
 
-A row's *mass* is its share on the query's own object, without the query itself; only patches of objects are queries.
-The best head, and the parameters of the baselines (area, Gaussian, mean colour, both together), are chosen on other
-pictures than those that are measured.
+A row's *mass* is the share of its weight on the query's own object, without the query itself. Only patches of objects
+are queries. The best head, and the parameters of the baselines (area, Gaussian, mean colour, filter by colour and
+nearness), are chosen on other pictures than those that are measured.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # temperatures 
 SET = 0.6  # a row "marks" the fewest patches that together hold this share of its weight
 DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
 UNLIKE = 0.25  # mean colours at a larger distance count as another colour; red, green and blue go from 0 to 1
-LAST = 2  # number of last layers in which the class token's rows are measured
-GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS in their order -> sizes
+LAST = 2  # the class token's rows are measured in this many last layers
+GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # group of labels -> size, in the order of LABELS
 
 
 @dataclass(frozen=True)
@@ -53,29 +53,29 @@ class Questions:
     queries: Tensor  # (S,) patch numbers
     same: Tensor  # (S, P) bool: patches on the query's object, without the query itself
     own: Tensor  # (S, P) bool: the query itself
-    near: Tensor  # (S, P) bool: the query and its eight neighbours
+    near: Tensor  # (S, P) bool: the query and the eight neighbours
     objects: Tensor  # (P,) bool: on any object
 
     @staticmethod
     def of(objects: np.ndarray) -> Questions:
         """`objects` (rows, columns): the number of each patch's object, 0 for none."""
-        y, x = (torch.from_numpy(n.ravel()) for n in np.indices(objects.shape))
-        number = torch.from_numpy(objects.ravel().astype(np.int64))
-        queries = torch.nonzero((number > 0) & (number.bincount()[number] >= FEWEST_PATCHES))[:, 0]
-        itself = queries[:, None] == torch.arange(len(number))
-        is_near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
-        is_same = (number[queries, None] == number) & ~itself
-        return Questions(queries, is_same, itself, is_near, number > 0)
+        row, column = (torch.from_numpy(n.ravel()) for n in np.indices(objects.shape))
+        numbers = torch.from_numpy(objects.ravel().astype(np.int64))
+        queries = torch.nonzero((numbers > 0) & (numbers.bincount()[numbers] >= FEWEST_PATCHES))[:, 0]
+        is_itself = queries[:, None] == torch.arange(len(numbers))
+        is_near = ((row - row[queries, None]).abs() <= 1) & ((column - column[queries, None]).abs() <= 1)
+        is_same = (numbers[queries, None] == numbers) & ~is_itself
+        return Questions(queries, is_same, is_itself, is_near, numbers > 0)
 
 
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> dict:
     """Measures the model card's numbers on `scenes`. The head and the baselines' parameters are chosen on
     `other_scenes`."""
-    sums, choosing_sums = Sums(vit, scenes), Sums(vit, other_scenes)
-    best_head = _best(choosing_sums.mass)
-    far_best, set_best = _best(choosing_sums.far), _best(choosing_sums.overlap)
-    gaussian, colour = int(choosing_sums.gaussian.argmax()), int(choosing_sums.colour.argmax())
-    filter_setting, far_both = int(choosing_sums.filter.argmax()), int(choosing_sums.far_filter.argmax())
+    sums, other_sums = Sums(vit, scenes), Sums(vit, other_scenes)
+    best_head = _best(other_sums.mass)
+    far_head, overlap_head = _best(other_sums.far), _best(other_sums.overlap)
+    gaussian_setting, colour_setting = int(other_sums.gaussian.argmax()), int(other_sums.colour.argmax())
+    filter_setting, far_setting = int(other_sums.filter.argmax()), int(other_sums.far_filter.argmax())
     kinds = heads.average(sums.habits).kinds(sums.mass.numpy())
     flat_kinds = [kind for layer in kinds for kind in layer]
     scores = f1(torch.stack(sums.predicted), torch.stack(sums.labels))
@@ -85,25 +85,23 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
         "mass": float(sums.mass[best_head]),
         "mass, prefix counted": float(sums.whole[best_head]),
         "area": float(sums.area),
-        "gaussian": float(sums.gaussian[gaussian]),
-        "colour": float(sums.colour[colour]),
+        "gaussian": float(sums.gaussian[gaussian_setting]),
+        "colour": float(sums.colour[colour_setting]),
         "filter": float(sums.filter[filter_setting]),
         "filter's widths": colour_nearness.SETTINGS[filter_setting],
         "beyond the filter": mean_and_error(sums.of_scenes("near", best_head, filter_setting)),
-        "far head": far_best,
-        "far mass": float(sums.far[far_best]),
+        "far head": far_head,
+        "far mass": float(sums.far[far_head]),
         "far area": float(sums.far_area),
-        "far gaussian": float(sums.far_gaussian[gaussian]),
-        "far colour": float(sums.far_colour[colour]),
-        "far filter": float(sums.far_filter[far_both]),
-        "far filter's widths": colour_nearness.SETTINGS[far_both],
-        "far beyond the filter": mean_and_error(sums.of_scenes("far", far_best, far_both)),
+        "far gaussian": float(sums.far_gaussian[gaussian_setting]),
+        "far colour": float(sums.far_colour[colour_setting]),
+        "far filter": float(sums.far_filter[far_setting]),
+        "far filter's widths": colour_nearness.SETTINGS[far_setting],
+        "far beyond the filter": mean_and_error(sums.of_scenes("far", far_head, far_setting)),
         "heads above half": int((sums.mass > 0.5).sum()),
-        "layers": [
-            float(sums.mass[layer, int(choosing_sums.mass[layer].argmax())]) for layer in range(vit.config.depth)
-        ],
-        "overlap head": set_best,
-        "overlap": float(sums.overlap[set_best]),
+        "layers": [float(sums.mass[layer, int(other_sums.mass[layer].argmax())]) for layer in range(vit.config.depth)],
+        "overlap head": overlap_head,
+        "overlap": float(sums.overlap[overlap_head]),
         "f1": float(scores.mean()),
         "f1 of yes": float(f1(torch.ones_like(torch.stack(sums.labels)), torch.stack(sums.labels)).mean()),
         "f1 by group": {name: float(part.mean()) for name, part in zip(GROUPS, _by_group(scores), strict=True)},
@@ -121,7 +119,7 @@ class Sums:
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
         patch = vit.config.patch_size
         self.habits, self.predicted, self.labels, self.class_mass, self.object_area = [], [], [], [], []
-        near_sums, far_sums = [], []  # for each scene: sums over patches, and the number of patches
+        near_sums, far_sums = [], []  # for each scene: (sums over its queries, number of queries)
         self._parts = {"near": near_sums, "far": far_sums}
         for scene in scenes:
             questions = Questions.of(patch_targets(scene, patch).objects)
@@ -139,8 +137,10 @@ class Sums:
         self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far_sums)
 
     def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
-        """(scenes,): the head's mass on the own object minus the filter's, for "near" or "far"."""
-        return torch.stack([(t[0][head] - t[-1][setting]) / count for t, count in self._parts[kind] if count])
+        """(scenes,): the head's mass minus the mass of the filter's row. `kind`: "near" or "far"."""
+        return torch.stack(
+            [(tables[0][head] - tables[-1][setting]) / count for tables, count in self._parts[kind] if count]
+        )
 
     def _class_token(self, seen: Trace, questions: Questions) -> None:
         if not questions.objects.any():
@@ -166,8 +166,8 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
 
 @dataclass(frozen=True)
 class Shares:
-    """The share of its weight that a patch gives to its own object: (pictures, candidates), a mean over the patches of
-    a picture, NaN if no patch was measured. Candidates are heads, or settings of the filter."""
+    """The share of a patch's weight that falls on the patch's own object: (pictures, candidates), each a mean over a
+    picture's patches, or NaN if no patch was measured. A candidate is a head, or a setting of the filter."""
 
     near: Tensor  # as a share of the weight on all other patches
     far: Tensor  # as a share of the weight on patches beyond the eight neighbours
@@ -210,7 +210,7 @@ def of_area(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tens
 
 
 def best_candidate(shares: Tensor, other_shares: Tensor) -> tuple[int, Tensor]:
-    """The candidate with the best mean of `shares`, and its column of `other_shares`: (pictures,). Both tables are
+    """(the candidate with the largest mean of `shares`, this candidate's column of `other_shares`). Both tables are
     (pictures, candidates)."""
     best_candidate = int(shares.nanmean(0).argmax())
     return best_candidate, other_shares[:, best_candidate]
@@ -225,21 +225,23 @@ def mean_and_error(values: Tensor) -> tuple[float, float]:
 def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
     """(S, P) bool: distant patches of another colour."""
     colours = torch.from_numpy(colour_nearness.mean_colours(picture, grid.shape)).flatten(0, 1)
-    y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
-    distance = torch.maximum((y - y[questions.queries, None]).abs(), (x - x[questions.queries, None]).abs())
+    row, column = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
+    distance = torch.maximum(
+        (row - row[questions.queries, None]).abs(), (column - column[questions.queries, None]).abs()
+    )
     return (distance >= DISTANT) & (torch.cdist(colours[questions.queries], colours) > UNLIKE)
 
 
-def _share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
+def _share(rows: Tensor, is_same: Tensor, is_allowed: Tensor) -> Tensor:
     """(…, S, P) -> (…, S): the own object's share of the weight on allowed patches."""
-    allowed_rows = rows * allowed
+    allowed_rows = rows * is_allowed
     return (allowed_rows * is_same).sum(-1) / allowed_rows.sum(-1).clamp(min=1e-9)
 
 
-def _mean_share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
+def _mean_share(rows: Tensor, is_same: Tensor, is_allowed: Tensor) -> Tensor:
     """(candidates, S, P) -> (candidates,): mean over queries whose object reaches into the allowed patches."""
-    has_object = (is_same & allowed).any(-1)
-    return _share(rows[:, has_object], is_same[has_object], allowed[has_object]).mean(-1)
+    has_object = (is_same & is_allowed).any(-1)
+    return _share(rows[:, has_object], is_same[has_object], is_allowed[has_object]).mean(-1)
 
 
 def _rows(seen: Trace, questions: Questions) -> Tensor:
@@ -249,7 +251,7 @@ def _rows(seen: Trace, questions: Questions) -> Tensor:
 
 
 def _plain_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
-    """Baselines without a network: uniform, Gaussian by distance, mean colour, both. (settings, S, P) each."""
+    """Rows without a network, (settings, S, P) each: uniform, Gaussian by distance, mean colour, and the filter."""
     rows, columns = (side // patch for side in scene.objects.shape)
     grid = np.zeros((rows, columns))
     baseline_rows = (
@@ -264,41 +266,41 @@ def _plain_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
 
 
 def _near_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
-    patches = rows[..., -questions.same.shape[1] :]
-    prefix_share = rows.sum(-1) - patches.sum(-1)
-    other_patches = patches.masked_fill(questions.own, 0)
-    on_own = (other_patches * questions.same).sum(-1)  # (layers, heads, S)
-    mass = _share(patches, questions.same, ~questions.own)
-    mass_with_prefix = on_own / (other_patches.sum(-1) + prefix_share).clamp(min=1e-9)
+    patch_weights = rows[..., -questions.same.shape[1] :]
+    prefix_share = rows.sum(-1) - patch_weights.sum(-1)
+    other_patches = patch_weights.masked_fill(questions.own, 0)
+    own_weight = (other_patches * questions.same).sum(-1)  # (layers, heads, S)
+    mass = _share(patch_weights, questions.same, ~questions.own)
+    mass_with_prefix = own_weight / (other_patches.sum(-1) + prefix_share).clamp(min=1e-9)
     tables = [
         mass,
         mass_with_prefix,
         _overlap(other_patches, questions.same),
         *((rows_of_baseline * questions.same).sum(-1) for rows_of_baseline in baselines),
     ]
-    return [t.sum(-1) for t in tables], len(questions.queries)
+    return [table.sum(-1) for table in tables], len(questions.queries)
 
 
 def _far_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
     """The mass without the eight neighbours, for queries whose object reaches beyond these."""
     reaches_far = (questions.same & ~questions.near).any(-1)
-    is_same, allowed = questions.same[reaches_far], ~questions.near[reaches_far]
+    is_same, is_allowed = questions.same[reaches_far], ~questions.near[reaches_far]
     tables = (rows[..., -questions.same.shape[1] :], *baselines)
-    return [_share(table[..., reaches_far, :], is_same, allowed).sum(-1) for table in tables], int(reaches_far.sum())
+    return [_share(table[..., reaches_far, :], is_same, is_allowed).sum(-1) for table in tables], int(reaches_far.sum())
 
 
-def _overlap(rows: Tensor, same: Tensor) -> Tensor:
+def _overlap(rows: Tensor, object_masks: Tensor) -> Tensor:
     """Jaccard overlap between the patches that a row marks and the query's object: (…, S)."""
-    ranked, order = rows.sort(-1, descending=True)
-    larger = ranked.cumsum(-1) - ranked
-    is_marked = larger < SET * ranked.sum(-1, keepdim=True)
-    is_same = same.expand(rows.shape).gather(-1, order)
+    sorted_rows, order = rows.sort(-1, descending=True)
+    larger_sum = sorted_rows.cumsum(-1) - sorted_rows
+    is_marked = larger_sum < SET * sorted_rows.sum(-1, keepdim=True)
+    is_same = object_masks.expand(rows.shape).gather(-1, order)
     return (is_marked & is_same).sum(-1) / (is_marked | is_same).sum(-1).clamp(min=1)
 
 
-def _means(parts: list[tuple[list[Tensor], int]]) -> list[Tensor]:
-    count = max(1, sum(n for _, n in parts))
-    return [torch.stack(tables).sum(0) / count for tables in zip(*(tables for tables, _ in parts), strict=True)]
+def _means(scene_sums: list[tuple[list[Tensor], int]]) -> list[Tensor]:
+    count = max(1, sum(n for _, n in scene_sums))
+    return [torch.stack(tables).sum(0) / count for tables in zip(*(tables for tables, _ in scene_sums), strict=True)]
 
 
 def _best(table: Tensor) -> tuple[int, int]:
@@ -311,19 +313,19 @@ def _by_group(scores: Tensor) -> tuple[Tensor, ...]:
     return scores.split(list(GROUPS.values()))
 
 
-def f1(predicted: Tensor, true: Tensor) -> Tensor:
+def f1(is_predicted: Tensor, is_true: Tensor) -> Tensor:
     """Predicted and true (images, labels) bool -> F1 of each label: 2 · hits / (predicted + true)."""
-    hits = (predicted & true).sum(0)
-    return 2 * hits / (predicted.sum(0) + true.sum(0)).clamp(min=1)
+    hits = (is_predicted & is_true).sum(0)
+    return 2 * hits / (is_predicted.sum(0) + is_true.sum(0)).clamp(min=1)
 
 
 def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
     """For each family of things that a scene shows and the model names: the share of each of the class token's maps on
     these things, without prefix tokens, and the things' share of the patches ("area"). Means over families and scenes.
     The map "attention" is the mean over the heads of the last two layers."""
-    by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
+    shares_by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
-        patch, present = vit.config.patch_size, presence(scene)
+        patch, is_present = vit.config.patch_size, presence(scene)
         seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
         confidence = vit.config.shares(seen.logits)  # type: ignore[arg-type]
         targets, first_patch = patch_targets(scene, patch), len(seen.prefix)
@@ -333,18 +335,18 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
         )
         attention = (last_rows / last_rows.sum(-1, keepdim=True)).mean(0)
         for number, (name, members) in enumerate(FAMILIES.items()):
-            if not present[number] or confidence[LABELS.index(name)] < 0.5:
+            if not is_present[number] or confidence[LABELS.index(name)] < 0.5:
                 continue
             shapes = [SHAPES.index(member) for member in members if member in SHAPES]
-            stuffs = [MATERIALS.index(member) for member in members if member in MATERIALS]
-            is_named = np.isin(targets.shapes, shapes) | np.isin(targets.materials, stuffs)
+            materials = [MATERIALS.index(member) for member in members if member in MATERIALS]
+            is_named = np.isin(targets.shapes, shapes) | np.isin(targets.materials, materials)
             mask = torch.from_numpy((is_named & (targets.objects > 0)).ravel())
             relevance = seen.relevance(label=LABELS.index(name), method="chefer")[first_patch:]
             rows = {"attention": attention, "rollout": rollout, "gradient": relevance, "area": torch.ones(len(mask))}
             for method, row in rows.items():
                 if float(row.sum()) > 0:
-                    by_method[method].append(float(row[mask].sum() / row.sum()))
-    return {method: float(np.mean(shares)) for method, shares in by_method.items()}
+                    shares_by_method[method].append(float(row[mask].sum() / row.sum()))
+    return {method: float(np.mean(shares)) for method, shares in shares_by_method.items()}
 
 
 # The measurements of the bundled model and of the filter without a network are read from the model's card,
@@ -371,20 +373,20 @@ KINDS = {  # start of a measure's name in the card -> the measure's name in the 
 def rows() -> dict[str, dict[str, str]]:
     """{measure: {column: the number with its standard error, as text}}"""
     table: dict[str, dict[str, str]] = {}
-    kind = None
+    measure = None
     for line in CARD.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) != 3 or "±" not in cells[1]:
             continue
         label = re.sub(r"^(… ?)+", "", cells[0])
         if column := next((column for mark, column in MARKS.items() if label.startswith(mark)), None):
-            if kind:
-                table[kind][column] = cells[1]
-        elif begins := next((mark for mark in KINDS if mark in label), None):
-            kind = KINDS[begins].format(number=(re.match(r"\d+", label) or [""])[0])
-            table[kind] = {OURS: cells[1]}
+            if measure:
+                table[measure][column] = cells[1]
+        elif measure_start := next((mark for mark in KINDS if mark in label), None):
+            measure = KINDS[measure_start].format(number=(re.match(r"\d+", label) or [""])[0])
+            table[measure] = {OURS: cells[1]}
         elif not cells[0].startswith("…"):
-            kind = None
+            measure = None
     return table
 
 

@@ -27,8 +27,6 @@ from playground.training.losses import Scenes, Teachers
 from playground.training.recipe import Course, moments, pace
 from playground.vit import VisionTransformer, attention_by_hand
 
-# Half precision is used only on processors on which it is faster.
-
 
 def half_precision(device: str) -> torch.autocast:
     """Multiplies matrices in bfloat16 if that is faster: on GPUs, and on processors with AMX (a training step is 3 × as
@@ -63,7 +61,7 @@ def train(
     model."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
-    steps_to_keep, saved_at = set(moments(recipe)), time.monotonic()
+    steps_to_keep, last_saved = set(moments(recipe)), time.monotonic()
     try:
         for batch in loader:
             if stopped():
@@ -76,9 +74,9 @@ def train(
                     tell(run.step, values, run.mean)
             if run.step in steps_to_keep:
                 run.snapshot()
-            if time.monotonic() > saved_at + KEEP_EVERY:
+            if time.monotonic() > last_saved + KEEP_EVERY:
                 run.keep()
-                saved_at = time.monotonic()
+                last_saved = time.monotonic()
     finally:  # saves the state after an error or Ctrl-C too
         run.keep()
     run.mean.name = recipe.name
@@ -105,7 +103,7 @@ class Run:
             self.mean = recipe.untrained().to(self.device).requires_grad_(False)
             self.teachers = teachers(recipe).to(self.device)
         self.mean.told = self.teachers.told
-        if self.device == "cpu":  # the fused kernel's backward pass is three times slower there
+        if self.device == "cpu":  # on a CPU, the fused kernel's backward pass is three times slower
             for block in self.vit.blocks:
                 block.attn.mix = attention_by_hand
         self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
@@ -119,10 +117,10 @@ class Run:
 
     def learn(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         """One training step; returns the losses before the update."""
-        rates = {"muon": self.recipe.matrix_rate, "adamw": self.recipe.rate}
+        highest_rates = {"muon": self.recipe.matrix_rate, "adamw": self.recipe.rate}
         for name, optimiser in self.optimisers.items():
             for group in optimiser.param_groups:
-                group["lr"] = rates[name] * pace(self.step, self.recipe)
+                group["lr"] = highest_rates[name] * pace(self.step, self.recipe)
         batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
         with half_precision(self.device):
             losses = self.teachers(self.vit, batch, self.step)
@@ -138,16 +136,16 @@ class Run:
         for optimiser in self.optimisers.values():
             optimiser.step()
         self.step += 1
-        blend = min(self.recipe.average, (1 + self.step) / (10 + self.step))
+        kept_share = min(self.recipe.average, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
-            torch._foreach_lerp_(list(self.mean.parameters()), list(self.vit.parameters()), 1 - blend)
+            torch._foreach_lerp_(list(self.mean.parameters()), list(self.vit.parameters()), 1 - kept_share)
         return losses
 
     def snapshot(self) -> None:
         model_file.save(self.mean, self.folder / f"snapshot-{self.step:06}.safetensors")
 
     def keep(self) -> None:
-        state = {name: part.state_dict() for name, part in self._parts().items()}
+        state = {name: module.state_dict() for name, module in self._parts().items()}
         file = self.folder / "checkpoint.pt"
         torch.save(
             {**state, "step": self.step, "history": self.history, "losses": self.names}, file.with_suffix(".new")
@@ -157,8 +155,8 @@ class Run:
     def _resume(self) -> None:
         state = read_checkpoint(self.folder, self.device)
         try:
-            for name, part in self._parts().items():
-                part.load_state_dict(state[name])
+            for name, module in self._parts().items():
+                module.load_state_dict(state[name])
         except (KeyError, RuntimeError, ValueError):
             raise _settings_error(self.folder) from None
         self.step, self.history, self.names = state["step"], state["history"], state["losses"]
@@ -204,12 +202,12 @@ def _check_recipe(recipe: Course, folder: Path) -> None:
     except OSError as error:
         raise PlaygroundError(f"{folder} can't be written to: {error.strerror or error}.") from None
     try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
+        stored_settings = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise PlaygroundError(f"{file} can't be read: {error.strerror or error}.") from None
     except ValueError:
         raise PlaygroundError(f"{file} is damaged; remove it.") from None
-    if stored != settings:
+    if stored_settings != settings:
         raise _settings_error(folder)
 
 
@@ -259,12 +257,17 @@ def _optimisers(
         if recipe.decay_looking
         else [part for matrices_of_layer in thirds.values() for part in matrices_of_layer[:2]]
     )  # queries, keys
-    decayed = [p for name, p in other_parameters if p.dim() > 1 and not name.endswith(("token", "pos_embed"))]
-    groups = [
-        {"params": decayed, "weight_decay": recipe.decay},
-        {"params": [p for _, p in other_parameters if not any(p is m for m in decayed)], "weight_decay": 0.0},
+    decayed_parameters = [
+        p for name, p in other_parameters if p.dim() > 1 and not name.endswith(("token", "pos_embed"))
     ]
-    matrices = [
+    adamw_groups = [
+        {"params": decayed_parameters, "weight_decay": recipe.decay},
+        {
+            "params": [p for _, p in other_parameters if not any(p is m for m in decayed_parameters)],
+            "weight_decay": 0.0,
+        },
+    ]
+    muon_groups = [
         {
             "params": [p for p in matrices_for_muon if not any(p is m for m in query_key_matrices)],
             "weight_decay": recipe.decay,
@@ -272,6 +275,6 @@ def _optimisers(
         *([{"params": query_key_matrices, "weight_decay": 0.0}] if query_key_matrices else []),
     ]
     return {
-        "muon": torch.optim.Muon(matrices, lr=recipe.matrix_rate, adjust_lr_fn="match_rms_adamw"),
-        "adamw": torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.98)),
+        "muon": torch.optim.Muon(muon_groups, lr=recipe.matrix_rate, adjust_lr_fn="match_rms_adamw"),
+        "adamw": torch.optim.AdamW(adamw_groups, lr=recipe.rate, betas=(0.9, 0.98)),
     }

@@ -44,7 +44,7 @@ EVEN = 1 / compositions.SIDE**2  # share of attention that the twin gets in an e
 
 EVERY = 10  # steps between two measurements
 MOST_SECONDS = 180  # most seconds of computing in a whole run
-TESTED = 32  # number of boards for the measurements, which are not in the training data
+TESTED = 32  # number of boards for the measurements; no such board is in the training data
 
 TWIN = Habit(
     "looks at its twin", "twin", "#A6761D", "cross", "Most of the weight goes to the twin of the patch that asks."
@@ -68,7 +68,7 @@ class Pairs(Course):
     polish: float = 0.0
     apart: bool = True
     workers: int = 0
-    longer: float = 4.0  # factor of the initial length of queries and keys; with short ones learning starts later
+    longer: float = 4.0  # factor of the initial lengths of queries and keys, so that learning starts early
     told: tuple[int, int] | None = None  # the head whose attention weights a loss reads
     config: Config = SMALL
     name: str = "pairs"
@@ -129,39 +129,39 @@ class Learner:
         return float(mass.max()), int(layer), int(head)
 
 
-Learned = dict[str, Learner]  # by the models' names
+Learned = dict[str, Learner]  # name of a model -> its measurements
 
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
     """The recipes of the two models. They differ only in the loss that tells a head where to look."""
-    untold = Pairs(seed=seed)
-    return {ALONE: untold, TOLD: dataclasses.replace(untold, told=TOLD_HEAD)}
+    untold_recipe = Pairs(seed=seed)
+    return {ALONE: untold_recipe, TOLD: dataclasses.replace(untold_recipe, told=TOLD_HEAD)}
 
 
 def train_now(
-    both_recipes: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None
+    recipe_by_name: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None
 ) -> Iterator[Learned]:
     """Trains both models, one step each in turn. After each step, yields the latest measurements, which are made every
     ten steps. Leaves nothing on the disk. `between` is called between two steps."""
     deadline = time.thread_time() + MOST_SECONDS
-    both_recipes = both_recipes or recipes()
-    recipe = both_recipes[ALONE]
-    with one_core(), ExitStack() as stack:
-        learning = {
-            name: Learning(recipe, Path(stack.enter_context(TemporaryDirectory())))
-            for name, recipe in both_recipes.items()
+    recipe_by_name = recipe_by_name or recipes()
+    recipe = recipe_by_name[ALONE]
+    with one_core(), ExitStack() as exit_stack:
+        models = {
+            name: Learning(recipe, Path(exit_stack.enter_context(TemporaryDirectory())))
+            for name, recipe in recipe_by_name.items()
         }
-        yield (learned := {name: learner.look() for name, learner in learning.items()})
+        yield (learners := {name: learner.look() for name, learner in models.items()})
         for step in range(recipe.total):
             between()
             if time.thread_time() > deadline:
                 break
             batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
-            for learner in learning.values():
+            for learner in models.values():
                 learner.learn(batch)
             if (step + 1) % EVERY == 0:
-                learned = {name: learner.look() for name, learner in learning.items()}
-            yield learned
+                learners = {name: learner.look() for name, learner in models.items()}
+            yield learners
 
 
 class Learning:
@@ -197,7 +197,7 @@ def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> compositions.B
 
 
 def image(seed: int, patch: int = PATCH) -> Image.Image:
-    """The shown board, with this many pixels to a patch."""
+    """The board that the lesson shows, with `patch` pixels along the side of a field."""
     return Image.fromarray(unseen(seed, 1, patch).images[0])
 
 
@@ -211,14 +211,14 @@ def kinds(moment: Moment) -> list[list[str]]:
     """The name of every head's habit: [layer][head]."""
     habit_names = moment.habits.kinds()
     return [
-        [TWIN.label if mass > 0.5 else kind for mass, kind in zip(*row, strict=True)]
+        [TWIN.label if mass_on_twin > 0.5 else kind for mass_on_twin, kind in zip(*row, strict=True)]
         for row in zip(moment.mass, habit_names, strict=True)
     ]
 
 
 @torch.no_grad()
 def on_the_twin(vit: VisionTransformer, boards: compositions.Boards) -> np.ndarray:
-    """The mean share of a patch's attention that its twin gets: (layers, heads)."""
+    """(layers, heads): the share of attention that a patch gives to the twin, averaged over patches and boards."""
     _, record = _tokens(vit, torch.from_numpy(boards.images))
     twin = torch.from_numpy(boards.twin)[:, None, :, None]  # (B, 1, patches, 1)
     masses = []
@@ -241,7 +241,8 @@ def one_core() -> Iterator[None]:
     torch.set_num_threads would also affect threads that start meanwhile, but OpenMP's own setting affects only this
     thread. Nothing changes if torch was built without OpenMP.
     """
-    threads = torch.get_num_threads()  # before the change, because torch's first call in a thread resets the number
+    # Before the change, because torch's first call in a thread resets the number of threads
+    threads = torch.get_num_threads()
     set_threads = getattr(ctypes.CDLL(torch._C.__file__), "omp_set_num_threads", lambda number: None)
     set_threads(1)
     try:

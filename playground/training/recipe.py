@@ -33,7 +33,7 @@ class Course:
     polish_pace: float = 0.3  # learning rate at the polish's start, as a share of the highest
     rounds: int = 1  # rounds of steps and polish; each round begins with the highest learning rate again
     apart: bool = False  # whether Muon updates queries, keys and values as three matrices
-    decay_looking: bool = True  # weight decay for queries' and keys' matrices too; without it rows may become narrow
+    decay_looking: bool = True  # whether queries' and keys' matrices get weight decay; without decay, rows may narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
     config: Config = BUNDLED
     name: str = "bundled"
@@ -60,10 +60,10 @@ class Recipe(Course):
 
     temperature: float = 0.1  # temperature of the contrastive loss
     middle: int = 2  # the layer after which the loss "alike early" reads features
-    near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn their names
+    near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn the things' names
     small_until: float = 0.8  # share of the run after which whole scenes have full size instead of `small_side`
-    near_side: int = 56  # pixels of the close-ups
-    small_side: int = 80  # pixels of the small scenes
+    near_side: int = 56  # pixels along a side of a close-up
+    small_side: int = 80  # pixels along a side of a small scene
     naming: float = 3.0  # weight of the loss "shape"
     gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head) of "gathered" and "uneven"
     gathering_from: float = 0.45  # share of the run after which "gathered" and "placed" begin
@@ -87,7 +87,7 @@ class Emergent(Course):
     average: float = 0.999
     polish: float = 0.08
     rounds: int = 2
-    near_until: float = 0.7  # share of the run in which the model sees windows and close-ups; after it, whole views
+    near_until: float = 0.7  # share of the run with windows and close-ups; later, the model sees whole views
     near: int = 10  # patches along the side of a window
     named: int = 8  # new drawn scenes in each batch, for the loss "class" only
     coarse: int = 14  # patches along the side of a view
@@ -121,10 +121,14 @@ class Emergent(Course):
 def waves(rows: int, columns: int, width: int) -> Tensor:
     """Positions, (rows · columns, width): sines and cosines of row and column, with wavelengths from a sixth of the
     picture to almost three pictures."""
-    length = (1 / 6) * 16 ** torch.linspace(0, 1, width // 4)  # (width / 4,)
-    down, across = ((torch.arange(n)[:, None] + 0.5) / n * 2 * torch.pi / length for n in (rows, columns))
-    down, across = (torch.cat([angle.sin(), angle.cos()], dim=1) for angle in (down, across))  # (n, width / 2)
-    axes = [down[:, None].expand(-1, columns, -1), across[None].expand(rows, -1, -1)]
+    wavelengths = (1 / 6) * 16 ** torch.linspace(0, 1, width // 4)  # (width / 4,)
+    row_waves, column_waves = (
+        (torch.arange(n)[:, None] + 0.5) / n * 2 * torch.pi / wavelengths for n in (rows, columns)
+    )
+    row_waves, column_waves = (
+        torch.cat([angle.sin(), angle.cos()], dim=1) for angle in (row_waves, column_waves)
+    )  # (n, width / 2)
+    axes = [row_waves[:, None].expand(-1, columns, -1), column_waves[None].expand(rows, -1, -1)]
     return torch.cat(axes, dim=-1).flatten(0, 1)
 
 

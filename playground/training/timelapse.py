@@ -9,7 +9,7 @@ The file is a pack (see pack.py). Its header says
     format    "attention-playground-timelapse/1"
     model     the model's name
     sample    the name of the sample picture whose attention is stored
-    scenes    how many held-out scenes the heads' numbers are averages of
+    scenes    the number of held-out scenes over which the heads' numbers are averaged
     chance    the `mass` of an even row on these scenes
     losses    the names of the losses
     moments   the training step of each of the M moments
@@ -19,7 +19,7 @@ and its arrays are, for L layers and H heads,
                   (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see heads.py
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
     trace0 …      (bytes,) uint8: Trace.to_bytes(numbers="int8") of each moment on the sample, which the microscope
-                  reads as it is; empty where only the curves are kept
+                  reads unchanged; empty if only the curves are kept
 
 The module also lists the steps of a run at which something begins, such as another loss.
 """
@@ -57,7 +57,7 @@ from playground.training.recipe import Emergent, Recipe
 from playground.vit import VisionTransformer
 
 # At some steps of a training run another kind of picture or a loss on the attention weights begins. Charts mark these
-# steps: otherwise a jump that a loss has caused would look as if it had emerged by itself.
+# steps, because otherwise a change that a loss has caused would seem to have emerged by itself.
 
 Head = tuple[int, int]  # (layer, head)
 
@@ -68,7 +68,7 @@ class Beginning:
     short: str  # words beside the step's line in a chart
     says: str  # a sentence that does not name the step
     loss: str = ""  # the loss that begins, one of LOSSES; "" if only the pictures change
-    told: tuple[Head, ...] = ()  # the heads that are told where to look from here on
+    told: tuple[Head, ...] = ()  # the heads that a loss tells where to look, from this step on
 
 
 def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
@@ -78,7 +78,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
         (layer, head) for layer in range(r.config.depth - LAST, r.config.depth) for head in range(r.config.heads)
     )
     gathering = round(r.gathering_from * r.steps)
-    starts = [
+    run_beginnings = [
         Beginning(
             gathering,
             "told: neighbours",
@@ -89,7 +89,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
         )
     ]
     if r.gathering:
-        starts += [
+        run_beginnings += [
             Beginning(
                 gathering,
                 "told: own object",
@@ -107,7 +107,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
             ),
         ]
     if r.polish:
-        starts.append(
+        run_beginnings.append(
             Beginning(
                 r.steps, "polish",
                 f"the polish begins; the class token is told to look at objects in the last {LAST} layers",
@@ -115,32 +115,38 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
             )
         )  # fmt: skip
     if r.near_until < 1:
-        starts.append(Beginning(round(r.near_until * r.steps), "whole scenes", "close-ups end, whole scenes begin"))
+        run_beginnings.append(
+            Beginning(round(r.near_until * r.steps), "whole scenes", "close-ups end, whole scenes begin")
+        )
         if r.small_until < 1:
-            starts.append(Beginning(round(r.small_until * r.steps), "full size", "the scenes come at their full size"))
+            run_beginnings.append(
+                Beginning(round(r.small_until * r.steps), "full size", "the scenes come at their full size")
+            )
     return tuple(
-        sorted(starts, key=lambda beginning: (beginning.step, beginning.loss != "", beginning.loss == "placed"))
+        sorted(run_beginnings, key=lambda beginning: (beginning.step, beginning.loss != "", beginning.loss == "placed"))
     )
 
 
 def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
     """The beginnings in a run without losses on attention: only the pictures change."""
     r = recipe
-    restarts = []
-    for first in range(0, r.total, r.round):
-        if first:
-            restarts.append(Beginning(first, "once more", "the course begins once more, at the highest learning rate"))
-        restarts += [
+    run_beginnings = []
+    for first_step in range(0, r.total, r.round):
+        if first_step:
+            run_beginnings.append(
+                Beginning(first_step, "once more", "the course begins once more, at the highest learning rate")
+            )
+        run_beginnings += [
             Beginning(
-                first + round(r.near_until * r.steps), "whole views", "parts of pictures end, whole pictures begin"
+                first_step + round(r.near_until * r.steps), "whole views", "parts of pictures end, whole pictures begin"
             ),
-            Beginning(first + r.steps, "finer grid", f"the pictures are cut finer: {r.fine} × {r.fine} patches"),
+            Beginning(first_step + r.steps, "finer grid", f"the pictures are cut finer: {r.fine} × {r.fine} patches"),
         ]
-    return tuple(restarts)
+    return tuple(run_beginnings)
 
 
 def used_beginnings(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
-    """The beginnings without those of losses that the run did not use, which are 0 at all steps."""
+    """The beginnings, except those of losses that the run did not use: such losses are 0 at all steps."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
     used_losses = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
@@ -157,16 +163,16 @@ def _heads(heads: tuple[Head, ...]) -> str:
 
 
 def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | None:
-    """The first step at which a head has a habit, with the heads of each habit; None if no head ever has one."""
-    nameless = ("everywhere", "no single habit", "idle")
+    """(first step at which a head has a habit, {habit: heads} at this step); None if no head ever has a habit."""
+    nameless_kinds = ("everywhere", "no single habit", "idle")
     for moment in seen.moments:
-        by_kind: dict[str, list[Head]] = {}
+        heads_by_kind: dict[str, list[Head]] = {}
         for layer, row in enumerate(moment.habits.kinds(moment.mass)):
             for head, kind in enumerate(row):
-                if kind not in nameless:
-                    by_kind.setdefault(kind, []).append((layer, head))
-        if by_kind:
-            return moment.step, by_kind
+                if kind not in nameless_kinds:
+                    heads_by_kind.setdefault(kind, []).append((layer, head))
+        if heads_by_kind:
+            return moment.step, heads_by_kind
     return None
 
 
@@ -280,15 +286,18 @@ def within(file: Path, output: Path, most: float) -> None:
     output.write_bytes(pack(header, arrays))
 
 
-def where_most_happens(traces: list[bytes], most: float) -> list[int]:
-    """The moments to keep so that their traces have at most `most` bytes. Repeatedly drops the moment whose neighbours
+def where_most_happens(traces: list[bytes], most_bytes: float) -> list[int]:
+    """The moments to keep so that their traces have at most `most_bytes`. Repeatedly drops the moment whose neighbours
     have the most similar rows; the first and the last stay."""
-    decoded = [Trace.from_bytes(trace) for trace in traces]
-    rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded]
+    decoded_traces = [Trace.from_bytes(trace) for trace in traces]
+    rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded_traces]
     kept_moments = list(range(len(traces)))
-    while len(kept_moments) > 2 and sum(len(traces[i]) for i in kept_moments) > most:
-        jumps = [float((rows[a] - rows[b]).abs().sum()) for a, b in zip(kept_moments, kept_moments[2:], strict=False)]
-        del kept_moments[1 + int(np.argmin(jumps))]
+    while len(kept_moments) > 2 and sum(len(traces[i]) for i in kept_moments) > most_bytes:
+        differences = [
+            float((rows[before] - rows[after]).abs().sum())
+            for before, after in zip(kept_moments, kept_moments[2:], strict=False)
+        ]
+        del kept_moments[1 + int(np.argmin(differences))]
     return kept_moments
 
 
@@ -329,8 +338,8 @@ def smoothed(history: list[list[float]]) -> np.ndarray:
     column_count = max(len(row) for row in history)
     rows = np.array([[*row, *[0.0] * (column_count - len(row))] for row in history], np.float32)
     early_count = min(EARLY, len(rows))
-    stretches = [*np.split(rows[:early_count], early_count), *np.array_split(rows[early_count:], POINTS - early_count)]
-    return np.stack([np.concatenate([part[-1:, 0], part[:, 1:].mean(0)]) for part in stretches if len(part)])
+    row_groups = [*np.split(rows[:early_count], early_count), *np.array_split(rows[early_count:], POINTS - early_count)]
+    return np.stack([np.concatenate([group[-1:, 0], group[:, 1:].mean(0)]) for group in row_groups if len(group)])
 
 
 def main(arguments: list[str] | None = None) -> int:
