@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors have two lines: what was wrong, and which flag was probably meant."""
 
     def error(self, message: str) -> NoReturn:
-        if invalid := re.search(r"invalid choice: '([^']*)'", message):  # the choices are listed after this text
+        if invalid := re.search(r"invalid choice: '([^']*)'", message):  # the valid choices follow this text
             message += _nearest(invalid[1], re.findall(r"'([^']+)'", message[invalid.end() :]))
         raise SystemExit(_complain(f"{message.rstrip('.')}.", f"{self.prog} --help lists everything."))
 
@@ -71,8 +71,8 @@ _usual = warnings.formatwarning
 
 
 def _in_a_line(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> str:
-    """A warning as text. A PlaygroundWarning names flags instead of Python's arguments, and no place in the code; other
-    warnings are as usual."""
+    """The text of a warning. A PlaygroundWarning names flags instead of Python's arguments, and neither file nor line
+    number; other warnings get Python's usual text."""
     ours = issubclass(category, PlaygroundWarning)
     return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *place, **options)
 
@@ -104,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from playground.figures import batch  # a slow import; inside the `try` of main, Ctrl-C is handled
+    from playground.figures import batch  # a slow import, done here so that main handles Ctrl-C during it
     from playground.figures.command_line import PROGRAM
 
     raw = argparse.RawDescriptionHelpFormatter

@@ -13,7 +13,7 @@ before the softmax; a head is ablated after it:
     mean@4.1        that head gives every token its mean output over all tokens
 
 Every token always hears itself. Other texts need more than one pass: they put values from another picture's pass
-(--with-image, with=) into this one, or change what one later head alone hears of a head:
+(--with-image, with=) into this one, or change a head's output for one later head alone:
 
     residual@6      all tokens as they leave layer 6; also mlp, attention, queries, keys, values
     residual@6:7,5+cls   these tokens alone; 7,5<3,2: patch (7, 5) becomes the other picture's patch (3, 2)
@@ -72,7 +72,7 @@ class Cut:
     text: str
     hearers: tuple[int, ...] | None  # tokens
     unheard: tuple[int, ...] | None  # tokens
-    kernel: int  # 0, or the side of a square: a hearer then hears only the square around it and the tokens in `kept`
+    kernel: int  # 0, or the side of a square: a hearer hears only the square around itself, and `kept`
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
@@ -148,7 +148,7 @@ class Cuts:
         return mixed
 
     def _silenced(self, cut: Cut, hearing: Tensor, tokens: Tensor) -> Tensor:
-        """(queries, N): the scores that a cut sets to −∞."""
+        """A mask, (queries, N): True where the cut sets the score to −∞."""
         hears_not = torch.ones(len(hearing), dtype=torch.bool) if cut.hearers is None else _among(hearing, cut.hearers)
         if cut.kernel:
             prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
@@ -246,7 +246,7 @@ def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
 
 
 def of_heads(layers: dict[int, Sequence[int]], to: str) -> list[str]:
-    """Texts that ablate these heads of these layers: one for each different set of heads."""
+    """Texts that ablate these heads of these layers. Layers with the same heads share one text."""
     same: dict[str, list[int]] = {}
     for layer in sorted(layers):
         same.setdefault("+".join(map(str, sorted(set(layers[layer])))), []).append(layer)

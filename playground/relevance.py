@@ -2,7 +2,7 @@
 
 A weight says how much of a token's vector is mixed in; it does not say whether that mattered. A gradient does: how much
 the answer would change if a weight were a little larger. The answer is the score of a label, or the feature of one
-token: how far it reaches, after the last layer and its norm, in the direction in which it differs from the mean patch.
+token: its projection, after the last norm, on the direction in which the token differs from the mean patch.
 
     "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer. With its sign it tells what
                 speaks for the answer from what speaks against it; without its sign, how much each token matters
@@ -17,7 +17,7 @@ token: how far it reaches, after the last layer and its norm, in the direction i
 The last two set negative products and gradients to 0: they show only what speaks for the answer.
 
 No N × N gradient is kept in memory. The gradient of A is ∂y/∂A = g Vᵀ, where g is the gradient of the head's output,
-(N, d). So its rows are computed when they are needed, like rows of A, and give the gradients of queries, keys and
+(N, d). So rows of ∂y/∂A are computed when they are needed, like rows of A, and give the gradients of queries, keys and
 values. The forward pass keeps the inputs of each layer and of its MLP and, if they are few bytes, the layer's queries,
 keys and values and the hidden numbers of its MLP. The backward pass goes through one layer at a time. B pictures of one
 size go through together."""
@@ -58,14 +58,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Pass:
-    """The inputs of a forward pass that gradients go back through."""
+    """The inputs of a forward pass that is then differentiated."""
 
     vit: VisionTransformer
     entering: Tensor  # (B, N, D): the tokens that enter the first layer
     rotation: Rotation
     scale: float
     at: At = untouched
-    blank: Tensor | None = None  # (B, N, D): `entering` for a picture of the mean colour, for integrated gradients
+    blank: Tensor | None = None  # (B, N, D): the tokens of a picture of the mean colour, for integrated gradients
     give_way: Callable[[], object] = lambda: None  # called between layers, so that a server can serve others
 
     def __post_init__(self) -> None:
@@ -77,8 +77,8 @@ class Pass:
 
 
 def relevance(run: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
-    """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; zeros where nothing moves it.
-    `signed`: below zero where a token speaks against it."""
+    """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; all zeros if no token does.
+    With `signed`, the share of a token that speaks against the answer is negative."""
     ways = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
     moves = ways[method](run, answer)
     shares = moves / moves.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(moves.dtype).tiny)
@@ -108,8 +108,8 @@ def of_many(
     method: str = DEFAULT, blank: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """The relevance of embedded pictures, for the first token's feature, or signed for a label's score: (B, N). Keeps
-    no trace. As many pictures go through together as fit into memory without recomputing. `blank`: (1, N, D), see
-    Pass."""
+    no trace. As many pictures go through together as fit into memory without recomputing layers. `blank`: (1, N, D),
+    see Pass."""
     tokens, signed = entering.shape[1], is_signed(label is not None, method)
     answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
     parts = entering.split(at_once(vit, tokens))
@@ -119,8 +119,8 @@ def of_many(
 
 
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
-    """The default of `signed`: true for a label, which tokens speak for or against; false for a feature, whose change
-    has no sign."""
+    """Checks `signed`. The default is true for a label, which tokens speak for or against, and false for a feature,
+    whose change has no sign."""
     if signed and method not in SIGNED:
         raise PlaygroundError(
             f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
@@ -222,7 +222,7 @@ def no_labels(vit: VisionTransformer, advice: str) -> PlaygroundError:
 
 
 def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
-    """A label's score, before the softmax."""
+    """A label's score before the softmax, as the answer."""
     first, read_from = len(vit.config.prefix), torch.zeros(tokens)
     if vit.config.pool == "token":
         read_from[: 2 if vit.config.dist_token else 1] = 0.5 if vit.config.dist_token else 1
@@ -233,7 +233,7 @@ def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
 
 
 def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
-    """A token's feature as the answer: its direction, because the norm makes all lengths equal."""
+    """A token's feature as the answer: its projection on the direction of its difference from the mean patch."""
 
     def reach(x: Tensor) -> Tensor:
         x = vit.norm(x)  # (B, N, D)
@@ -243,7 +243,7 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
     return Answer(reach, torch.eye(tokens)[token])
 
 
-# The four ways -------------------------------------------------------------------------------------------------------
+# The four methods -----------------------------------------------------------------------------------------------------
 
 
 def _chefer(run: Pass, answer: Answer) -> Tensor:
@@ -294,17 +294,17 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
     return total
 
 
-# Going back -----------------------------------------------------------------------------------------------------------
+# The backward pass ----------------------------------------------------------------------------------------------------
 
 Watch = Callable[[slice, slice, Tensor], None]  # called with rows of A ⊙ ∂y/∂A of some pictures, (b, h, rows, N)
 
 
 @dataclass
 class _Meeting:
-    """The interventions `at` in one layer, and the gradients through their changes."""
+    """Applies the interventions `at` in one layer, and carries gradients back through their changes."""
 
     at: At
-    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # where `at` made a change: before, after
+    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # changed point -> x before, after
 
     def __call__(self, point: str, x: Tensor) -> Tensor:
         if point.endswith(".heard"):
@@ -356,7 +356,7 @@ def _backward(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product:
 
 @torch.no_grad()
 def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
-    """Runs the pass: what each layer keeps for the way back, and the last layer's output."""
+    """Runs the pass. Returns what each layer keeps for the backward pass, and the last layer's output."""
     B, N, _ = run.entering.shape
     keeps_layers = B * _kept_of_one(run.vit, N) <= KEPT
     layers, x = [], run.entering

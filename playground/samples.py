@@ -28,7 +28,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a photograph: its kind, whose words are in microscope/see/words.js, and its box."""
+    """A part of a photograph. microscope/see/words.js has the words for each kind of part."""
 
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
@@ -40,7 +40,7 @@ class Sample:
     title: str
     start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
-    shows: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's for a photograph
+    shows: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's otherwise
     look: Look | None = None  # None: the bundled model in its default view
     loan: borrowed.Borrowed | None = None  # None: a drawing
     parts: tuple[Part, ...] = ()
@@ -202,8 +202,8 @@ def samples() -> tuple[Sample, ...]:
 
 
 def named(name: str) -> Sample | None:
-    """A sample by its name. If its photograph is not on this machine, `path` raises an error that says how to get
-    it."""
+    """A sample by its name. If its photograph is not on this machine, the sample's `path` raises an error that says how
+    to get the photograph."""
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 

@@ -26,7 +26,7 @@ keywords: [attention, vision transformer, visualization, teaching]
 
 
 def cite() -> str:
-    """A BibTeX entry, with this version; with its repository and its DOI where the package names them.
+    """A BibTeX entry of this version, with the repository and the DOI if the package names them.
 
     >>> print(playground.cite().splitlines()[0])
     @software{attention_playground,

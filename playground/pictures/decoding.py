@@ -38,7 +38,7 @@ MAX_WEBP_PIXELS = 36_000_000  # the WebP decoder keeps three copies beside Pillo
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run lengths in slow Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
 MAX_HEIF_HEADER = 2**17  # bytes, for AVIF and HEIC: libavif's time is quadratic in the number of items
-MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of a HEIC: libheif also decodes tiles outside the picture
+MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of all tiles of a HEIC, because libheif also decodes tiles outside the picture
 HIDDEN_EXIF = b"exif\0\0"
 
 ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF or HEIC"
@@ -165,7 +165,7 @@ def read_header(data: bytes) -> Image.Image:
 
 
 def _defuse_png(data: bytes) -> bytes:
-    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # each may expand to a megabyte
+    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # a chunk may grow to a megabyte
         raise PlaygroundError("The PNG file holds far more packed text or profiles than a picture: save it again.")
     return data
 
@@ -228,7 +228,7 @@ def _defuse_heic(data: bytes) -> bytes:
     grids, tiles = set(), set()
     for reference in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
         size = int.from_bytes(data[reference.start() - 4 : reference.start()])
-        for number in "HI":  # item numbers have two bytes, or four
+        for number in "HI":  # an item number has two bytes (H) or four (I)
             with contextlib.suppress(struct.error):
                 grid, count = struct.unpack_from(f">{number}H", data, reference.end())
                 layout = f">{number}H{count}{number}"

@@ -145,7 +145,7 @@ def _decoded(picture: Image.Image, pixels: int) -> Image.Image:
 
 # The model's input
 
-RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # timm's names of the filters
+RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # by timm's names of the filters
 
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".avif")
@@ -173,7 +173,7 @@ def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tup
     grids = [(r, c) for r in near_sides(rows) for c in {*near_sides(columns), patches // r}]
     grids += [(patches // c, c) for c in near_sides(columns)]
 
-    def misfit(grid: tuple[int, int]) -> float:  # distortion costs more than fewer patches
+    def misfit(grid: tuple[int, int]) -> float:  # the cost of a grid: distortion counts more than missing patches
         r, c = grid
         return 2 * abs(math.log(r / c / aspect)) + abs(math.log(r * c / patches))
 
@@ -222,7 +222,7 @@ def model_input(
     pixels = torch.from_numpy(np.array(displayed(image, size, interpolation)))  # (H, W, 3) bytes
     pixels = pixels.permute(2, 0, 1).float().contiguous()  # (3, H, W)
     per_channel = [torch.tensor(values, dtype=torch.float32).view(3, 1, 1) for values in (mean, std)]
-    return pixels.div_(255).sub_(per_channel[0]).div_(per_channel[1]).unsqueeze(0)  # in place: it may be large
+    return pixels.div_(255).sub_(per_channel[0]).div_(per_channel[1]).unsqueeze(0)  # in place, because it may be large
 
 
 def given_input(values: Any) -> torch.Tensor:
@@ -248,16 +248,14 @@ def given_input(values: Any) -> torch.Tensor:
     return pixels.float() if pixels.requires_grad else pixels.cpu().float()
 
 
-# Converts a picture of any mode to upright RGB, in bands of rows, so that there are never two copies of 64 megapixels.
-
-# Decides, from the table of tags in a colour profile, whether LittleCMS can read it safely.
+# Decides, from the table of tags in a colour profile, whether LittleCMS can read the profile safely.
 #
 # Two kinds of tags would take far too much time or memory. Multi-process elements may name their stages a hundred
 # thousand times in a few hundred bytes, and LittleCMS computes every stage for each of 36,000 colours. Tables may claim
 # more numbers than the profile holds, and memory is allocated before they are read. Profiles of cameras, scanners,
 # screens and printers have neither.
 
-TAGS_AT, TAG = 128, struct.Struct(">4sII")  # name, offset, size
+TAGS_AT, TAG = 128, struct.Struct(">4sII")  # a tag's name, offset and size
 MOST_TAGS = 100  # LittleCMS reads no profile that has more
 
 
@@ -274,7 +272,8 @@ def is_usable(profile: bytes) -> bool:
 
 
 def _is_modest(data: memoryview, size: int) -> bool:
-    """Checks a tag and all bytes after it, because its claimed length can't be trusted."""
+    """Checks the bytes from a tag's beginning to the end of the profile, because the tag's claimed length can't be
+    trusted."""
     kind = bytes(data[:4])
     if kind == b"mpet":
         return False
@@ -286,6 +285,8 @@ def _is_modest(data: memoryview, size: int) -> bool:
         return math.prod(data[table_start : table_start + 16][:inputs]) * outputs <= size
     return True
 
+
+# A picture of any mode becomes RGB in bands of rows, so that there are never two copies of 64 megapixels.
 
 BAND_PIXELS = 2**20
 
@@ -345,7 +346,8 @@ def _on_white(rgb: Image.Image, opacity: Image.Image) -> Image.Image:
 
 
 def _deep_scale(picture: Image.Image) -> tuple[float, float] | None:
-    """(black, white): the range of the mode, or of the picture's values if the mode has no fixed range."""
+    """The values of black and white: the range of the mode, or of the picture's values if the mode has no fixed range.
+    None for a mode of eight bits."""
     if picture.mode.startswith("I;16"):
         return 0, 65535
     if picture.mode not in ("I", "F"):

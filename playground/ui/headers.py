@@ -78,4 +78,4 @@ class KnownHosts:
         ledger.refused["foreign names"] += 1
         host_names = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=host_names), 403, headers() | {"Cache-Control": "no-store"})
-        await refusal(scope, receive, send)  # a browser that opens a socket gets this status, too
+        await refusal(scope, receive, send)  # this answer refuses a WebSocket, too

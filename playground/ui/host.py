@@ -116,8 +116,8 @@ def take_settings(key: str, lesson: Lesson, drawing: Drawing) -> None:
 @dataclass
 class _Message:
     """The last message to a drawing; the session keeps only its digest. If the drawing itself has reported a setting,
-    the message stays the same and is not sent again. Streamlit may recreate a drawing: the new one sees from the
-    message's number that the message is old, and keeps the settings that were reported since."""
+    the message stays the same and is not sent again. Streamlit may recreate a drawing: the new drawing sees
+    from the message's number that the message is old, and keeps the settings that were reported since."""
 
     digest: bytes
     sent: dict[str, object]  # the values of the settings in the message
@@ -251,7 +251,7 @@ class _Player:
             st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
 
     def exercise(self, exercise: Exercise) -> None:
-        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for other pictures
+        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for a site without a server
         settings = {name: str(state[name]) for name in self.lesson.choices}
         lesson_component("exercise")(
             key=f"exercise_{exercise.id or exercise.asks[:40]}", data=record | {"settings": settings}
@@ -270,8 +270,8 @@ DROPPED = "Your result was dropped: the newer results of other people needed the
 
 
 def runs_of_this_session(here: Here) -> bool:
-    """Stores the session's runs in `here`, and returns whether one is at work. Also polls each run: one that is not
-    polled loses its place in the queue."""
+    """Stores the session's runs in `here`, and returns whether one is at work. Also polls each run: a run that
+    is not polled loses its place in the queue."""
     here.works = state.setdefault("works", {})
     for work in here.works.values():
         work.look()

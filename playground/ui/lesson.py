@@ -26,8 +26,8 @@ _MODEBAR = {
 
 
 def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
-    """Shows the page's title and, above the `first` step only, its idea in one sentence. The value of a widget whose
-    `key` is a setting's name stands in the address."""
+    """Shows the page's title and, above the `first` step only, its idea in one sentence. A widget whose `key` is
+    the name of a setting keeps its value in the address."""
     here = arrive(page, settings)
     st.session_state.titles = {}
     if st.session_state["class"] == "no":

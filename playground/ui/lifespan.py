@@ -20,10 +20,7 @@ from playground.serving import cache, ledger, models, people, pictures, prepared
 from playground.ui import messages, streamlit_private
 from playground.ui.streamlit_private import fragment_and_page, shown_on
 
-# The following work is done once per server.
-
-
-AFTER_THE_FIRST_PICTURE = 2.0  # seconds
+AFTER_THE_FIRST_PICTURE = 2.0  # seconds until `_warm_up` starts, which would slow down the first picture
 
 
 @st.cache_resource(show_spinner=False)
@@ -68,7 +65,7 @@ class InJson(logging.Formatter):
 
 
 FILES = 65536  # the number of files that the process may have open
-FORGET_EVERY = 60.0  # seconds
+FORGET_EVERY = 60.0  # seconds between two rounds of `_forget_the_gone`
 # Python's switch interval in seconds: the time for which another thread may keep the interpreter while the event loop
 # waits. For one answer the event loop waits a dozen times. With Python's default of 5 ms, an answer took a tenth of a
 # second longer while a page ran.

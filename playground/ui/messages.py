@@ -29,8 +29,8 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def visitor(self) -> ledger.Visitor:
-        """The person, with the network of the page's socket. On the server's own machine Streamlit gives no address, so
-        a person's pages and other requests would count as those of two people."""
+        """The person, with the network that the ledger has for the page's socket. Streamlit gives no address for a
+        browser on the server's own machine: there a person's pages and requests would count as two people."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
         network = ledger.network(st.context.ip_address) if home is None else home

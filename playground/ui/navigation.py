@@ -34,7 +34,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
         _set(address)
     state.arriving = (
         state.get("arriving", False) or reads_address
-    )  # until `tell_settings` has reported the page's settings
+    )  # true until `tell_settings` has reported the page's settings
     _look(address if reads_address else None)
     bring_back_settings()
     return state.here
@@ -60,11 +60,11 @@ def _look(address: dict[str, str] | None) -> None:
     keeps the former ones."""
     state = st.session_state
     message = state.pop("came_with", None) or _from_toolbar()
-    if message and message["settings"] is not None:  # the page was opened on a former server
+    if message and message["settings"] is not None:  # the page was opened before the server was restarted
         _set(message["settings"])
     state.arriving = state.arriving or bool(message)
     if message and "here" not in state and message["run"] == streamlit_private.session():
-        address = None  # the page was opened on a former server, and the choice is newer than its address
+        address = None  # opened before the server was restarted: the choice is newer than the address
     if address is None and message is None:
         return _stay()
     words, view = chosen.read_address(address) if address is not None else ({}, {})
@@ -111,7 +111,7 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
             _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
-        st.rerun()  # draws the toolbar again, which is drawn before this and shows the choice
+        st.rerun()  # draws the toolbar again, which shows the choice
     if same is None or new.person is not same.person:  # else `state.here` stays `same`
         state.here = new
     state.pop("answer", None)
@@ -122,10 +122,10 @@ def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
     answer = choice | {"words": words}
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
-        st.rerun()  # draws the toolbar again, which was drawn before this and passes the answer to the browser
+        st.rerun()  # draws the toolbar again, which passes the answer to the browser
     stays_in_browser = (
         settings.now().compute == "browser"
-    )  # then the browser asks the person before it sends the photograph
+    )  # such a browser asks the person before it sends the photograph
     st.caption(
         "This lesson needs your photograph." if stays_in_browser else "Your photograph is on its way to the server."
     )

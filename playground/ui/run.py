@@ -1,7 +1,7 @@
 """Runs the app's server: uvicorn with `app:app`. Streamlit's own command can't listen at a Unix socket, and on its
 sockets a small answer is delayed by 40 ms.
 
-    python -m playground.ui.run FILE     listens at a Unix socket, behind the proxy alone: deploy/start.py starts it so
+    python -m playground.ui.run FILE     listens at a Unix socket for the proxy; deploy/start.py runs this command
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from playground.assets import APP
 from playground.serving import settings
 
 MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
-PING = 30  # seconds between two pings of a socket, which a proxy must not close in between
+PING = 30  # seconds between two pings, so that no proxy closes an idle socket
 BACKLOG = 2048
 FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments allowed to a socket at once, then per second
 SLICE = 4096  # bytes that are parsed before their frames are counted: at most about 500 pings
@@ -58,7 +58,7 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
 
     os.chdir(APP.parent)  # where Streamlit finds .streamlit/, the production settings
     sys.path.insert(0, str(APP.parent))
-    st.get_option("server.port")  # reads the log settings now; later that would turn uvicorn's log on again
+    st.get_option("server.port")  # reads the log settings now: read later, they would turn uvicorn's log on again
     streamlit_private.read_environment()
     trusted = ["*"] if behind_proxy else list(settings.now().proxies)
     config = uvicorn.Config(

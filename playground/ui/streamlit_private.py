@@ -42,7 +42,7 @@ def message_kind(message: bytes) -> str:
     parsed = BackMsg()
     try:
         parsed.ParseFromString(message)
-    except Exception as error:  # protobuf's; it is a dependency of Streamlit, not ours
+    except Exception as error:  # protobuf's own error, but protobuf is no dependency of ours
         raise ValueError("Streamlit's pages say nothing of this kind.") from error
     kind = parsed.WhichOneof("type")
     return kind if kind in HEARD else ""
@@ -119,7 +119,7 @@ def session() -> str:
 
 
 def toast(sentence: str, former=None, **options):
-    """Shows a toast in place of the former one; in a fragment, which may not change the former one, beside it."""
+    """Shows a toast in place of the former toast; in a fragment beside it, because a fragment may not change it."""
     if former is not None:
         try:
             return former.toast(sentence, **options)

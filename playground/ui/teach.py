@@ -188,7 +188,7 @@ def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dic
 
 
 def mounted() -> dict[str, printed.Mounted]:
-    """The scripts of all parts of lessons."""
+    """For each script of a lesson, what slides need to mount it."""
     return {
         name: printed.Mounted(drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look)
         for name, script in SCRIPTS.items()
@@ -210,7 +210,7 @@ def kind_of(part: dict) -> str:
 
 
 def living_page(here: Here) -> str:
-    """The page of the story about the picture, in the picture's opening view."""
+    """The HTML of the interactive story about the person's picture, in the view in which the picture opens."""
     from playground.figures import html
 
     seen, named = here.trace(), here.sample_name

@@ -1,5 +1,5 @@
-"""Draws the toolbar on every page: it keeps the choice of picture, model and grid, and links to other pages. The page's
-HTML loads its script before Streamlit's own scripts (`Ahead`).
+"""Draws the toolbar on every page: it keeps the choice of picture, model and grid, and links to other pages. `Ahead`
+makes the page's HTML load the toolbar's script before Streamlit's own scripts.
 
 The toolbar is drawn before the page, so that Streamlit keeps it from page to page. On the microscope's page it reports
 nothing to Streamlit; on a lesson's page it reports each choice, because the server computes the lesson's numbers.
@@ -160,7 +160,7 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
         page = gzip.compress(page, mtime=0)
         headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(page))
-    for name in ("ETag", "Last-Modified"):  # headers that are about Streamlit's file without our line
+    for name in ("ETag", "Last-Modified"):  # headers of Streamlit's own file, which lacks our line
         del headers[name]
     await send(start)
     await send({"type": "http.response.body", "body": page})
