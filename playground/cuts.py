@@ -91,7 +91,7 @@ class Cuts:
 
     all: tuple[Cut, ...]
     shape: Shape
-    numbers: tuple[int, ...] | None = None  # numbers of the heads in the trace; None: all
+    numbers: tuple[int, ...] | None = None  # of the heads that the trace holds; None: all
 
     def __bool__(self) -> bool:
         return bool(self.all)

@@ -251,7 +251,7 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
     reached, spread = begins, torch.zeros_like(begins)
 
     def watch(b: slice, rows: slice, product: Tensor) -> None:
-        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # the mean over heads
+        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # mean over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
@@ -304,7 +304,7 @@ class _Meeting:
     """Applies the interventions `at` in one layer, and carries gradients back through their changes."""
 
     at: At
-    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # changed point -> x before, after
+    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # point -> x before and after `at`
 
     def __call__(self, point: str, x: Tensor) -> Tensor:
         if point.endswith(".heard"):

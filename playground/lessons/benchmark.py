@@ -39,7 +39,7 @@ STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
 OWN_BYTES = 400 * 1024**2  # bytes that the process needs before its first step
 GROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
-MOST_PASS = 5.0  # seconds; a pass expected to take longer is skipped
+MOST_PASS = 5.0  # seconds; a pass that is expected to take longer is skipped
 MOST_SECONDS = 90  # most seconds for the whole series
 LOOK_EVERY = 0.2  # seconds between two checks whether a reader still waits for the series
 REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
@@ -84,7 +84,7 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
             if not point.skipped:
                 try:
                     point = Point(kind, side**2, *_seconds_and_memory(layer(side)))
-                except (RuntimeError, MemoryError):  # the memory limit of the process
+                except (RuntimeError, MemoryError):  # the process has reached its memory limit
                     point = Point(kind, side**2, point.seconds, point.bytes, "memory")
             former_points[kind] = point
             yield point
@@ -223,7 +223,7 @@ def main(arguments: list[str]) -> None:
         print(json.dumps(asdict(point)), flush=True)
 
 
-# In the process that asks ---------------------------------------------------------------------------------------------
+# In the server ------------------------------------------------------------------------------------------------------
 
 
 class Series:

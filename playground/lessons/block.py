@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from playground.analysis.block import Stream
 
-OURS = range(UPPER, 6)  # values of the setting `layer` in our small model, all of which the folder without a server has
+OURS = range(UPPER, 6)  # all values of `layer` for our small model; the folder without a server has them
 
 
 # A layer adds ---------------------------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ DRAWN = 48  # how many of a token's numbers are drawn
 
 
 def one_norm(subject: Subject, times: int) -> Iterator[Part]:
-    """One token before and after LayerNorm, with a factor that the norm undoes."""
+    """One token, multiplied by `times`, before and after LayerNorm, which undoes the factor."""
     from playground.analysis import block
 
     seen = subject.trace()
@@ -361,7 +361,7 @@ LESSON = Lesson(
         "box": Setting.of("Attention", BOXES),
         "layer": LAYER,
         "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label that is supposed right; "": Answered.label
+        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label
         "mode": Setting.of("train", ("train", "eval")),
         "times": Setting.of(1, TIMES),
         "top": Setting.of("fine", TOPS),

@@ -272,7 +272,7 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
 
 
 def loss(answer: Answered) -> Question:
-    """The question about the loss. Its label is the likeliest one below UNLIKELY that is not known to be true."""
+    """The question about the loss. It asks about the likeliest label below UNLIKELY that is not known to be true."""
     c, shares = answer.config, answer.config.shares(answer.seen.logits)  # type: ignore[arg-type]
     likeliest, *unlikelier = shares.argsort(descending=True).tolist()
     false = [number for number in unlikelier if number not in answer.true] or unlikelier

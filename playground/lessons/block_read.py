@@ -17,7 +17,7 @@ from playground.numbers import percent
 if TYPE_CHECKING:
     from playground.analysis.block import Read
 
-MOST_MAPS = 8  # one map a layer
+MOST_MAPS = 8  # each map shows one layer
 MAP = 180  # pixels, the longer side of a map
 
 

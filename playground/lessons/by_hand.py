@@ -227,8 +227,8 @@ def on_colours(subject: Subject, patch: int) -> bytes:
 
 
 def to_bytes(seen: Trace, jpeg: bytes, **fields: object) -> bytes:
-    """The pack in float32, because at a low temperature the rounding of float16 would show. `fields`: further fields of
-    the header."""
+    """Packs the trace in float32, because at a low temperature the rounding of float16 would show. `fields`: further
+    fields of the header."""
     q, k, _ = seen.record[0]
     header = {
         "format": FORMAT,

@@ -1,5 +1,5 @@
-"""The lesson that reads vit.py: a listing with formulas, attention by hand and fused, and attention compared
-with a library."""
+"""The lesson that reads vit.py: a listing with formulas, attention by hand and by a fused kernel, and attention as a
+library of books."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Dra
 from playground.lessons.questions import Painting, Photo, Question, of_choice
 from playground.samples import SAMPLES, start_patch
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
 
@@ -39,7 +39,7 @@ SAYS = {
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
-BRIGHT_SHARE = 50  # the end of the colour scales of shares, in per cent of a row; a head above it has the habit
+BRIGHT_SHARE = 50  # per cent of a row: the end of a share's colour scale; above it a head has a habit
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
 

@@ -17,7 +17,7 @@ from playground.numbers import percent
 from playground.pictures.jpegs import small_url
 from playground.samples import SAMPLES
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from playground.analysis.ablation import Addition, Loss
     from playground.analysis.heads import Habits
     from playground.tracing import Trace

@@ -160,7 +160,7 @@ class Subject(Protocol):
         """The same picture in a model with a classifier; if possible, one that names everyday things."""
 
     def has(self, what: Hashable) -> bool:
-        """Whether `kept` has stored this."""
+        """Whether `kept` has stored a result under `what`."""
 
     def kept(self, what: Hashable, make: Callable[[], Made]) -> Made:
         """The result stored under `what`; `make` computes it the first time."""

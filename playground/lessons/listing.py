@@ -1,7 +1,7 @@
 """Source code for a lesson: lines exactly as in the file, with the formulas that they implement.
 
-Lines are read from the source. A piece of its text identifies a line; if the piece doesn't occur exactly once, `find`
-raises, and a test fails.
+Lines are read from the source. `find` finds a line by a piece of the line's text. It raises, and a test fails, if the
+piece doesn't occur exactly once.
 """
 
 from __future__ import annotations
@@ -231,11 +231,11 @@ MODULES = {
 
 @dataclass(frozen=True)
 class Tried:
-    """What PyTorch finds in a module: names of parameters and buffers; and the outcome of a call."""
+    """What PyTorch finds in a module, and what a call of the module gives."""
 
-    found: list[str]  # by parameters()
-    kept: list[str]  # by state_dict()
-    changed: list[str]  # by one step of training
+    found: list[str]  # names that parameters() gives
+    kept: list[str]  # names that state_dict() gives
+    changed: list[str]  # names of parameters that one step of training changes
     called: str  # what module(x) gives, in words
 
 

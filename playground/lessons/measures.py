@@ -12,7 +12,7 @@ import numpy as np
 
 from playground.samples import start_patch
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.analysis.heads import Habits

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Each colour means one thing on every page and figure. Colour-blind people can tell them apart.
 
 QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
-WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights; weights from the fused kernel, or without the scale
+WEIGHTS, CHANGED = "#B63679", "#E8963A"  # colours of weights, and of weights from the fused kernel or without the scale
 MLP, TOKEN = "#7A51BE", "#5B5D66"  # colours of the vector that the MLP adds, and of the token itself
 QUIET = "#83838F"  # a grey for the light and the dark theme
 
@@ -33,7 +33,7 @@ class Words:
     """Prose, as Markdown; d_k, √d_k and e^x are set as formulas."""
 
     text: str
-    small: bool = False  # a caption
+    small: bool = False  # whether it is shown as a caption
     values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
     own: Mapping[str, Own] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
 

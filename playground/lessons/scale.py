@@ -32,7 +32,7 @@ from playground.lessons.questions import Bars, Lines, Number, Question, Series
 from playground.lessons.scale_model import EACH, INSTEAD, START, START_WIDTH, START_WIDTHS, STARTS, WHOLE, answer, model
 from playground.numbers import percent
 
-POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
+POWERS = tuple(step / 20 for step in range(20, -1, -1))  # p of the scale 1/d_k^p, as on the microscope's dial
 SOME_ROWS = 24  # number of random rows to choose from in the folder without a server
 
 
@@ -110,10 +110,10 @@ def curve(quantity: str, power: float) -> Curve:
 
 @cache
 def measured() -> Mapping[str, float]:
-    """Numbers of many random rows with the scale ("on") and without it ("off"). At d_k = 64: the median of the largest
-    weight (peak_…), the median gradient ("on", "off"), and the gradient that nine of ten rows exceed (…_low). At the
-    largest d_k: the median gradient (…_last). "less": the smallest d_k at which the median gradient is lower without
-    the scale."""
+    """Numbers of many random rows with the scale ("on") and without it ("off"). At d_k = 64, "peak_on" and "peak_off"
+    are the medians of the largest weight, "on" and "off" the median gradients; nine of ten rows have a larger gradient
+    than "on_low" or "off_low". "on_last" and "off_last" are the median gradients at the largest d_k. "less" is the
+    smallest d_k at which the median gradient is lower without the scale."""
     index = WIDTHS.index(64)
     (off_peak, on_peak), (unscaled, scaled) = (
         [curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")

@@ -52,14 +52,14 @@ EXAMPLES = {
     "vit-b": "A ViT-B, random parameters",
     "own": "Your own numbers",
 }
-NUMBERS = {  # name: (label, most, default)
+NUMBERS = {  # name -> (label, largest value, default)
     "batch": ("Batch", 64, 1),
     "tokens": ("Tokens", 1024, 4),
     "dim": ("Width in", 1536, 512),
     "chan": ("Width out", 1536, 512),
     "heads": ("Heads", 24, 8),
 }
-SIZES = {  # of examples in textbooks, in the order of NUMBERS
+SIZES = {  # example of a textbook -> its sizes, in the order of NUMBERS
     "sentence": (1, 4, 512, 512, 8),
     "one-head": (13, 100, 49, 64, 1),
     "four-heads": (13, 100, 49, 64, 4),

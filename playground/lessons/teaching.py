@@ -310,9 +310,9 @@ class Sheet:
 
     queries: list[list[float]]
     keys: list[list[float]]
-    products: list[float]  # q·k of the token that asks
-    scores: list[float]  # ÷ √2
-    powers: list[float]  # e to the scores
+    products: list[float]  # the asking token's query times each key
+    scores: list[float]  # the products ÷ √2
+    powers: list[float]  # e to the power of each score
     weights: list[float]
     all: list[list[float]]  # the rows of all tokens
     mixture: float  # the mean of the values, weighted by the row of the token that asks

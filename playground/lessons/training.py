@@ -336,7 +336,7 @@ SETTINGS: dict[str, Setting] = {
     "learner": LEARNER,
     "patch": Written("", pattern=r"\d{1,2},\d{1,2}"),
 }
-FIRST_HABITS = 1  # the layer in which heads first have a habit; a test checks it
+FIRST_HABITS = 1  # the layer in which heads first have a habit, as a test checks
 
 LESSON = Lesson(
     "training",

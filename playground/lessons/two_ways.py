@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 KERNELS = (3, 5, 7)
 MOST_TOKENS = 16384
 TOKENS = (64, 196, 576, 1024, 4096, MOST_TOKENS)
-MOST_MOVED = 3  # patches
+MOST_MOVED = 3  # most patches by which the picture is moved
 
 
 # How far --------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The nine steps of one attention layer: at each step the formula, the line of code that does it, and the tensor.
+"""The nine steps of one attention layer, each with its formula, its line of code and its tensor.
 
 The layer is vit.py's Block if input and output are equally wide; else it is `TeachingAttention`.
 A picture's tensors are computed here, with the model's parameters. Tensors of random tokens and random parameters are
@@ -368,8 +368,8 @@ def visible(tokens: int) -> int:
 
 
 def _range(tensors: dict[str, Tensor]) -> dict[str, float]:
-    """The smallest and largest number of the whole tensors, and the end of the colour scale: the 99th percentile of the
-    absolute values, because one outlier would make everything else pale."""
+    """The smallest and largest number of the whole tensors, and the end of the colour scale. Except for weights, the
+    scale ends at the 99th percentile of the absolute values, because one outlier would make everything else pale."""
     tensor_values = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]
     low, high = min(float(t.min()) for t in tensor_values), max(float(t.max()) for t in tensor_values)
     sizes = np.concatenate([t.abs().numpy() for t in tensor_values])

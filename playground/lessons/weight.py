@@ -50,7 +50,7 @@ from playground.pack import pack
 from playground.pictures.jpegs import as_jpeg, smaller
 from playground.samples import start_patch
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.analysis.explain import Explained
@@ -277,7 +277,7 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Wait("Cutting an edge …")
 
         def cut_it():
-            with subject.turns() as give_way:  # not around `kept`, which may wait for another thread's result
+            with subject.turns() as give_way:  # not taken around `kept`, which may wait for another thread
                 return cutting.cut_edge(seen, query, give_way)
 
         cut = subject.kept(("cut", query), cut_it)
