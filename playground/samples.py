@@ -210,7 +210,10 @@ def named(name: str) -> Sample | None:
 def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
     """The first query of a picture; the middle patch if it is not a sample."""
     sample = named(name)
-    return tuple(int(part * side) for part, side in zip(sample.start if sample else (0.5, 0.5), grid, strict=True))
+    return tuple(
+        int(share * patch_count)
+        for share, patch_count in zip(sample.start if sample else (0.5, 0.5), grid, strict=True)
+    )
 
 
 def draw_sample(name: str, height: int = HEIGHT):

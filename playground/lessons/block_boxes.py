@@ -25,17 +25,17 @@ BOXES = (
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer
 
 
-def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: float) -> Question:
-    """The question about the share of the MLP's parameters. `counts`: the number of parameters of each box; `wider`:
+def weights_question(model: str, counts: Mapping[str, int], layers: int, widening: float) -> Question:
+    """The question about the share of the MLP's parameters. `counts`: the number of parameters of each box; `widening`:
     the MLP's hidden width divided by the width of a token."""
-    total, mlp, attention = sum(counts.values()), counts["MLP"], counts["Attention"]
+    total, mlp_count, attention_count = sum(counts.values()), counts["MLP"], counts["Attention"]
     in_layers = sum(counts[name] for name in IN_LAYERS if name in counts)
     return Question(
         "block_weights",
         f"Of all parameters of {model}, its MLPs have ▢.",
-        Number(0, 100, " %"), 100 * mlp / total,
-        f"The MLPs have {mlp:,} of {total:,} parameters, attention {attention:,}: the matrices of an MLP are D × "
-        f"{wider:.3g}D; attention has four, D × D.",
+        Number(0, 100, " %"), 100 * mlp_count / total,
+        f"The MLPs have {mlp_count:,} of {total:,} parameters, attention {attention_count:,}: the matrices of an MLP "
+        f"are D × {widening:.3g}D; attention has four, D × D.",
         tempting=(
             ((0, 35), "Attention is what Transformers are known for. Most of what is learned lies elsewhere."),
             ((85, 100), "Attention has four matrices, too."),
@@ -51,22 +51,26 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
     if not subject.has("boxes"):
         yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
     boxes = subject.kept("boxes", lambda: boxes_by_name(subject))
-    c = subject.vit.config
+    config = subject.vit.config
     counts = {name: box.weights for name, box in boxes.items()}
-    yield Ask(weights_question(subject.model, counts, c.depth, c.mlp_width / c.width), subject.model_name)
+    yield Ask(
+        weights_question(subject.model, counts, config.depth, config.mlp_width / config.width), subject.model_name
+    )
     yield Choice("box", "Open a box", {name: name for name in boxes})
     box = boxes.get(chosen.box, boxes["Attention"])
-    per = f" × {c.depth} layers" if box.name in IN_LAYERS else ""
+    layer_words = f" × {config.depth} layers" if box.name in IN_LAYERS else ""
     formula = f"\n\n`{box.formula}`" if box.formula else ""
     yield Row(
-        Words(f"**{box.name}{per}.** {box.says}{formula}"),
+        Words(f"**{box.name}{layer_words}.** {box.says}{formula}"),
         Words(f"what leaves it: **{box.shape}** numbers"),
         shares=(3, 2),
     )
     share = box.weights / sum(counts.values())
     largest = max(boxes.values(), key=lambda box: box.weights)
-    D = c.width
-    gain = f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if c.layer_scale else ""
+    D = config.width
+    gain_sentence = (
+        f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if config.layer_scale else ""
+    )
     yield After(
         "block_weights",
         Words(
@@ -85,7 +89,7 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
             "Which of the nine steps on the page Shapes have parameters?",
             f"Three, here with D = {D}. The norm of step 1 has 2D = {2 * D:,}. The matrix that makes Q, K and V has "
             f"3D² + 3D = {3 * D * (D + 1):,}. W_O has D² + D = {D * (D + 1):,}. The split into heads, the scores, the "
-            "softmax, × V, the concatenation and the sum only calculate: nothing in them is learned." + gain,
+            "softmax, × V, the concatenation and the sum only calculate: nothing in them is learned." + gain_sentence,
         ),
     )
 
@@ -102,25 +106,27 @@ class Box:
 
 
 def boxes_by_name(subject: Subject) -> dict[str, Box]:
-    c = subject.vit.config
-    high, wide = (side // c.patch_size for side in subject.size)
-    return {box.name: box for box in boxes(subject.vit, high * wide + len(c.prefix), subject.size)}
+    config = subject.vit.config
+    rows, columns = (side // config.patch_size for side in subject.size)
+    return {box.name: box for box in boxes(subject.vit, rows * columns + len(config.prefix), subject.size)}
 
 
-def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[Box]:
-    """The model's boxes from the picture to the answer. image: (H, W)"""
+def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> list[Box]:
+    """The model's boxes from the picture to the answer. image_size: (H, W)"""
     c, block = vit.config, vit.blocks[0]
-    D, L, front = c.width, c.depth, len(c.prefix)
-    patches = tokens - front
-    prefix = {
+    D, L, prefix_count = c.width, c.depth, len(c.prefix)
+    patches = tokens - prefix_count
+    prefix_says = {
         "cls": "a class token, in which the model can collect what the whole picture shows",
         "dist": "a distillation token, which was taught by another network",
         "reg": f"{c.registers} registers, spare tokens without a place in the picture",
     }
-    extra = " and ".join(words for key, words in prefix.items() if any(name.startswith(key) for name in c.prefix))
+    prefix_words = " and ".join(
+        words for key, words in prefix_says.items() if any(name.startswith(key) for name in c.prefix)
+    )
     shape = f"{tokens} × {D}"
-    boxes = [
-        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image[0]} × {image[1]} × 3", 0),
+    model_boxes = [
+        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image_size[0]} × {image_size[1]} × 3", 0),
         Box(
             "Patches",
             f"Each patch of {c.patch_size} × {c.patch_size} pixels is one row of {3 * c.patch_size**2:,} numbers; one "
@@ -130,17 +136,17 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
             "x_p E + b",
         ),
     ]
-    if front:
-        of_prefix = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
-        boxes.append(
+    if prefix_count:
+        prefix_parameters = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
+        model_boxes.append(
             Box(
                 "Extra tokens",
-                f"Learned vectors are put before the patches: {extra}. {patches} become {tokens}.",
+                f"Learned vectors are put before the patches: {prefix_words}. {patches} become {tokens}.",
                 shape,
-                of_prefix,
+                prefix_parameters,
             )
         )
-    boxes += [
+    model_boxes += [
         Box("Positions", _positions(c.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
         Box(
             "Norm",
@@ -188,7 +194,7 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
             "y W + b" if c.classes else "",
         ),
     ]
-    return boxes
+    return model_boxes
 
 
 def _positions(kind: str) -> str:

@@ -84,8 +84,8 @@ class Steps(Setting):
         if name in address:
             return self.read(address[name])
         counts = {step: sum(word in address for word in words) for step, words in self.words.items()}
-        best = max(counts, key=counts.__getitem__, default=None)
-        return best if best and counts[best] else self.default
+        best_step = max(counts, key=counts.__getitem__, default=None)
+        return best_step if best_step and counts[best_step] else self.default
 
 
 # On a site without a server, one of these lines stands below a step: OWN below a step that always shows its sample,

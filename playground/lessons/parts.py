@@ -333,22 +333,22 @@ def _words(words: Words) -> dict:
 def own_of(part: Part) -> dict:
     """{"own": the replacements for a visitor's photograph, for microscope/lessons/subject.js}; {} without any."""
 
-    def told(value: Own) -> dict:
+    def record_of(value: Own) -> dict:
         match value:
             case Words():
                 return _words(value)
             case Measured():
                 return value.as_plain()
             case Made(name, given):
-                return {"made": name, **{k: told(v) if isinstance(v, Words) else v for k, v in given.items()}}
+                return {"made": name, **{k: record_of(v) if isinstance(v, Words) else v for k, v in given.items()}}
 
     match part:
         case Drawing(own=Made() as own) | Chart(own=Made() as own):
-            return {"own": told(own)}
+            return {"own": record_of(own)}
         case Words(own=own) | Ask(own=own) | Chart(own=own) | Picture(own=own) | Table(own=own) | Exercise(own=own) if (
             own
         ):
-            return {"own": {str(name): told(value) for name, value in own.items()}}
+            return {"own": {str(name): record_of(value) for name, value in own.items()}}
     return {}
 
 

@@ -154,8 +154,8 @@ class Question:
         if isinstance(self.guess, Choice):
             keys = {key for key, _ in self.guess.options}
             assert self.truth in keys, (self.id, self.truth)
-            wrong = {answer for answer, _ in self.tempting}
-            assert wrong == keys - {self.truth}, f"{self.id}: say why each is tempting"
+            wrong_answers = {answer for answer, _ in self.tempting}
+            assert wrong_answers == keys - {self.truth}, f"{self.id}: say why each is tempting"
 
 
 def of_choice(

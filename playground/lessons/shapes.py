@@ -71,7 +71,7 @@ ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exe
 def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
     """The question about the shape of the scores. `name`: the example in words. A size that the reader can change is a
     letter."""
-    wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
+    full_width = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
     def shape(*numbers: int | str) -> str:
         return " × ".join(f"{n:,}" if isinstance(n, int) else n for n in numbers)
@@ -82,7 +82,7 @@ def scores_question(name: str, batch: int | str, tokens: int | str, heads: int |
         "scores?",
         {
             "d": shape(batch, heads, tokens, d), "square": shape(batch, heads, tokens, tokens),
-            "flat": shape(batch, tokens, tokens), "wide": shape(batch, tokens, wide),
+            "flat": shape(batch, tokens, tokens), "wide": shape(batch, tokens, full_width),
         },
         "square",
         f"Every head has a number for each pair of tokens. The {d} numbers of a query and a key are used up by the "
@@ -117,8 +117,8 @@ def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
         (letter, *(f"{x:.2f}" for x in row.tolist()), f"**{float(row.sum()):.2f}**")
         for letter, row in zip(letters, weights, strict=True)
     ]
-    sums = ("sum of the column", *(f"{x:.2f}" for x in weights.sum(0).tolist()), "")
-    return Table((title, *letters, "sum of the row"), [*rows, sums])
+    sum_row = ("sum of the column", *(f"{x:.2f}" for x in weights.sum(0).tolist()), "")
+    return Table((title, *letters, "sum of the row"), [*rows, sum_row])
 
 
 BIASED = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
@@ -129,25 +129,25 @@ SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, 
 def names_in_other_code(chosen: Settings) -> Fold:
     from playground.lessons import experiments
 
-    key, query = (experiments.change_by_bias(which) for which in ("key", "query"))
+    key_change, query_change = (experiments.change_by_bias(target) for target in ("key", "query"))
     plain_results, biased_results = experiments.biased("none"), experiments.biased(chosen.biased)
-    changed = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
-    plain, unscaled = experiments.largest_with(None), experiments.largest_with(1.0)
+    changes = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
+    plain_largest, unscaled_largest = experiments.largest_with(None), experiments.largest_with(1.0)
     return Fold(
         "Names in other code: qkv_bias and qk_scale",
         Choice("biased", "A bias is added to", BIASED),
         rows_that_sum(biased_results[0], "weights of four random tokens"),
         Words(
-            f"With a bias on *{BIASED[chosen.biased]}* a weight changes by at most **{changed[0]:.2g}**, a number of "
-            f"a mixture by at most **{changed[1]:.2g}**."
+            f"With a bias on *{BIASED[chosen.biased]}* a weight changes by at most **{changes[0]:.2g}**, a number of "
+            f"a mixture by at most **{changes[1]:.2g}**."
         ),
         Words(
             "`qkv_bias=True` adds a learned vector to all queries, one to all keys, one to all values: 3 × width "
             "more parameters. The one of the *keys* changes no weight (measured: at most "
-            f"{key:.0e}), for q·b is the same for every key, and only differences count; that of the queries does "
-            f"({query:.2f}).\n\n`qk_scale=None` means 1/√d_k; a number stands in its place. With 100 random "
-            f"tokens and one head of 64 the largest weight of a row is {percent(plain)} on average; with `qk_scale=1` "
-            f"it is {percent(unscaled)}."
+            f"{key_change:.0e}), for q·b is the same for every key, and only differences count; that of the queries "
+            f"does ({query_change:.2f}).\n\n`qk_scale=None` means 1/√d_k; a number stands in its place. With 100 "
+            f"random tokens and one head of 64 the largest weight of a row is {percent(plain_largest)} on average; "
+            f"with `qk_scale=1` it is {percent(unscaled_largest)}."
         ),
     )
 
@@ -171,14 +171,15 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
         shapes(experiments.fused_shapes()),
         Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
-    full, shared = experiments.parameters_of_heads(chosen.wide)
+    full_count, shared_count = experiments.parameters_of_heads(chosen.wide)
     yield Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
         Slider("wide", "Heads", {heads: str(heads) for heads in WIDE}),
         shapes(experiments.full_heads(heads=chosen.wide)),
         Words(
-            f"Here every head has matrices of the full width, so each more head costs more: **{full}** parameters. "
-            f"Most code, this one too, shares the width among the heads: {shared}, however many there are."
+            f"Here every head has matrices of the full width, so each more head costs more: **{full_count}** "
+            f"parameters. Most code, this one too, shares the width among the heads: {shared_count}, however many "
+            "there are."
         ),
     )
     stages = experiments.patches(chosen.side, chosen.cut)
@@ -233,8 +234,8 @@ def tokens_of(subject: Subject) -> int:
     """The number of tokens in the drawing's walk, whose input size differs from the microscope's."""
     from playground.lessons.walk import size_of_walk
 
-    c, (high, wide) = subject.vit.config, size_of_walk(subject.vit, subject.image)
-    return (high // c.patch_size) * (wide // c.patch_size) + len(c.prefix)
+    config, (height, width) = subject.vit.config, size_of_walk(subject.vit, subject.image)
+    return (height // config.patch_size) * (width // config.patch_size) + len(config.prefix)
 
 
 @cache
@@ -255,18 +256,18 @@ def packed_random_walk() -> bytes:
 
 
 def exercises() -> Iterator[Part]:
-    right = tuple(ASKED.values())
+    solution = tuple(ASKED.values())
     yield Exercise(
         "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
         "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 "
         "heads can share evenly.",
         hint="*Your own numbers*. Which of the four is which?",
         id="shapes_numbers",
-        done=entered(*right),
+        done=entered(*solution),
         tempting=[
             (entered(*order), "The right numbers at other places: the scores are batch × heads × tokens × tokens.")
-            for order in permutations(right)
-            if order != right
+            for order in permutations(solution)
+            if order != solution
         ],
     )
     yield think(
@@ -292,32 +293,32 @@ def entered(*numbers: int) -> When:
 
 def whole_table(subject: Subject, layer: int, head: int) -> Fold:
     """All N × N weights of one head; the drawing of the nine steps shows 64 rows of it."""
-    seen = subject.trace()
-    title = f"The whole table: {seen.tokens:,} × {seen.tokens:,} weights of one head"
+    trace = subject.trace()
+    title = f"The whole table: {trace.tokens:,} × {trace.tokens:,} weights of one head"
     choices = Row(
         choice_of_layer(subject, "table_layer", "Layer of the table"),
-        Slider("table_head", "Head of the table", {n: str(n) for n in range(seen.heads)}),
+        Slider("table_head", "Head of the table", {n: str(n) for n in range(trace.heads)}),
     )
-    if seen.tokens > MOST_TABLE:
+    if trace.tokens > MOST_TABLE:
         note = f"With more than {MOST_TABLE:,} tokens the table would be larger than a screen; choose a coarser grid."
         return Fold(title, choices, Words(note))
-    head = min(head, seen.heads - 1)
-    end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
-    front = f"The first {len(seen.prefix)} rows and columns belong to no patch. " if seen.prefix else ""
+    head = min(head, trace.heads - 1)
+    scale_end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
+    prefix_sentence = f"The first {len(trace.prefix)} rows and columns belong to no patch. " if trace.prefix else ""
     note = (
-        f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(end)} and more. {front}Stripes "
-        "beside the diagonal are neighbours above and below, one row of the picture apart."
+        f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(scale_end)} and more. "
+        f"{prefix_sentence}Stripes beside the diagonal are neighbours above and below, one row of the picture apart."
     )
-    width = min(760, max(392, seen.tokens))
+    width = min(760, max(392, trace.tokens))
     picture = Picture(table, width=width, kind="png", words=f"layer {layer}, head {head}")
     return Fold(title, choices, Words(note, small=True), picture)
 
 
 def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
     """The end of the colour scale, and the table as a PNG."""
-    seen = subject.trace()
+    trace = subject.trace()
     with subject.turns():
-        weights = seen.matrix(layer, head)  # (tokens, tokens)
+        weights = trace.matrix(layer, head)  # (tokens, tokens)
     return colour_scale_end(weights), table_of(weights)
 
 

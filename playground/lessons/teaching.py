@@ -228,7 +228,7 @@ class Question:
 
 
 def quiz() -> tuple[Question, ...]:
-    tokens, wider = (224 // 16) ** 2, (384 // 16) ** 2
+    tokens, more_tokens = (224 // 16) ** 2, (384 // 16) ** 2
     return (
         Question(
             "A picture of 224 × 224 pixels is cut into patches of 16 × 16. How many patches are that?",
@@ -265,7 +265,8 @@ def quiz() -> tuple[Question, ...]:
         Question(
             "From 224 to 384 pixels at patch 16, the number of scores between patches grows by about",
             ("1.7 times", "2.9 times", "8.6 times", "16 times"), 2,
-            f"{tokens} patches become {wider}, and scores go with the square: {(wider / tokens) ** 2:.1f} times.",
+            f"{tokens} patches become {more_tokens}, and scores go with the square: {(more_tokens / tokens) ** 2:.1f} "
+            "times.",
         ),
         Question(
             "To hide a token from all others, one",

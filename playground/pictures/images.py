@@ -84,8 +84,8 @@ def _picture_of_array(numbers: Any) -> Image.Image:
     """Pixels from arrays of numpy, torch and others."""
     import numpy as np
 
-    on_cpu = numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
-    array = np.asarray(on_cpu)
+    cpu_numbers = numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
+    array = np.asarray(cpu_numbers)
     if array.ndim == 4 and len(array) == 1:
         array = array[0]
     if array.ndim == 3 and array.shape[0] in (1, 3) and array.shape[2] not in (1, 3):
@@ -95,7 +95,7 @@ def _picture_of_array(numbers: Any) -> Image.Image:
     if not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)) or not array.size:
         raise PlaygroundError(
             "An array is a picture with the shape (height, width, 3), (3, height, width) or (height, width); "
-            f"given was {tuple(np.shape(on_cpu))}."
+            f"given was {tuple(np.shape(cpu_numbers))}."
         )
     if array.dtype.kind == "f":
         if np.isnan(array).any():
@@ -158,17 +158,17 @@ def in_folder(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
 
 
-def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tuple[int, int]:
+def fit(image_size: tuple[int, int], patch: int, native_size: tuple[int, int]) -> tuple[int, int]:
     """The input size (H, W) for a picture of (width, height): the picture's aspect in whole patches, with about as many
     patches as the native size has, never more, and at least one along each side.
     """
     width, height = image_size
-    patches = max(1, native[0] // patch) * max(1, native[1] // patch)
+    patches = max(1, native_size[0] // patch) * max(1, native_size[1] // patch)
     aspect = min(max(height / width, 1 / patches), patches)
     rows, columns = math.sqrt(patches * aspect), math.sqrt(patches / aspect)
 
     def near_sides(side: float) -> list[int]:
-        return [step for step in range(math.floor(side) - 1, math.ceil(side) + 2) if 1 <= step <= patches]
+        return [count for count in range(math.floor(side) - 1, math.ceil(side) + 2) if 1 <= count <= patches]
 
     grids = [(r, c) for r in near_sides(rows) for c in {*near_sides(columns), patches // r}]
     grids += [(patches // c, c) for c in near_sides(columns)]
@@ -188,9 +188,10 @@ def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
     except (TypeError, ValueError):
         raise PlaygroundError(f"A size is (height, width) in pixels, not {size!r}.") from None
     if height < patch or width < patch or height % patch or width % patch:
-        nearest = tuple(max(1, round(n / patch)) * patch for n in (height, width))
+        nearest_size = tuple(max(1, round(n / patch)) * patch for n in (height, width))
         raise PlaygroundError(
-            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is {nearest}."
+            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is "
+            f"{nearest_size}."
         )
     if (tokens := height * width // patch**2) > MOST_PATCHES:
         raise PlaygroundError(
@@ -310,8 +311,8 @@ def upright_rgb(picture: Image.Image, pixels: int) -> Image.Image:
         # In the order of browsers: first the colour profile, then the opacity
         rgb = _on_white(to_srgb(colours), opacity) if opacity else to_srgb(colours.reduce(shrink))
         canvas.paste(rgb.reduce(shrink) if opacity else rgb, (0, top // shrink))
-    turn = UPRIGHT.get(_orientation(picture.info.get("exif")))
-    return canvas if turn is None else canvas.transpose(turn)
+    transposition = UPRIGHT.get(_orientation(picture.info.get("exif")))
+    return canvas if transposition is None else canvas.transpose(transposition)
 
 
 def shrinkage(picture: Image.Image, pixels: int) -> int:
@@ -383,10 +384,10 @@ def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.
         with contextlib.suppress(Exception):  # with a broken profile the picture opens without it
             from PIL import ImageCms
 
-            source = ImageCms.ImageCmsProfile(io.BytesIO(profile) if profile else ImageCms.createProfile("LAB"))
-            space, name = source.profile.xcolor_space.strip(), source.profile.profile_description or ""
+            source_profile = ImageCms.ImageCmsProfile(io.BytesIO(profile) if profile else ImageCms.createProfile("LAB"))
+            space, name = source_profile.profile.xcolor_space.strip(), source_profile.profile.profile_description or ""
             if space == {"L": "GRAY", "LAB": "Lab"}.get(mode, mode) and "sRGB" not in name:
-                transform = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
+                transform = ImageCms.buildTransform(source_profile, ImageCms.createProfile("sRGB"), mode, "RGB")
                 return lambda band: ImageCms.applyTransform(band, transform)  # type: ignore[return-value]
     return lambda band: band.convert("RGB")
 
@@ -394,12 +395,12 @@ def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.
 def _orientation(exif: bytes | None) -> int:
     """The EXIF orientation. Parsed by hand: Pillow would parse all of EXIF, print warnings, and trust claimed sizes."""
     tiff = exif.removeprefix(b"Exif\0\0").removeprefix(HIDDEN_EXIF) if isinstance(exif, bytes) else b""
-    order = "<" if tiff.startswith(b"II") else ">"
+    byte_order = "<" if tiff.startswith(b"II") else ">"
     with contextlib.suppress(struct.error):
-        (start,) = struct.unpack_from(order + "I", tiff, 4)
-        (tags,) = struct.unpack_from(order + "H", tiff, start)
-        for entry in range(start + 2, start + 2 + 12 * tags, 12):
-            tag, kind, length = struct.unpack_from(order + "HHI", tiff, entry)
+        (directory_start,) = struct.unpack_from(byte_order + "I", tiff, 4)
+        (tag_count,) = struct.unpack_from(byte_order + "H", tiff, directory_start)
+        for entry in range(directory_start + 2, directory_start + 2 + 12 * tag_count, 12):
+            tag, kind, length = struct.unpack_from(byte_order + "HHI", tiff, entry)
             if tag == 274 and kind in (3, 4) and length == 1:
-                return int(struct.unpack_from(order + TIFF_NUMBERS[kind], tiff, entry + 8)[0])
+                return int(struct.unpack_from(byte_order + TIFF_NUMBERS[kind], tiff, entry + 8)[0])
     return 1

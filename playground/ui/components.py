@@ -121,11 +121,11 @@ def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
     """A callback for the component `key` that does nothing once the component's page was left: Streamlit has then
     forgotten the component, but still calls the callback."""
 
-    def hear() -> None:
+    def listen_if_there() -> None:
         if key in st.session_state:
             listen()
 
-    return hear
+    return listen_if_there
 
 
 def spot(value: object, layers: int, heads: int) -> tuple[int, int] | None:

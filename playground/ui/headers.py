@@ -52,8 +52,8 @@ class Headers:
                 MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
-        closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
-        app = PlainTextResponse("Not found", status_code=404) if closed else self.app
+        is_closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
+        app = PlainTextResponse("Not found", status_code=404) if is_closed else self.app
         return await app(scope, receive, with_headers)
 
 

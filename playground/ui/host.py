@@ -89,15 +89,15 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
     if not subject.has(key):
         meanwhile = Picture(as_jpeg(small(subject.image)))
         yield Wait(f"Asking {subject.model} …", meanwhile)
-        first = []
+        first_parts = []
         for part in parts:
             if isinstance(part, Wait):
                 yield replace(part, meanwhile=part.meanwhile or meanwhile)
                 continue
-            first.append(part)
+            first_parts.append(part)
             if isinstance(part, VISIBLE_PARTS):
                 break
-        yield from first
+        yield from first_parts
         subject.kept(key, lambda: True)
     yield from parts
 
@@ -140,21 +140,21 @@ class _Player:
 
     def play(self, parts: Iterable[Part]) -> None:
         """Shows the parts. Successive Waits are shown in one place on the page, which the next part clears."""
-        coming = iter(parts)
-        place, part = None, next(coming, None)
+        part_iterator = iter(parts)
+        placeholder, part = None, next(part_iterator, None)
         while part is not None:
             if isinstance(part, Wait):
-                place = place or st.empty()
-                with place.container():
+                placeholder = placeholder or st.empty()
+                with placeholder.container():
                     if part.meanwhile:
                         self.part(part.meanwhile)
                     with st.spinner(part.words):
-                        part = next(coming, None)
+                        part = next(part_iterator, None)
                 continue
-            if place:
-                place.empty()
+            if placeholder:
+                placeholder.empty()
             self.part(part)
-            place, part = None, next(coming, None)
+            placeholder, part = None, next(part_iterator, None)
 
     def part(self, part: Part) -> None:
         match part:
@@ -168,12 +168,16 @@ class _Player:
             case Column() | Stays():
                 self.play(part)
             case Row():
-                shown = [
-                    (inner, share) for inner, share in zip(part, part.shares, strict=True) if not _is_settled(inner)
+                visible_parts = [
+                    (inner_part, share)
+                    for inner_part, share in zip(part, part.shares, strict=True)
+                    if not _is_settled(inner_part)
                 ]
-                for column, (inner, _) in zip(st.columns([share for _, share in shown]), shown, strict=True):
+                for column, (inner_part, _) in zip(
+                    st.columns([share for _, share in visible_parts]), visible_parts, strict=True
+                ):
                     with column:
-                        self.part(inner)
+                        self.part(inner_part)
             case Fold():
                 with st.expander(page.mathematics(part.title)):
                     self.play(part)
@@ -200,13 +204,13 @@ class _Player:
     def choice(self, choice: Choice) -> None:
         setting, options = choice.setting, choice.options
         self.bring_back(choice)
-        options_of = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
+        widget_options = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
         if isinstance(choice, Slider):
-            st.select_slider(**options_of, key=setting, width=WIDE)
+            st.select_slider(**widget_options, key=setting, width=WIDE)
         elif isinstance(choice, Pick):
-            st.selectbox(**options_of, key=setting, width=WIDE)
+            st.selectbox(**widget_options, key=setting, width=WIDE)
         else:
-            st.segmented_control(**options_of, key=setting, required=True)
+            st.segmented_control(**widget_options, key=setting, required=True)
 
     def bring_back(self, choice: Choice) -> None:
         """Restores a control's value, because Streamlit forgets the value of a control that was not drawn. A value that
@@ -225,10 +229,15 @@ class _Player:
         key = f"drawing_{drawing.name}"
         if isinstance(drawing.data, bytes):
             message, former_message = _Message.of(drawing.data, settings_now), state.get("messages", {}).get(key)
-            same = former_message and (former_message.digest, former_message.begins) == (message.digest, settings_now)
+            is_same = former_message and (former_message.digest, former_message.begins) == (
+                message.digest,
+                settings_now,
+            )
             if script.settles:
                 message = (
-                    former_message if same else replace(message, sent=settings_now | {"message": next(MESSAGE_NUMBERS)})
+                    former_message
+                    if is_same
+                    else replace(message, sent=settings_now | {"message": next(MESSAGE_NUMBERS)})
                 )
             self.messages[key] = message
             header, arrays = unpack(drawing.data)
@@ -245,10 +254,10 @@ class _Player:
 
     def open_head(self, clicked: object) -> None:
         """Opens a head in the microscope. `clicked` is unchecked input from a browser."""
-        c = self.here.vit.config
-        if head := spot(clicked, c.depth, c.heads):
-            shown = {"layer": str(head[0]), "head": str(head[1])}
-            st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
+        config = self.here.vit.config
+        if head := spot(clicked, config.depth, config.heads):
+            view_words = {"layer": str(head[0]), "head": str(head[1])}
+            st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | view_words)
 
     def exercise(self, exercise: Exercise) -> None:
         (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for a site without a server

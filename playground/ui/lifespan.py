@@ -31,9 +31,9 @@ def once_per_server() -> None:
     streamlit_private.hide_sessions()
     messages.connect()
     _log_to_stdout()
-    background = threading.Timer(AFTER_THE_FIRST_PICTURE, _warm_up)
-    background.daemon = True
-    background.start()
+    timer = threading.Timer(AFTER_THE_FIRST_PICTURE, _warm_up)
+    timer.daemon = True
+    timer.start()
 
 
 def _warm_up() -> None:
@@ -57,8 +57,8 @@ class InJson(logging.Formatter):
     """Logs each event as a line of JSON, its facts in fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        event = {"time": when, "level": record.levelname.lower(), "message": record.getMessage()}
+        timestamp = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        event = {"time": timestamp, "level": record.levelname.lower(), "message": record.getMessage()}
         if record.exc_info:
             event["trace"] = self.formatException(record.exc_info)
         return json.dumps(event, ensure_ascii=False)
@@ -78,11 +78,11 @@ async def lifespan(_) -> AsyncIterator[None]:
     _open_more_files()
     sys.setswitchinterval(TURN)
     settings.find_a_folder()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        _end_soon_after(number)
-    forgetting = asyncio.create_task(_forget_the_gone())
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        _end_soon_after(signal_number)
+    forget_task = asyncio.create_task(_forget_the_gone())
     yield
-    forgetting.cancel()
+    forget_task.cancel()
 
 
 def _open_more_files() -> None:
@@ -90,10 +90,10 @@ def _open_more_files() -> None:
     with suppress(ImportError, ValueError, OSError):  # missing on Windows, forbidden on some systems
         import resource
 
-        has, may_have = resource.getrlimit(resource.RLIMIT_NOFILE)
-        limit = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
-        if has != resource.RLIM_INFINITY and has < limit:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, may_have))
+        soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        limit = FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, FILES)
+        if soft_limit != resource.RLIM_INFINITY and soft_limit < limit:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard_limit))
 
 
 async def _forget_the_gone() -> None:
@@ -107,13 +107,13 @@ async def _forget_the_gone() -> None:
 def _end_soon_after(number: signal.Signals) -> None:
     """Ends the process LAST_SECONDS after the signal. The server would wait for every connection and thread, such as a
     stalled upload or a long computation; an alarm of the operating system does not."""
-    former = signal.getsignal(number)
+    former_handler = signal.getsignal(number)
 
     def end(number: int, frame) -> None:
         if hasattr(signal, "alarm"):  # not on Windows
             signal.alarm(LAST_SECONDS)
-        if callable(former):
-            former(number, frame)
+        if callable(former_handler):
+            former_handler(number, frame)
 
     signal.signal(number, end)
 

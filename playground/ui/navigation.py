@@ -70,9 +70,9 @@ def _look(address: dict[str, str] | None) -> None:
     words, view = chosen.read_address(address) if address is not None else ({}, {})
     message = message or {"choice": {}, "view": {}, "key": None}
     key = message["key"] or state.get("key")
-    former = state.get("here")
-    words = words or message["choice"] or (former.words() if former else {})
-    view = view or chosen.view_of(message["view"]) or (former.view if former else {})
+    former_here = state.get("here")
+    words = words or message["choice"] or (former_here.words() if former_here else {})
+    view = view or chosen.view_of(message["view"]) or (former_here.view if former_here else {})
     state.key = key
     if key and people.KEY.fullmatch(key):
         ledger.seats.asks(streamlit_private.session(), key)
@@ -99,10 +99,10 @@ def _stay() -> None:
         _open(here.words(), here.view, here.key, here)
 
 
-def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: Here | None = None) -> None:
+def _open(words: dict[str, str], view: dict[str, str], key: str | None, former_here: Here | None = None) -> None:
     state = st.session_state
     try:
-        new = Here(words, view, key)
+        new_here = Here(words, view, key)
     except PlaygroundError as error:
         if state.page == MICROSCOPE:  # here the browser itself asks for the numbers and shows errors
             state.here = _instead()
@@ -112,8 +112,8 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
         st.rerun()  # draws the toolbar again, which shows the choice
-    if same is None or new.person is not same.person:  # else `state.here` stays `same`
-        state.here = new
+    if former_here is None or new_here.person is not former_here.person:  # else `state.here` stays as it is
+        state.here = new_here
     state.pop("answer", None)
 
 
@@ -152,9 +152,9 @@ def _address_of(page: str, has_moved: bool) -> dict[str, str]:
 def _settings_now() -> dict[str, str]:
     """The settings as words of an address, without defaults."""
     state, words = st.session_state, {}
-    former, state.chosen = state.get("chosen", {}), {}
+    former_values, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
-        state.chosen[name] = value = state.get(name, former.get(name, setting.default))
+        state.chosen[name] = value = state.get(name, former_values.get(name, setting.default))
         if setting.found(name, words) != value:
             words[name] = str(value)
     return words
@@ -167,6 +167,6 @@ def tell_settings(part: str) -> None:
     state, settings = st.session_state, _settings_now()
     state.address = state.here.words() | settings
     message = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}
-    n, former = state.get("told_settings", (0, None))
-    state.told_settings = (n + (message != former), message)
+    number, former_message = state.get("told_settings", (0, None))
+    state.told_settings = (number + (message != former_message), message)
     app_component("settings")(key=f"settings_{part}", data=message | {"n": state.told_settings[0]})

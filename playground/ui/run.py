@@ -71,20 +71,20 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
 
 def at_unix_socket(file: Path) -> socket.socket:
     """A Unix socket that only its owner may open."""
-    listening = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     mask = os.umask(0o177)
     try:
-        listening.bind(str(file))
+        listener.bind(str(file))
     finally:
         os.umask(mask)
-    listening.listen(BACKLOG)
-    return listening
+    listener.listen(BACKLOG)
+    return listener
 
 
 def at_port(host: str, port: int) -> list[socket.socket]:
     """Listening sockets, one for each address family of the host. Each names its protocol: asyncio sets TCP_NODELAY
     on such sockets only."""
-    listening = []
+    listeners = []
     for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         listener = socket.socket(family, kind, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -96,8 +96,8 @@ def at_port(host: str, port: int) -> list[socket.socket]:
             listener.close()
             continue
         listener.listen(BACKLOG)
-        listening.append(listener)
-    return listening
+        listeners.append(listener)
+    return listeners
 
 
 if __name__ == "__main__":

@@ -119,9 +119,9 @@ def notes() -> None:
 
 
 def sheets() -> None:
-    for name, words in SHEETS.items():
+    for name, title in SHEETS.items():
         row = st.columns([3, 1, 1], vertical_alignment="center")
-        row[0].markdown(words)
+        row[0].markdown(title)
         for column, paper in zip(row[1:], printed.PAPERS, strict=True):
             file = f"{name}-{paper}.pdf"
             column.download_button(
@@ -132,7 +132,7 @@ def sheets() -> None:
 
 
 def quiz() -> None:
-    right = answered_count = 0
+    right_count = answered_count = 0
     questions = teaching.quiz()
     for number, question in enumerate(questions, start=1):
         answer = st.radio(
@@ -142,14 +142,16 @@ def quiz() -> None:
         if answer is None:
             continue
         answered_count += 1
-        right += answer == question.right
+        right_count += answer == question.right
         answer_sentence = (
             "Right." if answer == question.right else f"No: {mathematics(question.options[question.right])}."
         )
         st.markdown(
             f":{'green' if answer == question.right else 'orange'}[**{answer_sentence}**] {mathematics(question.why)}"
         )
-    st.markdown(f"**{right} of {answered_count} right**, {len(questions)} questions in all. Nothing is kept or sent.")
+    st.markdown(
+        f"**{right_count} of {answered_count} right**, {len(questions)} questions in all. Nothing is kept or sent."
+    )
 
 
 # The slides of a plan are one file: the interactive story about the chosen picture, drawings and questions of lessons,
@@ -200,7 +202,7 @@ def without_rows(parts: Iterable[dict]) -> Iterator[dict]:
     for part in parts:
         if part["kind"] == "row":
             timing = {name: part[name] for name in ("after",) if name in part}  # the question before the row, if any
-            yield from (inner | timing for inner in without_rows(part["parts"]))
+            yield from (inner_part | timing for inner_part in without_rows(part["parts"]))
         else:
             yield part
 
@@ -213,16 +215,16 @@ def living_page(here: Here) -> str:
     """The HTML of the interactive story about the person's picture, in the view in which the picture opens."""
     from playground.figures import html
 
-    seen, named = here.trace(), here.sample_name
+    trace, sample = here.trace(), here.sample_name
     opening_view = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.setup), {}))
-    fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
+    fits_all = 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim <= MOST_BYTES
     story = {
-        "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
-        "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(named).parts] if named else [],
+        "place": {"model": here.model_name} | ({"sample": sample} if sample else {}), "model": here.model_name,
+        "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(sample).parts] if sample else [],
     }  # fmt: skip
     with queue.drawing():
-        spec = replace(opening_view, layers="all") if fits else html.light(opening_view, seen)
-        return html.story(spec, seen, here.picture.image, story)
+        spec = replace(opening_view, layers="all") if fits_all else html.light(opening_view, trace)
+        return html.story(spec, trace, here.picture.image, story)
 
 
 def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
@@ -235,8 +237,8 @@ def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
             pages.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
         elif scene.page == "teach":
             quiz = teaching.quiz()
-            chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
-            for number, question in enumerate(chosen, start=1):
+            chosen_questions = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
+            for number, question in enumerate(chosen_questions, start=1):
                 name, lesson = f"{scene.title}: {number} of {QUIZ}", of_the_quiz(number, question)
                 pages.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
         else:
@@ -246,12 +248,12 @@ def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
 
 
 def offer_slides(here: Here, scenes: list[teaching.Scene]) -> None:
-    about = (tuple(scene.title for scene in scenes), here.picture.id, here.setup)
+    slides_key = (tuple(scene.title for scene in scenes), here.picture.id, here.setup)
     minutes = sum(scene.minutes for scene in scenes)
     if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides", disabled=not scenes):
         with st.spinner("Playing the scenes of the plan on your picture"):
-            state.slides = (about, slides(here, scenes, f"Attention in {minutes} minutes").encode())
-    if state.get("slides", (None,))[0] == about:
+            state.slides = (slides_key, slides(here, scenes, f"Attention in {minutes} minutes").encode())
+    if state.get("slides", (None,))[0] == slides_key:
         data = state.slides[1]
         st.download_button(
             f"One file, {len(data) / 2**20:.1f} MB", data, f"attention-{minutes}.html", "text/html",
