@@ -4,21 +4,25 @@ A cut is one text, the same in Python, in an address, on the command line and in
 before the softmax; a head is ablated after it:
 
     7,5>3,2         patch (7, 5) does not hear patch (3, 2), in any layer or head
-    7,5>3,2@4.1     in layer 4, head 1 alone; @4+5.0+1: in heads 0 and 1 of layers 4 and 5
-    7,5+7,6>cls     two patches do not hear the class token
-    *>3,2+3,3       no token hears these two patches
-    *>*@4.1         in that head every token hears itself alone
-    *>3x3           patches hear the 3 × 3 around them alone, as a convolution; *>3x3+cls: and the class token
-    zero@4.1        that head gives nothing; several: zero@4.0+1; all heads of a layer: zero@4
-    mean@4.1        that head gives every token its mean output over all tokens
+    7,5>3,2@4.1     the same in head 1 of layer 4 alone
+    7,5>3,2@4+5.0+1   the same in heads 0 and 1 of layers 4 and 5
+    7,5+7,6>cls     patches (7, 5) and (7, 6) do not hear the class token
+    *>3,2+3,3       no token hears patches (3, 2) and (3, 3)
+    *>*@4.1         in head 1 of layer 4 every token hears itself alone
+    *>3x3           each patch hears only the 3 × 3 patches around it, as a convolution does
+    *>3x3+cls       each patch also hears the class token
+    zero@4.1        head 1 of layer 4 gives nothing; zero@4.0+1: heads 0 and 1; zero@4: all heads of layer 4
+    mean@4.1        head 1 of layer 4 gives every token the head's mean output over all tokens
 
 Every token always hears itself. Other texts need more than one pass: they put values from another picture's pass
 (--with-image, with=) into this one, or change a head's output for one later head alone:
 
-    residual@6      all tokens as they leave layer 6; also mlp, attention, queries, keys, values
-    residual@6:7,5+cls   these tokens alone; 7,5<3,2: patch (7, 5) becomes the other picture's patch (3, 2)
-    head@4.1        what that head gives
-    head@4.1>5.3    the same, but head 5.3 alone hears of it; zero@4.1>5.3: head 5.3 alone hears nothing of head 4.1
+    residual@6      the other picture's tokens as they leave layer 6; also mlp, attention, queries, keys, values
+    residual@6:7,5+cls   the same for patch (7, 5) and the class token alone
+    residual@6:7,5<3,2   patch (7, 5) gets the value of the other picture's patch (3, 2)
+    head@4.1        the other picture's output of head 1 of layer 4
+    head@4.1>5.3    the same, but only head 3 of layer 5 hears the change
+    zero@4.1>5.3    head 3 of layer 5 alone hears nothing of head 1 of layer 4
 
 `read` parses cuts. `read_put` parses the texts with other pictures' values or a later head, and
 playground/analysis/interventions.py runs these.
@@ -35,7 +39,7 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 
-MOST = 16  # cuts in one pass
+MOST = 16  # most cuts in one pass
 MOST_NAMED = 4096  # tokens, layers and heads that a text may name
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
@@ -70,8 +74,8 @@ class Cut:
     """A cut. None in a field means all tokens, layers or heads."""
 
     text: str
-    hearers: tuple[int, ...] | None  # tokens
-    unheard: tuple[int, ...] | None  # tokens
+    hearers: tuple[int, ...] | None  # numbers of tokens
+    unheard: tuple[int, ...] | None  # numbers of tokens
     kernel: int  # 0, or the side of a square: a hearer hears only the square around itself, and `kept`
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None

@@ -42,7 +42,7 @@ METHODS = ("gradient", "integrated", "chefer", "legrad")
 SIGNED = ("gradient", "integrated")  # methods that give each token a sign
 DEFAULT = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
 STEPS = 24  # number of gradients that integrated gradients averages
-BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
+BLOCK = 2**20  # most weights in memory at one time: they fit into a processor's cache
 KEPT = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
 
 MEMORY = Path("/proc/meminfo")

@@ -94,7 +94,7 @@ def _photograph(
     )
 
 
-PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 that DINOv2 was trained with
+PHOTOGRAPHS = (  # about 28 × 28 patches, three times as fast as DINOv2's usual 37 × 37
     _photograph(
         "chelsea.png", "Chelsea the cat", (11, 23), (23, 34), 6, 5,
         "Point at one eye: the other eye lights up, across the whole face.",

@@ -290,7 +290,7 @@ def memory_to_spare() -> int:
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    """{name: number}, from a file with one name and one number a line."""
+    """{name: number}, from a file each of whose lines holds a name and a number."""
     return {words[0]: int(words[1]) for line in file.read_text().splitlines() if len(words := line.split()) > 1}
 
 

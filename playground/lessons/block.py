@@ -235,7 +235,7 @@ def all_bent(subject: Subject) -> tuple[Bent, ...]:
 
 
 def bent_of(inputs: Tensor) -> Bent:
-    """inputs: (patches, mlp_width)"""
+    """Facts about the numbers that enter the activation function. inputs: (patches, mlp_width)"""
     from playground.analysis.block import gelu
 
     counts, _ = np.histogram(inputs.numpy(), bins=BARS, range=(-REACH, REACH))

@@ -20,7 +20,7 @@ Shapes = list[tuple[str, tuple[int, ...]]]  # (a tensor's name in words, its sha
 
 
 def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
-    """The shortest attention of all: Q = K = V = X."""
+    """The shapes of attention without matrices: Q = K = V = X."""
     x = _random_numbers(batch, tokens, dim)
     weights = (x @ x.mT / dim**0.5).softmax(-1)
     return [
@@ -166,7 +166,7 @@ class Comparison:
 
 
 def apart(qkv: QKV, scale: float) -> float:
-    """The largest absolute difference between the outputs of the two implementations."""
+    """The largest absolute difference between the outputs of attention by hand and of the fused kernel."""
     q, k, v = (_batched(t) for t in qkv)
     return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 

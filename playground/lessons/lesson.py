@@ -48,7 +48,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Written(Setting):
-    """A setting with too many options to list: any text that matches a pattern."""
+    """A setting whose value is any text that matches a pattern."""
 
     options: tuple = ()
     pattern: str = ""
@@ -157,7 +157,7 @@ class Subject(Protocol):
         machine."""
 
     def that_names(self) -> Subject:
-        """The same picture in a model with a classifier; if possible, one that names everyday things."""
+        """The same picture in a model with a classifier; if possible, in a model that names everyday things."""
 
     def has(self, what: Hashable) -> bool:
         """Whether `kept` has stored a result under `what`."""

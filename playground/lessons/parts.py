@@ -114,7 +114,7 @@ class After(tuple):
 
 class Stays(tuple):
     """Parts that only Python can compute. In the folder without a server they keep showing the sample when the other
-    parts show a visitor's photograph; a line says so."""
+    parts show a visitor's photograph; the page says so."""
 
     def __new__(cls, *parts: Part) -> Stays:
         return super().__new__(cls, parts)
@@ -157,12 +157,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Slider(Choice):
-    """A control for a setting with many options in an order."""
+    """A slider for a setting with many options in an order."""
 
 
 @dataclass(frozen=True)
 class Pick(Choice):
-    """A control for a setting with many options: a list that opens."""
+    """A drop-down list for a setting with many options."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Chart:
     name: str  # name of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # replaces the y of these traces, or all traces
+    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # trace -> its y; or all traces
 
 
 @dataclass(frozen=True)

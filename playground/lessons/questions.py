@@ -123,7 +123,7 @@ class Photo:
     paints: bool = False  # whether the picture is grey already before the answer
     lines: bool = False  # whether the grid is drawn before the answer
     counts: bool = False  # whether the number of patches is guessed: one is outlined, and the answer shows the grid
-    words: str = ""  # below the picture
+    words: str = ""  # the caption below the picture
     beside: Beside | None = None
     height: int = HEIGHT
 

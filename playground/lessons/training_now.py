@@ -30,7 +30,7 @@ ALONE, TOLD = "alone", "told"  # the two models, as training/quick.py calls them
 NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
 LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
 LEARNER = Setting.of(ALONE, NAMES)
-FINE = 96  # pixels of a field on the screen
+FINE = 96  # pixels along a field of the board
 LARGE = 0.25  # share of a patch's attention on its twin, well above chance
 PAIR = "one pair: each has to name the other’s colour"
 NEEDS = (
@@ -297,7 +297,7 @@ def _packed(
 
 
 def layer_of(data: bytes, layer: int) -> bytes:
-    """The same pack with only this layer."""
+    """The pack `data` with only this layer."""
     header, arrays = unpack(data)
     index = header["held"].index(layer)
     del header["sections"], arrays["value_norms"]

@@ -133,7 +133,7 @@ def any_convolution(subject: Subject) -> Fold:
 
 
 def shift_question(difference: float, layer: int, head: int, convolution_text: str, pictures: Pictures) -> Question:
-    """`difference`: in per cent; `convolution_text`: the words for what the shift does to a convolution's outputs."""
+    """`difference`: per cent of the weight; `convolution_text`: what the shift does to a convolution's outputs."""
     return Question(
         "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
         Number(0, 100, " %"), difference,

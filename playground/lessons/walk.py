@@ -64,7 +64,7 @@ def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[st
 class Walk:
     steps: list[Step]
     tensors: list[dict[str, Tensor]]  # for each step {name: tensor}
-    tokens: list[str]  # names
+    tokens: list[str]  # their names
     scale: float
 
     @property

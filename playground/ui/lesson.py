@@ -77,7 +77,7 @@ def with_subscripts(text: str) -> str:
 
 
 def steps(titles: Mapping[str, str]) -> str:
-    """Offers the page's steps and returns the chosen one: one step is on the screen at a time."""
+    """Offers the page's steps and returns the chosen step, the only one that is shown."""
     if len(titles) > 1:
         st.pills("Step", titles, format_func=titles.get, key="step", label_visibility="collapsed", required=True)
     st.session_state.titles = titles

@@ -119,7 +119,8 @@ def session() -> str:
 
 
 def toast(sentence: str, former_toast=None, **options):
-    """Shows a toast in place of the former toast; in a fragment beside it, because a fragment may not change it."""
+    """Shows a toast in place of the former toast; in a fragment beside the former toast, which a fragment
+    may not change."""
     if former_toast is not None:
         try:
             return former_toast.toast(sentence, **options)

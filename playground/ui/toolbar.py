@@ -122,7 +122,7 @@ class Ahead:
         )  # not Streamlit's pages; /c/ is the page of a class for phones
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        # Streamlit would compress numbers at every request, although numbers don't become smaller
+        # Without accept-encoding, so that Streamlit does not compress numbers, which hardly become smaller
         plain_scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
         if scope["method"] != "GET" or f"{path_of(scope)}/".startswith(other_prefixes):
             return await self.app(plain_scope, receive, send)
