@@ -179,12 +179,12 @@ def room(vit: VisionTransformer, pictures: int, tokens: int) -> Iterator[None]:
 
 
 def in_room(
-    vit: VisionTransformer, tokens: int, largest: int, fitting_counts: list[int], work: Callable[[int], Made]
+    vit: VisionTransformer, tokens: int, most_passes: int, fitting_counts: list[int], work: Callable[[int], Made]
 ) -> Made:
-    """Runs `work` with at most `largest` passes at once. While a graphics card has too little memory, halves the
+    """Runs `work` with at most `most_passes` passes at once. While a graphics card has too little memory, halves the
     number; `fitting_counts` keeps the number that fitted."""
     while True:
-        pass_count = min([largest, *fitting_counts])
+        pass_count = min([most_passes, *fitting_counts])
         try:
             with room(vit, pass_count, tokens):
                 return work(pass_count)

@@ -96,7 +96,7 @@ def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: S
     )  # fmt: skip
 
 
-def stream(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
     if not subject.has("stream"):  # loading a large model takes a while
         picture = as_jpeg(pictures.small(subject.image))
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
@@ -190,7 +190,7 @@ def bend_question(width: int, hidden: int) -> Question:
     )  # fmt: skip
 
 
-def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
     import torch
 
     from playground.analysis.block import gelu
@@ -210,7 +210,7 @@ def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
         bend_words = f"{config.activation}{', gated' if config.gated_mlp else ''}"
         yield Words(f"This model has another bend ({bend_words}); the curve is GELU’s.", small=True)
     yield choice_of_layer(subject)
-    layer = layer_of(chosen.layer, subject)
+    layer = layer_of(settings.layer, subject)
     facts = facts_by_layer[layer]
     yield Chart(curves(f"What enters the bend in layer {layer}", facts.counts), "gelu", 290)
     yield Ask(bend_question(config.width, config.mlp_width))
@@ -307,7 +307,7 @@ def norms_question() -> Question:
     )  # fmt: skip
 
 
-def norms(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def norms(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(norms_question())
     yield Row(
         Column(
@@ -319,7 +319,7 @@ def norms(subject: Subject, chosen: Settings) -> Iterator[Part]:
             Code("x = norm(x + attention(x))\nx = norm(x + mlp(x))"),
         ),
     )
-    yield from one_norm(subject, chosen.times)
+    yield from one_norm(subject, settings.times)
 
 
 TIMES = (1, 10, 100)

@@ -163,7 +163,7 @@ READ = {
 }  # Config.pool -> words for the vector that the classifier reads
 
 
-def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     result = yield from answered(subject)
     config, logits, labels = result.config, result.seen.logits, result.labels
     assert logits is not None
@@ -182,7 +182,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         else "The picture’s **label**: what somebody says it shows",
         {setting_of_label(number, result): f"{number}: {label}" for number, label in enumerate(labels)},
     )
-    label = int(chosen.supposed) if chosen.supposed and int(chosen.supposed) < len(labels) else result.label
+    label = int(settings.supposed) if settings.supposed and int(settings.supposed) < len(labels) else result.label
     yield table(result, label)
     yield Words(loss_words(result, label))
     yield Fold(
@@ -190,9 +190,9 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Chart(one_hot(result, label), "one-hot", 240),
         Words(look_up(result, label)),
     )
-    yield Fold("More: the head for pre-training", *pretraining(result, chosen.top))
+    yield Fold("More: the head for pre-training", *pretraining(result, settings.top))
     modes = Choice("mode", "Two passes with", MODES)
-    yield Fold("More: two passes in training mode", modes, Words(passes(result, chosen.mode == "train")))
+    yield Fold("More: two passes in training mode", modes, Words(passes(result, settings.mode == "train")))
     costliest = int(logits.argmin())
     yield Exercise(
         "Choose the class that would cost most. How do its logit and its loss go together?",

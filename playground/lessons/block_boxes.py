@@ -47,7 +47,7 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, widenin
     )  # fmt: skip
 
 
-def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def whole(subject: Subject, settings: Settings) -> Iterator[Part]:
     if not subject.has("boxes"):
         yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
     boxes = subject.kept("boxes", lambda: boxes_by_name(subject))
@@ -57,7 +57,7 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
         weights_question(subject.model, counts, config.depth, config.mlp_width / config.width), subject.model_name
     )
     yield Choice("box", "Open a box", {name: name for name in boxes})
-    box = boxes.get(chosen.box, boxes["Attention"])
+    box = boxes.get(settings.box, boxes["Attention"])
     layer_words = f" × {config.depth} layers" if box.name in IN_LAYERS else ""
     formula = f"\n\n`{box.formula}`" if box.formula else ""
     yield Row(
@@ -66,7 +66,7 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
         shares=(3, 2),
     )
     share = box.weights / sum(counts.values())
-    largest = max(boxes.values(), key=lambda box: box.weights)
+    largest_box = max(boxes.values(), key=lambda box: box.weights)
     D = config.width
     gain_sentence = (
         f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if config.layer_scale else ""
@@ -80,10 +80,10 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
         ),
         Exercise(
             "Open the box that has most of the parameters.",
-            f"{largest.name}: {largest.weights:,}. {largest.says}",
+            f"{largest_box.name}: {largest_box.weights:,}. {largest_box.says}",
             hint="The longest bar.",
             id="block_largest",
-            done=When({"box": [largest.name]}),
+            done=When({"box": [largest_box.name]}),
         ),
         think(
             "Which of the nine steps on the page Shapes have parameters?",
@@ -113,24 +113,24 @@ def boxes_by_name(subject: Subject) -> dict[str, Box]:
 
 def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> list[Box]:
     """The model's boxes from the picture to the answer. image_size: (H, W)"""
-    c, block = vit.config, vit.blocks[0]
-    D, L, prefix_count = c.width, c.depth, len(c.prefix)
+    config, block = vit.config, vit.blocks[0]
+    D, L, prefix_count = config.width, config.depth, len(config.prefix)
     patches = tokens - prefix_count
     prefix_says = {
         "cls": "a class token, in which the model can collect what the whole picture shows",
         "dist": "a distillation token, which was taught by another network",
-        "reg": f"{c.registers} registers, spare tokens without a place in the picture",
+        "reg": f"{config.registers} registers, spare tokens without a place in the picture",
     }
     prefix_words = " and ".join(
-        words for key, words in prefix_says.items() if any(name.startswith(key) for name in c.prefix)
+        words for key, words in prefix_says.items() if any(name.startswith(key) for name in config.prefix)
     )
     shape = f"{tokens} × {D}"
     model_boxes = [
         Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image_size[0]} × {image_size[1]} × 3", 0),
         Box(
             "Patches",
-            f"Each patch of {c.patch_size} × {c.patch_size} pixels is one row of {3 * c.patch_size**2:,} numbers; one "
-            f"matrix turns it into a token of {D} numbers.",
+            f"Each patch of {config.patch_size} × {config.patch_size} pixels is one row of "
+            f"{3 * config.patch_size**2:,} numbers; one matrix turns it into a token of {D} numbers.",
             f"{patches} × {D}",
             _count(vit.patch_embed),
             "x_p E + b",
@@ -147,7 +147,7 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             )
         )
     model_boxes += [
-        Box("Positions", _positions(c.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
+        Box("Positions", _positions(config.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
         Box(
             "Norm",
             "Each token is rescaled to mean 0 and variance 1; then a learned gain and shift. The sum that flows "
@@ -158,8 +158,8 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
         ),
         Box(
             "Attention",
-            f"The only part in which tokens meet: {c.heads} heads, each with queries, keys and values of "
-            f"{D // c.heads} numbers.",
+            f"The only part in which tokens meet: {config.heads} heads, each with queries, keys and values of "
+            f"{D // config.heads} numbers.",
             shape,
             L * _count(block.attn),
             "softmax(QKᵀ / √d_k) V, then W_O",
@@ -167,15 +167,15 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
         Box(
             "Add",
             "What the branch returns is added to the token: a push. What the token was stays in the sum."
-            + (" A learned gain (layer scale) makes the push smaller or larger." if c.layer_scale else ""),
+            + (" A learned gain (layer scale) makes the push smaller or larger." if config.layer_scale else ""),
             shape,
             2 * L * _count(block.ls1),
             "x + push",
         ),
         Box(
             "MLP",
-            f"The same small network for each token: {D} numbers become {c.mlp_width}, GELU bends each of them, and "
-            f"{D} come back. No token sees another one here.",
+            f"The same small network for each token: {D} numbers become {config.mlp_width}, GELU bends each of them, "
+            f"and {D} come back. No token sees another one here.",
             shape,
             L * _count(block.mlp),
             "GELU(x W_1 + b_1) W_2 + b_2",
@@ -185,13 +185,13 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
         ),
         Box(
             "Answer",
-            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {c.classes} "
+            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {config.classes} "
             "classes."
-            if c.classes
+            if config.classes
             else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
-            str(c.classes or D),
+            str(config.classes or D),
             _count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
-            "y W + b" if c.classes else "",
+            "y W + b" if config.classes else "",
         ),
     ]
     return model_boxes

@@ -80,7 +80,7 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
     )  # fmt: skip
 
 
-def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def read(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The logit lens, layer after layer."""
     answer = yield from answered(subject)
     label = answer.labels[answer.label]

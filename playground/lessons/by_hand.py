@@ -29,7 +29,7 @@ NEAR_LARGEST = MOST - 10  # a token whose new value is larger counts as near the
 # Queries and keys -----------------------------------------------------------------------------------------------------
 
 
-def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
     a_to_b, b_to_a = weights_of_a_and_b()
     yield Words(
         "Nine tokens, each with two arrows. A’s query times B’s key is a **score**: how well the two agree. The "
@@ -113,7 +113,7 @@ def longer_query_question() -> Question:
     arrows = by_hand.read(at_first(), tokens=18)
     longer_arrows = torch.cat([arrows[:9] * 2, arrows[9:]])
     old_row, new_row = (100 * by_hand.weights(a)[0] for a in (arrows, longer_arrows))
-    index, largest = int(old_row.argmax()), float(old_row.max())
+    index, largest_weight = int(old_row.argmax()), float(old_row.max())
     return Question(
         "by_hand_query",
         "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
@@ -125,10 +125,10 @@ def longer_query_question() -> Question:
             title="Whom A listens to", unit=" %",
         ),
         tempting=(
-            ((largest - 2, largest + 2), "That is what it was. The length would not count if all queries were brought "
-             "to length one."),
+            ((largest_weight - 2, largest_weight + 2), "That is what it was. The length would not count if "
+             "all queries were brought to length one."),
             ((99, 100), "All of it would need scores that are infinitely far apart."),
-            ((0, largest - 2), "A longer query makes the row sharper: the largest weight grows, and the others "
+            ((0, largest_weight - 2), "A longer query makes the row sharper: the largest weight grows, and the others "
              "shrink."),
         ),
     )  # fmt: skip
@@ -137,7 +137,7 @@ def longer_query_question() -> Question:
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-def values(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def values(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Weights alone move nothing. Each token also has a **value**, here one number. A token receives the mean of "
         "all values, weighted by its row. Drag an arrow."
@@ -187,13 +187,13 @@ def mean() -> Question:
 # On a picture ---------------------------------------------------------------------------------------------------------
 
 
-def colours(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
-    packed_trace = subject.kept(("colours", chosen.patch), lambda: on_colours(subject, chosen.patch))
-    from_photo = Made("colours", {"patch": chosen.patch, "temperatures": TEMPERATURES})
+    packed_trace = subject.kept(("colours", settings.patch), lambda: on_colours(subject, settings.patch))
+    from_photo = Made("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
     yield Drawing("friends", packed_trace, ("temperature", "hidden", "at"), from_photo)
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCHES})
     yield Exercise(
@@ -267,7 +267,7 @@ def dark_question() -> Question:
 # Masks ----------------------------------------------------------------------------------------------------------------
 
 
-def masks(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Hide a token: **−∞** is added to its score before the softmax. e^−∞ is exactly 0, and the row still sums to "
         "one."

@@ -65,13 +65,13 @@ def column_question() -> Question:
     )  # fmt: skip
 
 
-def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def file(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.lessons.listing import PARTS as parts
 
     yield Choice("part", "Part", PARTS)
-    yield Words(parts[chosen.part].says)
-    yield Drawing("read", {"parts": lines_of_part(chosen.part)})
-    yield try_it(chosen.module)
+    yield Words(parts[settings.part].says)
+    yield Drawing("read", {"parts": lines_of_part(settings.part)})
+    yield try_it(settings.module)
     yield Exercise(
         "Open the part in which W_O is applied. What is it called there?",
         "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
@@ -134,7 +134,7 @@ def fused_question() -> Question:
     )  # fmt: skip
 
 
-def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def twice(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.lessons.listing import listing
     from playground.vit import attention, attention_by_hand
 
@@ -143,7 +143,7 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(fused_question())
     yield Wait("Comparing both on this picture …")
     numbers = on_the_picture(subject)
-    timing_parts = measured(subject) if chosen.timed == "yes" else ()
+    timing_parts = measured(subject) if settings.timed == "yes" else ()
     yield After(
         "code_fused",
         Words(
@@ -154,7 +154,7 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
         *timing_parts,
     )
     yield in_blocks(numbers)
-    yield in_julia(chosen.line)
+    yield in_julia(settings.line)
 
 
 def in_blocks(numbers: dict[str, Any]) -> Fold:
@@ -199,7 +199,7 @@ def measured(subject: Subject) -> Iterator[Part]:
             return [measure(tokens, give_way=give_way) for tokens in TOKENS]
 
     timings = subject.kept("both attentions timed", work)
-    figure, last = go.Figure(), timings[-1]
+    figure, last_case = go.Figure(), timings[-1]
     for name, milliseconds, colour in (
         ("by hand", [t.by_hand for t in timings], KEY), ("fused", [t.fused for t in timings], QUERY),
     ):  # fmt: skip
@@ -211,8 +211,8 @@ def measured(subject: Subject) -> Iterator[Part]:
     figure.update_layout(title="12 heads of 64, medians of 7")
     yield Chart(figure, "attention-by-hand-and-fused", 300)
     yield Words(
-        f"At {last.tokens:,} tokens the fused kernel takes **{last.fused / last.by_hand:.2f} ×** the time of "
-        f"the one by hand; their largest difference is {last.apart:.1e}."
+        f"At {last_case.tokens:,} tokens the fused kernel takes **{last_case.fused / last_case.by_hand:.2f} ×** the "
+        f"time of the one by hand; their largest difference is {last_case.apart:.1e}."
     )
 
 
@@ -252,7 +252,7 @@ def measured_on(subject: Subject) -> dict[str, Any]:
 # A library, and where the picture breaks ------------------------------------------------------------------------------
 
 
-def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def library(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Measuring all rows of this picture …")
     numbers = on_the_picture(subject)
     yield Words(

@@ -59,7 +59,7 @@ def ratio_question(small_count: int, large_count: int) -> Question:
     )  # fmt: skip
 
 
-def pairs(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(ratio_question(SMALL.tokens, LARGE.tokens))
     fine_case, coarse_case = (replace(MIDDLE, patch=side) for side in (32, 48))
     token_ratio, score_ratio = MIDDLE.tokens / SMALL.tokens, MIDDLE.entries / SMALL.entries
@@ -127,7 +127,7 @@ def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
     )  # fmt: skip
 
 
-def formulas(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
     n, d = SMALL.tokens, SMALL.width
     pair_flops = cost.pair_flops(n, d)
     yield Ask(share_question(n, d, (cost.mlp_flops(n, d), cost.attention_flops(n, d) - pair_flops, pair_flops)))
@@ -178,7 +178,7 @@ def doubled_question() -> Question:
     )  # fmt: skip
 
 
-def memory(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def memory(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield drawing("dials", "bytes", "kept")
     yield Ask(doubled_question())
 
@@ -208,16 +208,16 @@ def fewer_question() -> Question:
     )  # fmt: skip
 
 
-def measured(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    case = Case(**{name: getattr(chosen, name) for name in DIALS}) if is_a_case(chosen) else None
+def measured(subject: Subject, settings: Settings) -> Iterator[Part]:
+    case = Case(**{name: getattr(settings, name) for name in DIALS}) if is_a_case(settings) else None
     yield Words(
         "One layer of this width, one image, one core: attention that makes its N × N weights, in a fused kernel, in "
         "windows of 4 × 4 tokens; linear attention; a convolution. Half a minute or so."
     )
-    result = result_of(chosen)
+    result = result_of(settings)
     if case:
         label = "Measure again" if result.points else "Measure"
-        yield Run("layer", label, lambda former: measuring(subject, chosen), NEEDS)
+        yield Run("layer", label, lambda former: measuring(subject, settings), NEEDS)
     if case and result.points:
         yield Row(*results(result, case.heads))
         yield Words(" ".join(remarks(result)), small=True)
@@ -235,9 +235,9 @@ NEEDS = (
 )
 
 
-def is_a_case(chosen: Settings) -> bool:
+def is_a_case(settings: Settings) -> bool:
     try:
-        Case(**{name: getattr(chosen, name) for name in DIALS})
+        Case(**{name: getattr(settings, name) for name in DIALS})
     except PlaygroundError:
         return False
     return True
@@ -249,16 +249,16 @@ def kept_for(width: int, heads: int, kernel: int) -> Measured:
     return Measured()
 
 
-def result_of(chosen: Settings) -> Measured:
-    return kept_for(chosen.width, chosen.heads, chosen.kernel)
+def result_of(settings: Settings) -> Measured:
+    return kept_for(settings.width, settings.heads, settings.kernel)
 
 
-def measuring(subject: Subject, chosen: Settings) -> Generator[Wait, None, None]:
+def measuring(subject: Subject, settings: Settings) -> Generator[Wait, None, None]:
     """Measures one point after the other. Points measured before a stop are kept."""
     yield Wait("Measuring: starting")
-    result = result_of(chosen)
+    result = result_of(settings)
     with subject.turns() as give_way:
-        series = Series(chosen.width, chosen.heads, chosen.kernel)
+        series = Series(settings.width, settings.heads, settings.kernel)
         try:
             for _ in series.each_moment(give_way):
                 yield Wait(f"Measuring: {now(series.points)}")

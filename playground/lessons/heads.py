@@ -55,7 +55,7 @@ SHARES = (  # `share`: what the brightest 2 % of the patches hold of the row's w
 )
 
 
-def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     """A row to guess, in the head that the reader chose in the microscope, or else in a head that looks far."""
     from playground.analysis.heads import far_looking
 
@@ -71,8 +71,8 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
         beside=beside.around(subject.jpeg, trace.grid, spot, ENLARGED),
     )  # fmt: skip
     asks = Words(ASKS, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
-    share, largest = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
-    answer_words = Words(SHARES, values={"share": share, "largest": largest})
+    share, peak = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
+    answer_words = Words(SHARES, values={"share": share, "largest": peak})
     from_photo = {"asks": asks, "says": answer_words, "picture": Made("far_row", {"words": ENLARGED})}
     question = Question("heads_row", asks.says, Painting(), None, answer_words.says, photo)
     yield Ask(question, f"{subject.about} {layer} {head}", afresh=True, own=from_photo)
@@ -95,23 +95,23 @@ def entropy_question() -> Question:
     )  # fmt: skip
 
 
-def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     """All heads of all layers as cells. A click on a cell opens its head in the microscope."""
     yield Words(
         "One cell is one head, averaged over patches. Point at a cell: what does it mostly do? A click opens it in the "
         "microscope."
     )
     offered_measures = measures_of(subject.vit.config.prefix)
-    measure = chosen.measure if chosen.measure in offered_measures else ENTROPY
+    measure = settings.measure if settings.measure in offered_measures else ENTROPY
     yield Row(
         Choice("measure", "Colour shows", {key: MEASURES[key] for key in offered_measures}),
         Choice("over", "Measured on", OVER),
     )
     yield Words(f"{SAYS[measure]} {absent(offered_measures)}".strip(), small=True)
-    means, deviations = yield from measured(subject, chosen.over)
+    means, deviations = yield from measured(subject, settings.over)
     trace = subject.trace()
     yield from drawn(trace)
-    from_photo = Made("atlas", {"habits": legend()}) if chosen.over == PICTURE else None
+    from_photo = Made("atlas", {"habits": legend()}) if settings.over == PICTURE else None
     yield Drawing("atlas", cells(subject, trace, means, deviations), ("measure",), from_photo)
     yield Ask(entropy_question())
 
@@ -221,13 +221,13 @@ def far_question() -> Question:
     )  # fmt: skip
 
 
-def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def far(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The heads' mean attention distances by layer, as in a figure of the ViT paper."""
     yield Choice("over", "Measured on", OVER)
-    means, deviations = yield from measured(subject, chosen.over)
+    means, deviations = yield from measured(subject, settings.over)
     trace = subject.trace()
     yield from drawn(trace)
-    is_this_picture = chosen.over == PICTURE
+    is_this_picture = settings.over == PICTURE
     yield near_or_far(means.distance, is_this_picture)
     yield Chart(
         scatter(trace, means, deviations),

@@ -148,7 +148,7 @@ def about_heads(means: Habits, text: str, *which: str) -> Words:
     })  # fmt: skip
 
 
-def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
         "layer?"
@@ -158,9 +158,9 @@ def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield from drawn(trace)
     yield Wait("Running the network without heads that are off …")
     strongest_head = spot_of(np.nanargmax(means.effect), means.effect)
-    from_photo = Made("board", {"off": chosen.off})
+    from_photo = Made("board", {"off": settings.off})
     yield Drawing(
-        "board", board(subject, trace, means, strongest_head, switched_off(chosen.off, trace)), ("off",), from_photo
+        "board", board(subject, trace, means, strongest_head, switched_off(settings.off, trace)), ("off",), from_photo
     )
     answer = about_heads(means, STRONGEST, "most")
     yield Exercise(
@@ -267,15 +267,17 @@ def _colour_scale_end(x: float) -> float:
 # Is a layer the sum of its heads? -------------------------------------------------------------------------------------
 
 
-def layer_sum_question(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
-    """The question: is a layer's effect the sum of its heads' effects? `single`: how far tokens move without each head;
-    `together`: the sum of `single`; `whole`: how far tokens move without all heads. `cosine`: the mean cosine
-    between the vectors that two heads add."""
-    digits = 1 if together > 0.02 else 2
-    parts = [round(100 * loss, digits) for loss in single]
-    total, axis_end = sum(parts), 100 * max(2 * together, 1.2 * whole)
-    losses = (*parts, total, 100 * whole)
-    comparison = "more" if whole > together else "less"
+def layer_sum_question(
+    layer: int, head_moves: Sequence[float], moves_sum: float, layer_move: float, cosine: float
+) -> Question:
+    """The question: is a layer's effect the sum of its heads' effects? `head_moves`: how far tokens move without each
+    head; `moves_sum`: the sum of `head_moves`; `layer_move`: how far tokens move without all heads. `cosine`: the mean
+    cosine between the vectors that two heads add."""
+    digits = 1 if moves_sum > 0.02 else 2
+    parts = [round(100 * loss, digits) for loss in head_moves]
+    total, axis_end = sum(parts), 100 * max(2 * moves_sum, 1.2 * layer_move)
+    losses = (*parts, total, 100 * layer_move)
+    comparison = "more" if layer_move > moves_sum else "less"
     return Question(
         "heads_sum",
         f"One after the other, that adds up to {total:.0f} %. Switch off **all heads of layer {layer} at once**, and "
@@ -283,11 +285,11 @@ def layer_sum_question(layer: int, single: Sequence[float], together: float, who
         Number(0, round(axis_end, 1), " %", step=round(total / 50, 2) or 0.01), losses[-1],
         f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
         f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {total:.{digits}f} %. Without all at once they move "
-        f"by {percent(whole, 1)}, {comparison} than the sum. There is no rule: the vectors that two heads add to a "
-        f"patch have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not "
+        f"by {percent(layer_move, 1)}, {comparison} than the sum. There is no rule: the vectors that two heads add to "
+        f"a patch have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not "
         "linear. Other layers and pictures answer differently.",
         Bars(
-            (*(f"head {head}" for head in range(len(single))), "their sum", "all at once"), losses, axis_end,
+            (*(f"head {head}" for head in range(len(head_moves))), "their sum", "all at once"), losses, axis_end,
             at=len(losses) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",
         ),
         prose="The heads of a layer are a **committee**: each writes an opinion of its own, none hears another’s, and "
@@ -301,13 +303,13 @@ def layer_sum_question(layer: int, single: Sequence[float], together: float, who
     )  # fmt: skip
 
 
-def sum_of_heads(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis.ablation import addition, passes_of_addition
 
-    c = subject.vit.config
+    config = subject.vit.config
     yield choice_of_layer(subject, "summed")
-    layer = layer_of(chosen.summed, subject)
-    if reason := subject.too_long(passes_of_addition(c.depth, c.heads, layer)):
+    layer = layer_of(settings.summed, subject)
+    if reason := subject.too_long(passes_of_addition(config.depth, config.heads, layer)):
         yield Words(reason)
         return
     yield Wait("Switching heads off, one after the other …")

@@ -209,8 +209,8 @@ class Lesson:
     @property
     def settings(self) -> dict[str, Setting]:
         """All settings in the lesson's address."""
-        shown = {name: step.settings for name, step in self.steps.items() if step.settings}
-        return {**self.choices, "step": Steps.by(self.steps, **shown)}
+        step_settings = {name: step.settings for name, step in self.steps.items() if step.settings}
+        return {**self.choices, "step": Steps.by(self.steps, **step_settings)}
 
     @property
     def titles(self) -> dict[str, str]:

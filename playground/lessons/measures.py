@@ -71,10 +71,10 @@ def layer_by_distance(trace: Trace, which: str, what: str) -> float:
     return layer_of_distances(heads.look(trace).distance, which, what)
 
 
-def layer_of_distances(distance: np.ndarray, end: str, value: str) -> float:
+def layer_of_distances(distance: np.ndarray, extreme: str, value: str) -> float:
     """As `layer_by_distance`, from the mean distances of all heads. distance: (layers, heads)"""
     by_layer = distance.mean(axis=1)
-    layer = int(by_layer.argmin() if end == "nearest" else by_layer.argmax())
+    layer = int(by_layer.argmin() if extreme == "nearest" else by_layer.argmax())
     return layer if value == "layer" else float(by_layer[layer])
 
 
@@ -99,8 +99,8 @@ def a_head(trace: Trace, which: str, what: str) -> float:
     return number_of_head(heads.look(trace), which, what)
 
 
-def number_of_head(habits: Habits, end: str, value: str) -> float:
-    sort_keys = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[end]
+def number_of_head(habits: Habits, extreme: str, value: str) -> float:
+    sort_keys = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[extreme]
     layer, head = (int(n) for n in np.unravel_index(np.nanargmin(sort_keys), sort_keys.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
     return float(numbers[value]) if value in ("adds", "entropy") else int(numbers[value])
@@ -124,8 +124,10 @@ def shares_of_one_place(habits: Habits) -> np.ndarray:
     return np.maximum(habits.to_one, habits.to_class + habits.to_registers)
 
 
-def number_of_agreeing_head(share: np.ndarray, end: str, value: str) -> float:
-    layer, head = (int(n) for n in np.unravel_index(share.argmax() if end == "most" else share.argmin(), share.shape))
+def number_of_agreeing_head(share: np.ndarray, extreme: str, value: str) -> float:
+    layer, head = (
+        int(n) for n in np.unravel_index(share.argmax() if extreme == "most" else share.argmin(), share.shape)
+    )
     return {"layer": layer, "head": head, "share": float(share[layer, head])}[value]
 
 

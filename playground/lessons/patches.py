@@ -22,12 +22,12 @@ SHOWN = {"filters": "Filters", "components": "Principal components"}
 # The picture falls apart ----------------------------------------------------------------------------------------------
 
 
-def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import patches
 
     size = SETTINGS["patch"].default
     yield Ask(how_many(subject, size), f"{subject.about} {size}")
-    blob = subject.kept(("cut", chosen.patch), lambda: cut_up(subject, chosen.patch))
+    blob = subject.kept(("cut", settings.patch), lambda: cut_up(subject, settings.patch))
     yield After(
         "patches_tokens",
         Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCHES}),
@@ -179,14 +179,16 @@ def even_question() -> Question:
     )  # fmt: skip
 
 
-def filters(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def filters(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as "
         "a picture. The answer is large where a patch looks like its filter. Point at one."
     )
     yield Choice("pictures", "Show", SHOWN)
     yield Drawing(
-        "filters", subject.kept(("filters", chosen.pictures), lambda: answered(subject, chosen.pictures)), ("filter",)
+        "filters",
+        subject.kept(("filters", settings.pictures), lambda: answered(subject, settings.pictures)),
+        ("filter",),
     )
     yield Ask(even_question())
 
@@ -246,7 +248,7 @@ KINDS = {
 LEARNED = "learned, the same for every picture"
 
 
-def extra(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def extra(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The class token and registers of this model, with their count."""
     config = subject.vit.config
     rows, columns = (side // config.patch_size for side in config.image_size)

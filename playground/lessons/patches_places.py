@@ -55,13 +55,13 @@ def neighbours(header: dict, places: np.ndarray) -> tuple[float, float]:
     return float(beside_cosines.mean()), float(below_cosines.mean())
 
 
-def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def positions(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "A token does not know where its patch was. In most ViTs a vector is added, one for each place, its **position "
         "embedding**; others turn queries and keys. Point at a place: how alike are the others?"
     )
     yield Choice("table", "Positions", TABLES)
-    blob = subject.kept(("places", chosen.table), lambda: packed_positions(subject, chosen.table))
+    blob = subject.kept(("places", settings.table), lambda: packed_positions(subject, settings.table))
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
@@ -184,11 +184,11 @@ def shuffled_question(pictures: Pictures) -> Question:
     )  # fmt: skip
 
 
-def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(shuffled_question(shuffled_pictures(subject.photo(), subject.image)), subject.about)
     depth = subject.vit.config.depth
-    layer = min(chosen.after, depth - 1)
-    key = ("shuffle", layer, chosen.order, chosen.positions)
+    layer = min(settings.after, depth - 1)
+    key = ("shuffle", layer, settings.order, settings.positions)
     blob = subject.kept(key, lambda: reordered(subject, *key[1:]))
     yield After(
         "patches_shuffle",
@@ -197,7 +197,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
             Slider("after", "In layer", {layer_number: str(layer_number) for layer_number in range(depth)}),
         ),
         Drawing("shuffle", blob, ("asker", "order")),
-        Words(shuffle_verdict(unpack(blob)[0], chosen.positions)),
+        Words(shuffle_verdict(unpack(blob)[0], settings.positions)),
         Exercise(
             "Switch the positions on. Does attention notice the other order now?",
             "Yes. A patch that is moved gets the vector of its new place, and with it another query and key.",

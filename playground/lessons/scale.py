@@ -64,7 +64,7 @@ def spread_question(
     )  # fmt: skip
 
 
-def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     index = WIDTHS.index(64)
     peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, index]))  # (rows,) without the scale
     scores = softmax.experiment()[int(np.argsort(peaks)[ROWS // 2]), index]  # of the row with the median peak
@@ -76,7 +76,7 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield After(
         "scale_spread",
         Words("**One random query among 64 random keys.** Turn the dials."),
-        dials(chosen),
+        dials(settings),
         Exercise(
             "Make one key take more than 99 % of the weight.",
             "Many numbers in a vector, and no scale. Then scores lie far apart, and the largest is far ahead. A score "
@@ -100,8 +100,8 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def dials(chosen: Settings) -> Drawing:
-    scores = softmax.experiment()[chosen.row].round(4).tolist()  # (widths, keys)
+def dials(settings: Settings) -> Drawing:
+    scores = softmax.experiment()[settings.row].round(4).tolist()  # (widths, keys)
     return Drawing(
         "softmaxbars", {"widths": WIDTHS, "powers": POWERS, "rows": ROWS, "scores": scores}, ("dk", "power", "row")
     )
@@ -166,7 +166,7 @@ def gradient_question(
     )  # fmt: skip
 
 
-def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_gradients, unscaled_gradients = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
     yield Ask(gradient_question(WIDTHS, scaled_gradients, unscaled_gradients, MANY))
     numbers = measured()
@@ -176,10 +176,10 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Words(
             "The line is the median, in the band lie eight of ten rows, and the diamond is the row whose bars you see."
         ),
-        dials(chosen),
+        dials(settings),
         Row(*(
             Chart(
-                curves(quantity, *(curve(quantity, power) for power in (0.0, 0.5)), chosen),
+                curves(quantity, *(curve(quantity, power) for power in (0.0, 0.5)), settings),
                 f"curve_{quantity}", 260, Moves(-1, "row_of_bars", {"quantity": quantity}),
             )
             for quantity in QUANTITIES
@@ -226,7 +226,7 @@ QUANTITIES = {  # name -> (title, words for a value)
 }
 
 
-def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, chosen: Settings) -> go.Figure:
+def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: Settings) -> go.Figure:
     """The quantity by d_k, with and without the scale. The dials move only the diamond."""
     title, words = QUANTITIES[quantity]
     figure = go.Figure()
@@ -238,9 +238,9 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, chosen: Se
             figure.add_scatter(
                 x=WIDTHS, y=softmax.expected_deviation(power), mode="lines", line=line_style, hoverinfo="skip"
             )
-    value = _of_the_bars(quantity, chosen)
+    value = _of_the_bars(quantity, settings)
     figure.add_scatter(
-        x=[chosen.dk], y=[value], mode="markers",
+        x=[settings.dk], y=[value], mode="markers",
         hovertemplate=f"the row of the bars: {words.format(value)}<extra></extra>",
         marker={"symbol": "diamond", "size": 12, "color": "white", "line": {"color": "black", "width": 2}},
     )  # fmt: skip
@@ -253,9 +253,9 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, chosen: Se
     return figure
 
 
-def _of_the_bars(quantity: str, chosen: Settings) -> float:
-    scores = softmax.experiment()[chosen.row, WIDTHS.index(chosen.dk)]
-    return float(softmax.QUANTITIES[quantity](scores, softmax.scale_of(chosen.dk, chosen.power)))
+def _of_the_bars(quantity: str, settings: Settings) -> float:
+    scores = softmax.experiment()[settings.row, WIDTHS.index(settings.dk)]
+    return float(softmax.QUANTITIES[quantity](scores, softmax.scale_of(settings.dk, settings.power)))
 
 
 def _axis(quantity: str) -> dict:

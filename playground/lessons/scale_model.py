@@ -106,18 +106,18 @@ def trained_question(model: str, d: int, spreads: np.ndarray, is_random: bool, s
     return Ask(question, own=from_photo)
 
 
-def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     """How each head's entropy, largest weight and spread of scores change with the scale."""
     from playground.analysis import heads
 
     yield Wait("Running the network with the scale and without …")
     scaled_trace = subject.trace()
-    d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), chosen.instead)
+    d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), settings.instead)
     scaled = sharpness(subject, scaled_trace, scaled_trace.native_scale)
     question = trained_question(subject.model, d, scaled[2], scaled_trace.vit.random_weights, heads.words(scaled_trace))  # type: ignore[union-attr]
     yield replace(question, context=subject.about)
     yield Wait("Running the network with the scale and without …")
-    unscaled_numbers = sharpness(subject, scaled_trace if chosen.off == EACH else subject.trace(scale), scale)
+    unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH else subject.trace(scale), scale)
     yield After(
         "scale_trained",
         Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
@@ -132,10 +132,10 @@ def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Row(Choice("off", "Change the scale in", {EACH: EACH, WHOLE: WHOLE}), choice_of_scale(d)),
         Row(
             *of_each_head(
-                scaled, unscaled_numbers, d, instead(chosen, d), scaled_trace.tokens, scale, chosen.off == WHOLE
+                scaled, unscaled_numbers, d, instead(settings, d), scaled_trace.tokens, scale, settings.off == WHOLE
             )
         ),
-        *before_training(chosen),
+        *before_training(settings),
     )
 
 
@@ -153,8 +153,8 @@ def sharpness(subject: Subject, trace, scale: float) -> tuple[np.ndarray, ...]:
     return subject.kept(("sharpness", trace.scale, scale), count)
 
 
-def instead(chosen: Settings, d: int) -> str:
-    return INSTEAD[chosen.instead].replace("d_k", str(d))
+def instead(settings: Settings, d: int) -> str:
+    return INSTEAD[settings.instead].replace("d_k", str(d))
 
 
 def choice_of_scale(d: int) -> Choice:
@@ -163,11 +163,11 @@ def choice_of_scale(d: int) -> Choice:
     )
 
 
-def before_training(chosen: Settings) -> Iterator[Part]:
+def before_training(settings: Settings) -> Iterator[Part]:
     """How even rows are in a model with random parameters."""
     from playground.lessons import experiments
 
-    weights = experiments.even_at_the_start(width=chosen.width, start=chosen.start)
+    weights = experiments.even_at_the_start(width=settings.width, start=settings.start)
     largest_weight, even_weight, breadth = experiments.evenness(weights)
     wide_breadth = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
     yield Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
@@ -177,11 +177,11 @@ def before_training(chosen: Settings) -> Iterator[Part]:
         Choice("start", "start", {deviation: str(deviation) for deviation in STARTS}),
     )
     yield Words(
-        f"`even_at_the_start(width={chosen.width}, start={chosen.start})`: the largest weight of a row is "
+        f"`even_at_the_start(width={settings.width}, start={settings.start})`: the largest weight of a row is "
         f"**{percent(largest_weight)}** on average, an even row’s is {percent(even_weight)}; a row spreads over "
         f"**{breadth:.0f} of {len(weights)} tokens** (2 to the power of its entropy)."
     )
-    is_default = (chosen.width, chosen.start) == (START_WIDTH, START)
+    is_default = (settings.width, settings.start) == (START_WIDTH, START)
     yield Exercise(
         "Find a start from which a row is not nearly even.",
         "A query’s number is a sum of width products with numbers of deviation *start*: its own is √width · start, "
@@ -241,15 +241,15 @@ def other_scale(model: str, d: int, instead: str) -> str:
 # What the model then predicts -----------------------------------------------------------------------------------------
 
 
-def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Running the network with the scale and without …")
     scaled_trace = subject.trace()
     d = key_width(scaled_trace)
-    unscaled_trace = subject.trace(softmax.scale_of(d, chosen.instead))
-    context, prose = f"{subject.about} {chosen.instead}", other_scale(subject.model, d, instead(chosen, d))
+    unscaled_trace = subject.trace(softmax.scale_of(d, settings.instead))
+    context, prose = f"{subject.about} {settings.instead}", other_scale(subject.model, d, instead(settings, d))
     verdicts = softmax.verdicts(scaled_trace, unscaled_trace)
     if not verdicts:
-        cosine, photo = turned(subject, scaled_trace, unscaled_trace, chosen)
+        cosine, photo = turned(subject, scaled_trace, unscaled_trace, settings)
         yield Ask(features_question(cosine, prose, photo), context)
         yield choice_of_scale(d)
         return
@@ -262,12 +262,12 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield After(
         "scale_answer",
         choice_of_scale(d),
-        likeliest(verdicts, d, instead(chosen, d)),
+        likeliest(verdicts, d, instead(settings, d)),
         Words(f"Most changed, of all classes: {changed}."),
     )
 
 
-def turned(subject: Subject, scaled_trace, unscaled_trace, chosen: Settings) -> tuple[float, Photo]:
+def turned(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -> tuple[float, Photo]:
     """The mean cosine of a patch's features with both scales, and a map of how far each patch's feature turned."""
     import torch
 
@@ -278,7 +278,7 @@ def turned(subject: Subject, scaled_trace, unscaled_trace, chosen: Settings) -> 
             )
         return torch.cosine_similarity(scaled_features, unscaled_features, dim=-1)  # (patches,)
 
-    cosines = subject.kept(("turned by a scale", chosen.instead), work)
+    cosines = subject.kept(("turned by a scale", settings.instead), work)
     heat = tuple((1 - cosines).clamp(min=0).tolist())
     return float(cosines.mean()), Photo(
         subject.photo(), scaled_trace.grid, scaled_trace.grid[1] / scaled_trace.grid[0], heat=heat

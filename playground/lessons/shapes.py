@@ -102,8 +102,8 @@ def question_about(subject: Subject, example: str) -> Question:
         return scores_question(EXAMPLES[example], batch, tokens, heads, width // heads)
     if example == "own":
         return scores_question("Your own numbers", "B", "N", "h", "d")
-    c = subject.vit.config
-    return scores_question("This picture", 1, tokens_of(subject), c.heads, c.width // c.heads)
+    config = subject.vit.config
+    return scores_question("This picture", 1, tokens_of(subject), config.heads, config.width // config.heads)
 
 
 def shapes(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
@@ -126,11 +126,11 @@ WIDE = (1, 2, 5, 8)  # numbers of heads of full width
 SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, in pixels
 
 
-def names_in_other_code(chosen: Settings) -> Fold:
+def names_in_other_code(settings: Settings) -> Fold:
     from playground.lessons import experiments
 
     key_change, query_change = (experiments.change_by_bias(target) for target in ("key", "query"))
-    plain_results, biased_results = experiments.biased("none"), experiments.biased(chosen.biased)
+    plain_results, biased_results = experiments.biased("none"), experiments.biased(settings.biased)
     changes = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
     plain_largest, unscaled_largest = experiments.largest_with(None), experiments.largest_with(1.0)
     return Fold(
@@ -138,7 +138,7 @@ def names_in_other_code(chosen: Settings) -> Fold:
         Choice("biased", "A bias is added to", BIASED),
         rows_that_sum(biased_results[0], "weights of four random tokens"),
         Words(
-            f"With a bias on *{BIASED[chosen.biased]}* a weight changes by at most **{changes[0]:.2g}**, a number of "
+            f"With a bias on *{BIASED[settings.biased]}* a weight changes by at most **{changes[0]:.2g}**, a number of "
             f"a mixture by at most **{changes[1]:.2g}**."
         ),
         Words(
@@ -152,7 +152,7 @@ def names_in_other_code(chosen: Settings) -> Fold:
     )
 
 
-def other_texts(chosen: Settings) -> Iterator[Part]:
+def other_texts(settings: Settings) -> Iterator[Part]:
     from playground.lessons import experiments
 
     yield Words("**The shapes of other texts**")
@@ -171,18 +171,18 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
         shapes(experiments.fused_shapes()),
         Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
-    full_count, shared_count = experiments.parameters_of_heads(chosen.wide)
+    full_count, shared_count = experiments.parameters_of_heads(settings.wide)
     yield Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
         Slider("wide", "Heads", {heads: str(heads) for heads in WIDE}),
-        shapes(experiments.full_heads(heads=chosen.wide)),
+        shapes(experiments.full_heads(heads=settings.wide)),
         Words(
             f"Here every head has matrices of the full width, so each more head costs more: **{full_count}** "
             f"parameters. Most code, this one too, shares the width among the heads: {shared_count}, however many "
             "there are."
         ),
     )
-    stages = experiments.patches(chosen.side, chosen.cut)
+    stages = experiments.patches(settings.side, settings.cut)
     tokens, width = stages[-1][1]
     yield Fold(
         "A picture of 128 pixels as tokens of 32 numbers",
@@ -192,29 +192,29 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
         ),
         shapes(stages),
         Words(
-            f"({chosen.side} ÷ {chosen.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). Only "
-            "E knows how large a patch is."
+            f"({settings.side} ÷ {settings.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). "
+            "Only E knows how large a patch is."
         ),
     )
-    yield names_in_other_code(chosen)
+    yield names_in_other_code(settings)
 
 
-def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("example", "Example", EXAMPLES)
-    if chosen.example == "picture":
+    if settings.example == "picture":
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
         yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
         yield Wait("Walking through the layer …")
-        yield Drawing("steps", packed_walk(subject, layer_of(chosen.at, subject)), DRAWN)
+        yield Drawing("steps", packed_walk(subject, layer_of(settings.at, subject)), DRAWN)
     else:
         note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
         yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
         yield Drawing("steps", packed_random_walk(), DRAWN)
-    yield Ask(question_about(subject, chosen.example), chosen.example)
+    yield Ask(question_about(subject, settings.example), settings.example)
     yield from exercises()
     yield Wait("Running the network on this picture …")
-    yield whole_table(subject, layer_of(chosen.table_layer, subject), chosen.table_head)
-    yield from other_texts(chosen)
+    yield whole_table(subject, layer_of(settings.table_layer, subject), settings.table_head)
+    yield from other_texts(settings)
 
 
 # The drawing ----------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def runs() -> tuple[Timelapse, Timelapse]:
     return timelapse.read(TIMELAPSE), timelapse.read(TAUGHT_CURVES)
 
 
-def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def pair(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training import evaluate
     from playground.training.recipe import Recipe
     from playground.training.timelapse import used_beginnings
@@ -189,7 +189,7 @@ def beginnings() -> tuple[Beginning, ...]:
 # The time-lapse -------------------------------------------------------------------------------------------------------
 
 
-def timelapse(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training.recipe import Emergent
     from playground.training.timelapse import first_with_a_habit
 
@@ -198,7 +198,7 @@ def timelapse(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(when_a_habit(step, run))
     loss_lines = "\n".join(f"- *{name}*: {LOSSES[name]}" for name in run.losses)
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
-    layer = min(chosen.layer, LAYERS - 1)
+    layer = min(settings.layer, LAYERS - 1)
     jpeg = smaller(subject.sample(run.sample).jpeg, SIDE)
     blob = subject.kept(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))
     yield After(

@@ -52,7 +52,7 @@ class Trial:
         return self.learned[ALONE].lapse.moments[-1].step if self.learned else 0
 
 
-def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def now(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training import quick
 
     trial: Trial | None = subject.come_to("two")
@@ -67,7 +67,7 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Ask(board_question(trial.seed if trial else 0))
     else:
         yield Choice("learner", "Which of the two", NAMES)
-        yield Drawing("reel", reel(trial, chosen.learner, subject.at_work("two")), ("layer", "head", "patch"))
+        yield Drawing("reel", reel(trial, settings.learner, subject.at_work("two")), ("layer", "head", "patch"))
         yield Row(*curves(learners, last_step))
         if trial.step == last_step:
             yield Words(" ".join(best_head_words(name, learner) for name, learner in learners.items()))
@@ -93,11 +93,11 @@ def outcome_words(trial: Trial, last_step: int) -> str:
     )
 
 
-def training(subject: Subject, former: Trial | None) -> Generator[Wait, None, None]:
+def training(subject: Subject, former_trial: Trial | None) -> Generator[Wait, None, None]:
     """Trains a new trial and yields its progress. Each run starts from other parameters than the run before."""
     from playground.training import quick
 
-    trial = Trial(former.seed + 1 if former else 0)
+    trial = Trial(former_trial.seed + 1 if former_trial else 0)
     yield Wait("Beginning…", come_to=trial)
     with subject.turns() as give_way:
         for learners in quick.train_now(quick.recipes(trial.seed), give_way):
@@ -117,12 +117,13 @@ def board_question(seed: int) -> Question:
         board_image.width / board_image.height,
         beside=pair_picture,
     )
-    c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
+    config, (layer, head) = quick.SMALL, quick.TOLD_HEAD
     return twin_question(
         photo,
-        f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {c.depth} layers, {c.heads} heads "
-        f"and {quick.weights():,} parameters each, the same random ones at the beginning, the same boards. The only "
-        f"difference: in one of them a second loss tells head {head} of layer {layer} where the twin is.",
+        f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {config.depth} layers, "
+        f"{config.heads} heads and {quick.weights():,} parameters each, the same random ones at the beginning, the "
+        f"same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where the "
+        "twin is.",
     )
 
 

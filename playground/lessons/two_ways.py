@@ -68,9 +68,9 @@ def field_question() -> Question:
     )  # fmt: skip
 
 
-def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def far(subject: Subject, settings: Settings) -> Iterator[Part]:
     habits = yield from measuring(subject)
-    trace, k = subject.trace(), chosen.kernel
+    trace, k = subject.trace(), settings.kernel
     yield Words(
         "A convolution reads k × k patches. A stack of convolutions reads 1 + layers · (k − 1) patches across: its "
         "**receptive field**. Attention may look at every patch in the first layer. The dots say how far heads look."
@@ -148,11 +148,11 @@ def shift_question(difference: float, layer: int, head: int, convolution_text: s
     )  # fmt: skip
 
 
-def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
     layer, head = subject.shown
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
-    crops = shifted_crops(subject, chosen.moved)
+    crops = shifted_crops(subject, settings.moved)
     context = f"{subject.about} {crops.patches} {layer} {head}"
     yield Ask(shift_question(100 * crops.apart, layer, head, convolution_words(crops), crop_pictures(crops)), context)
     by_one, by_most = (shifted_crops(subject, patch_count).apart for patch_count in (1, MOST_MOVED))
@@ -232,7 +232,7 @@ def parameters_question(d: int) -> Question:
     )  # fmt: skip
 
 
-def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def built(subject: Subject, settings: Settings) -> Iterator[Part]:
     width = subject.vit.config.width
     yield Words(
         "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before "
@@ -240,7 +240,7 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     yield Ask(parameters_question(width), str(width))
     yield Choice("reads", "Look at", READS)
-    yield from side_by_side(subject, chosen.reads)
+    yield from side_by_side(subject, settings.reads)
     yield Fold("More: bias by bias", Table(
         ("", "convolution", "attention"),
         (
@@ -357,7 +357,7 @@ def what_is_left(keeps: str) -> go.Figure:
     return figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
 
 
-def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import two_ways
 
     counts = (64, 256, 1024, 4096, 16384)
@@ -389,9 +389,9 @@ def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
             "needs an order in which it is read."
         ),
         Choice("keeps", "The state keeps", KEEPS),
-        Chart(what_is_left(chosen.keeps), "what-a-state-keeps", 280),
+        Chart(what_is_left(settings.keeps), "what-a-state-keeps", 280),
         Words(
-            f"In the end it holds **{percent(two_ways.left_of_the_first(chosen.keeps)[-1])}** of the first token. "
+            f"In the end it holds **{percent(two_ways.left_of_the_first(settings.keeps)[-1])}** of the first token. "
             "Attention reads the first token itself, however far back it is."
         ),
     )
@@ -405,7 +405,7 @@ def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKENS})
     names = ("all pairs, 2 N² d", f"windows of {WINDOW} tokens, 2 N w² d", "linear attention, 2 N d²")
-    flops = two_ways.products(chosen.cheap_tokens, WINDOW, HEAD)
+    flops = two_ways.products(settings.cheap_tokens, WINDOW, HEAD)
     rows = [(name, f"{n:,}", f"{n / flops[0]:.3g} ×") for name, n in zip(names, flops, strict=True)]
     yield Table((f"one head of {HEAD}, the first product", "FLOPs", ""), rows)
     yield Exercise(

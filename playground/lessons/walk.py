@@ -74,24 +74,24 @@ class Walk:
 
 def size_of_walk(vit: VisionTransformer, picture: Image.Image) -> tuple[int, int]:
     """(H, W) of the model input, in pixels."""
-    c = vit.config
-    native_size = tuple(min(side, MOST_SIDE * c.patch_size) for side in c.image_size)
-    return images.fit(picture.size, c.patch_size, native_size)
+    config = vit.config
+    native_size = tuple(min(side, MOST_SIDE * config.patch_size) for side in config.image_size)
+    return images.fit(picture.size, config.patch_size, native_size)
 
 
 def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> Walk:
     """Runs a picture's tokens through a layer of the network."""
-    c, size = vit.config, size_of_walk(vit, picture)
-    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
+    config, size = vit.config, size_of_walk(vit, picture)
+    pixels = images.model_input(picture, size, config.mean, config.std, config.interpolation)
     with torch.no_grad():
         x, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight.device))
         if layer:
             x, _ = next(islice(vit.layers(x, rotation), layer - 1, None))
         tensors = tensors_of(vit.blocks[layer], x, rotation)
-    columns = size[1] // c.patch_size
-    patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(c.prefix)))
+    columns = size[1] // config.patch_size
+    patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(config.prefix)))
     block = vit.blocks[layer]
-    return Walk(vit_steps(block, rotation), tensors, [*map(_token_name, c.prefix), *patches], block.attn.scale)
+    return Walk(vit_steps(block, rotation), tensors, [*map(_token_name, config.prefix), *patches], block.attn.scale)
 
 
 def _token_name(prefix: str) -> str:
@@ -212,13 +212,13 @@ def teaching_steps() -> list[Step]:
     return [first_step, *_middle(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
 
 
-def _middle(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
+def _middle(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
     """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
     shown."""
-    return [*_projection_steps(home, x, widths, extra), *_weight_steps(), *_output_steps(home, widths[1])]
+    return [*_projection_steps(home, x, widths, extra_sentences), *_weight_steps(), *_output_steps(home, widths[1])]
 
 
-def _projection_steps(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
+def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
     W, C = widths
     project_line, split_line = {
         Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
@@ -240,7 +240,7 @@ def _projection_steps(home: type, x: str, widths: tuple[str, str], extra: str) -
         _step(
             "Heads",
             "Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
-            f"In the code Q, K and V are one tensor, {FUSED}.{extra}",
+            f"In the code Q, K and V are one tensor, {FUSED}.{extra_sentences}",
             "Q → Q_1 … Q_h,  K and V alike",
             DEEP,
             f"{C} = heads × d_k",

@@ -74,12 +74,12 @@ def differs_question(share: float, says: str) -> Question:
     )  # fmt: skip
 
 
-def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def carries(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it). A short value "
         "adds less than a long one. Point at a patch: two tags show the largest weight and the longest vector."
     )
-    layer = wanted_layer(subject, chosen)
+    layer = wanted_layer(subject, settings)
     yield choice_of_layer(subject)
     packed_layer = subject.kept(("carried", layer), lambda: carried(subject, layer))
     yield Drawing("carried", packed_layer, ("look",), Made("layer", {"layer": layer, "desk": DESK}))
@@ -106,10 +106,10 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def wanted_layer(subject: Subject, chosen: Settings) -> int:
+def wanted_layer(subject: Subject, settings: Settings) -> int:
     """The layer in the address: from the setting `layer`, or else from `look`, which names a layer, head and patch."""
-    layer_key = int(chosen.look.split(".")[0]) if chosen.look else UPPER
-    return layer_of(layer_key if chosen.layer == UPPER else chosen.layer, subject)
+    layer_key = int(settings.look.split(".")[0]) if settings.look else UPPER
+    return layer_of(layer_key if settings.layer == UPPER else settings.layer, subject)
 
 
 DESK = (
@@ -143,7 +143,7 @@ def grown_question() -> Question:
     )  # fmt: skip
 
 
-def scores(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "The softmax takes e to the power of every score, and divides by the sum. A *difference* of scores is a "
         f"*ratio* of weights: 8 more is e⁸ = {np.exp(8):,.0f} times the weight, 8 less is e⁻⁸ = {np.exp(-8):.5f} "
@@ -248,7 +248,7 @@ def explain_question(
     )  # fmt: skip
 
 
-def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import cutting
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks, side_of
@@ -271,7 +271,7 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
     if reason := subject.too_long(passes):
         yield Words(reason)
         return
-    if trace.tokens > AT_ONCE and chosen.blank != "yes":
+    if trace.tokens > AT_ONCE and settings.blank != "yes":
         yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
         return
     moves = yield from measuring(subject, query, side)

@@ -55,7 +55,7 @@ PAIRS = tuple(  # (model without registers, the same model trained with four reg
 SINK = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
 
 
-def locked(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def locked(subject: Subject, settings: Settings) -> Iterator[Part]:
     habits = yield from measuring(subject)
     yield replace(which_head(subject, habits), context=subject.about)
     yield After("weight_locked", heads_table(habits), key_length_words(subject.trace(), habits), *lengths(subject))

@@ -214,13 +214,15 @@ def _defuse_heif(data: bytes) -> bytes:
         size, name = struct.unpack_from(">I4s", data, position)
         if size == 1:
             (size,) = struct.unpack_from(">Q", data, position + 8)
-        end = min(position + max(size, 8), len(data)) if size else len(data)
-        header_bytes += 8 if name == b"mdat" else end - position
+        box_end = min(position + max(size, 8), len(data)) if size else len(data)
+        header_bytes += 8 if name == b"mdat" else box_end - position
         if header_bytes > MAX_HEIF_HEADER:
             raise PlaygroundError("The picture's file has a far longer header than a picture needs: save it as PNG.")
         if name != b"mdat":
-            safe_data[position:end] = safe_data[position:end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
-        position = end
+            safe_data[position:box_end] = (
+                safe_data[position:box_end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
+            )
+        position = box_end
     return bytes(safe_data)
 
 

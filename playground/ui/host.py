@@ -54,27 +54,27 @@ WIDE = 420  # pixels: the width of a slider or of a drop-down list
 
 def show(name: str) -> None:
     lesson = LESSONS[name]
-    here = page.begin(lesson.name, lesson.idea, lesson.settings, first=next(iter(lesson.steps)))
+    subject = page.begin(lesson.name, lesson.idea, lesson.settings, first=next(iter(lesson.steps)))
     step = page.steps(lesson.titles)
-    at_work = runs_of_this_session(here)
-    st.fragment(_play, run_every=LOOK_EVERY if at_work else None)(lesson, step, here, at_work)
+    at_work = runs_of_this_session(subject)
+    st.fragment(_play, run_every=LOOK_EVERY if at_work else None)(lesson, step, subject, at_work)
     page.end()
 
 
-def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
+def _play(lesson: Lesson, step: str, subject: Here, at_work: bool) -> None:
     """Shows a step as a fragment: after a change of a setting, or a poll of a run, only the step is drawn again."""
-    if runs_of_this_session(here) != at_work:
+    if runs_of_this_session(subject) != at_work:
         st.rerun()  # runs the whole page, because a fragment can't start or stop its own polling
     with queue.page():
-        _draw(lesson, step, here)
+        _draw(lesson, step, subject)
 
 
-def _draw(lesson: Lesson, step: str, here: Here) -> None:
+def _draw(lesson: Lesson, step: str, subject: Here) -> None:
     bring_back_settings()
-    chosen = Settings(**{name: state[name] for name in lesson.choices})
-    player = _Player(lesson, here)
+    settings = Settings(**{name: state[name] for name in lesson.choices})
+    player = _Player(lesson, subject)
     try:
-        player.play(opened(f"{lesson.name} {step}", lesson.steps[step].parts(here, chosen), here))
+        player.play(opened(f"{lesson.name} {step}", lesson.steps[step].parts(subject, settings), subject))
         state.offered = player.offered
         state.messages = player.messages
     except PlaygroundError as error:
@@ -87,12 +87,12 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
     drawing is ready, a picture is shown in place of the parts."""
     key = ("opened", name)
     if not subject.has(key):
-        meanwhile = Picture(as_jpeg(small(subject.image)))
-        yield Wait(f"Asking {subject.model} …", meanwhile)
+        small_picture = Picture(as_jpeg(small(subject.image)))
+        yield Wait(f"Asking {subject.model} …", small_picture)
         first_parts = []
         for part in parts:
             if isinstance(part, Wait):
-                yield replace(part, meanwhile=part.meanwhile or meanwhile)
+                yield replace(part, meanwhile=part.meanwhile or small_picture)
                 continue
             first_parts.append(part)
             if isinstance(part, VISIBLE_PARTS):
@@ -124,16 +124,16 @@ class _Message:
     begins: dict[str, object]  # the present values of the settings
 
     @staticmethod
-    def of(data: bytes, begins: dict[str, object]) -> _Message:
-        return _Message(sha256(data).digest(), begins, dict(begins))
+    def of(data: bytes, settings: dict[str, object]) -> _Message:
+        return _Message(sha256(data).digest(), settings, dict(settings))
 
 
 MESSAGE_NUMBERS = count(1)
 
 
 class _Player:
-    def __init__(self, lesson: Lesson, here: Here):
-        self.lesson, self.here = lesson, here
+    def __init__(self, lesson: Lesson, subject: Here):
+        self.lesson, self.here = lesson, subject
         self.numbers = count()  # gives each part a number for its key
         self.offered: set[str] = set()  # settings that have a control on the page
         self.messages: dict[str, _Message] = {}  # key of a drawing -> the last message to the drawing
@@ -278,13 +278,13 @@ LOOK_EVERY = 0.7  # seconds between two polls of a run
 DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
 
 
-def runs_of_this_session(here: Here) -> bool:
-    """Stores the session's runs in `here`, and returns whether one is at work. Also polls each run: a run that
+def runs_of_this_session(subject: Here) -> bool:
+    """Stores the session's runs in `subject`, and returns whether one is at work. Also polls each run: a run that
     is not polled loses its place in the queue."""
-    here.works = state.setdefault("works", {})
-    for work in here.works.values():
+    subject.works = state.setdefault("works", {})
+    for work in subject.works.values():
         work.look()
-    return not all(work.over for work in here.works.values())
+    return not all(work.over for work in subject.works.values())
 
 
 def offer_run(run: Run) -> None:

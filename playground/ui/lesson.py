@@ -28,7 +28,7 @@ _MODEBAR = {
 def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
     """Shows the page's title and, above the `first` step only, its idea in one sentence. A widget whose `key` is
     the name of a setting keeps its value in the address."""
-    here = arrive(page, settings)
+    subject = arrive(page, settings)
     st.session_state.titles = {}
     if st.session_state["class"] == "no":
         _overview(page)
@@ -36,7 +36,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, f
         st.header(mathematics(PAGES[page].title), anchor=False)
         if first is None or st.session_state.step == first:
             st.markdown(mathematics(idea))
-    return here
+    return subject
 
 
 def _overview(page: str) -> None:
