@@ -40,7 +40,7 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 
 MOST = 16  # most cuts in one pass
-MOST_NAMED = 4096  # tokens, layers and heads that a text may name
+MOST_NAMED = 4096  # bound on a text's characters; a text of cut edges may have 8 times as many
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
 TO = ("zero", "mean")  # the outputs that an ablated head may give

@@ -53,7 +53,7 @@ class Point:
     tokens: int
     seconds: float
     bytes: int | None  # rise of the peak memory during the step; None if the system can't measure it
-    skipped: str = ""  # "memory" or "time"
+    skipped: str = ""  # the reason: "memory" or "time"
 
 
 @dataclass

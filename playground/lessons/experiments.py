@@ -82,7 +82,7 @@ def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
 
 
 def fused_shapes(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
-    """The shapes with Q, K and V from one matrix, whose output is then split."""
+    """The shapes if one matrix makes Q, K and V, and its output is split into heads."""
     x, w = _random_numbers(batch, tokens, dim), _random_numbers(dim, 3 * chan)
     qkv = x @ w
     split_qkv = qkv.view(batch, tokens, 3, heads, chan // heads).permute(2, 0, 3, 1, 4)

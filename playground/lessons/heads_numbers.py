@@ -87,7 +87,7 @@ def drawn(trace: Trace) -> Iterator[Words]:
 Spot = tuple[int, int]  # (layer, head)
 HEADS = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
 MOST_OFF = 40
-THUMB = 200  # pixels
+THUMB = 200  # pixels along the thumbnail's longer side
 
 
 class Off(Written):

@@ -104,7 +104,7 @@ class Subject(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name for people."""
+        """The model's name as people read it."""
 
     @property
     def name(self) -> str:
@@ -140,7 +140,7 @@ class Subject(Protocol):
     def jpeg(self) -> bytes: ...
 
     def photo(self) -> str:
-        """The picture as a data URL, at the size of questions."""
+        """The picture as a data URL, in the size that questions show."""
 
     def trace(self, scale: float | None = None) -> Trace:
         """The picture's pass through the model. `scale` replaces the scale of every layer. Waits for a turn in the

@@ -108,7 +108,7 @@ def number_of_head(habits: Habits, extreme: str, value: str) -> float:
 
 # Heads whose rows agree, whichever patch asks -------------------------------------------------------------------------
 
-LOCKED = 0.3  # a head that gives one place a larger mean share is locked; as in the habit ONE of analysis/heads.py
+LOCKED = 0.3  # a head with a larger mean share on one place is locked; the habit ONE has the same bound
 
 
 def agreeing(trace: Trace, which: str, what: str) -> float:

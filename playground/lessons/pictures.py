@@ -12,7 +12,7 @@ from playground.lessons.parts import KEY
 from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 
-SIDE = 480  # pixels
+SIDE = 480  # pixels along a side of an enlarged picture
 REACH = 2  # patches on each side of the query's patch
 INK = "#0072b2"
 MAP = 360  # pixels, the longer side of a map

@@ -37,7 +37,7 @@ from playground.numbers import percent
 EACH, WHOLE = "each layer alone", "the whole pass"
 INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
 START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
-START_WIDTH, START = 768, 0.02  # defaults
+START_WIDTH, START = 768, 0.02  # defaults of the settings `width` and `start`
 UNEVEN = 0.5  # a row counts as uneven if it spreads over less than this share of all tokens
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 LINE_COLOUR = "rgba(128,128,128,0.35)"

@@ -160,7 +160,7 @@ def outcome_words(untold: Timelapse, taught: Timelapse, loss_beginnings: tuple[B
 
 
 LAYERS = 6  # of the model in the time-lapse
-SIDE = 640  # pixels of the picture
+SIDE = 640  # pixels along the picture's longer side
 MOST_HEADS = 20  # layers, and heads of a layer, that an address can name
 SHARPER = 2  # bits: a head counts as sharp once its entropy has fallen by this much since the start
 LOSSES = {  # what each loss of the bundled model's run asks for; see workshop/distil.py

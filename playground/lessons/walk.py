@@ -321,7 +321,7 @@ def _output_steps(home: type, C: str) -> list[Step]:
 # As bytes for the browser; large tensors are cut to what the page shows -----------------------------------------------
 
 MOST_ROWS, WHOLE_ROWS = 64, 100  # up to 100 tokens all rows are shown, beyond that the first 64
-MOST_COLUMNS, MOST_HEADS = 768, 12  # columns of all heads together
+MOST_COLUMNS, MOST_HEADS = 768, 12  # most columns of all heads together; most heads
 
 
 def steps_to_bytes(walk: Walk, id: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The lesson on what a weight does not tell: what arrives, a score, a fact about the picture, an explanation."""
+"""The lesson on what a weight is not: what arrives, a score, always about the picture, an explanation."""
 
 from __future__ import annotations
 

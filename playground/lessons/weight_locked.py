@@ -79,7 +79,7 @@ NO_SINK = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
     "nearly all to one token."
 )
-SAYS = {  # by the number of heads that give more than LOCKED to one place
+SAYS = {  # how many heads give more than LOCKED to one place -> sentences
     "none": PLACE.replace("{many}", "None") + "give" + GIVES + NO_SINK,
     "one": PLACE + "gives" + GIVES + SINK_SAYS,
     "several": PLACE + "give" + GIVES + SINK_SAYS,

@@ -74,9 +74,6 @@ TIFF_NUMBERS = {3: "H", 4: "I", 16: "Q"}
 TIFF_COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32773, 32946, 50000}
 
 
-# Reading
-
-
 def read(source) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         _check_bytes(memoryview(source).nbytes)
@@ -281,7 +278,7 @@ def check_effort(picture: Image.Image) -> None:
 
 
 def _check_scans(file: io.BytesIO, pixels: int) -> None:
-    """Counts the scans of a JPEG, of which Pillow has read the header, and cuts off what follows the end marker."""
+    """Counts the scans of a JPEG whose header Pillow has read, and cuts off what follows the end marker."""
     scans, data_start, has_end = 1, file.tell(), False
     for marker in re.finditer(rb"\xff[\xd9\xda]", file.getvalue()[data_start:]):
         if has_end := marker[0] == b"\xff\xd9":

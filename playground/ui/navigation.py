@@ -150,7 +150,7 @@ def _address_of(page: str, has_moved: bool) -> dict[str, str]:
 
 
 def _settings_now() -> dict[str, str]:
-    """The settings as words of an address, without defaults."""
+    """The settings as parameters of an address, without those that have their default value."""
     state, words = st.session_state, {}
     former_values, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
