@@ -1,4 +1,4 @@
-"""The wall of moments: pictures of rows of attention in the samples."""
+"""The page Moments: a wall of small pictures, each of which shows one row of attention weights on a sample."""
 
 from playground.ui.components import app_component
 from playground.ui.navigation import arrive

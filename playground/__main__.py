@@ -41,24 +41,24 @@ class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors have two lines: what was wrong, and which flag was probably meant."""
 
     def error(self, message: str) -> NoReturn:
-        if invalid := re.search(r"invalid choice: '([^']*)'", message):  # the choices are listed after this text
-            message += _nearest(invalid[1], re.findall(r"'([^']+)'", message[invalid.end() :]))
+        if choice_match := re.search(r"invalid choice: '([^']*)'", message):  # the valid choices follow this text
+            message += _nearest(choice_match[1], re.findall(r"'([^']+)'", message[choice_match.end() :]))
         raise SystemExit(_complain(f"{message.rstrip('.')}.", f"{self.prog} --help lists everything."))
 
     def parse_args(self, arguments=None, namespace=None):  # type: ignore[override]
-        options, unknown = self.parse_known_args(arguments, namespace)
-        if unknown:
+        options, unknown_words = self.parse_known_args(arguments, namespace)
+        if unknown_words:
             command = getattr(options, "parser", self)
-            flag = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
+            flag = next((word for word in unknown_words if word.startswith("-")), unknown_words[0]).split("=")[0]
             if not flag.startswith("-"):
-                command.error(f"{unknown[0]} is one word too many: a value with spaces stands in quotes")
+                command.error(f"{unknown_words[0]} is one word too many: a value with spaces stands in quotes")
             command.error(f"There is no {flag}" + _nearest(flag, command._option_string_actions))
         return options
 
 
-def _nearest(given: str, choices: Iterable[str]) -> str:
-    similar = difflib.get_close_matches(given, list(choices), n=1, cutoff=0.5)
-    return f"; the nearest is {similar[0]}" if similar else ""
+def _nearest(word: str, choices: Iterable[str]) -> str:
+    matches = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
+    return f"; the nearest is {matches[0]}" if matches else ""
 
 
 def _complain(*lines: str) -> int:
@@ -70,11 +70,11 @@ def _complain(*lines: str) -> int:
 _usual = warnings.formatwarning
 
 
-def _in_a_line(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> str:
-    """A warning as text. A PlaygroundWarning names flags instead of Python's arguments, and no place in the code; other
-    warnings are as usual."""
-    ours = issubclass(category, PlaygroundWarning)
-    return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *place, **options)
+def _in_a_line(message: Warning | str, category: type[Warning], *location: Any, **options: Any) -> str:
+    """The text of a warning. A PlaygroundWarning names flags instead of Python's arguments, and neither file nor line
+    number; other warnings get Python's usual text."""
+    is_ours = issubclass(category, PlaygroundWarning)
+    return f"playground: {_with_flags(str(message))}\n" if is_ours else _usual(message, category, *location, **options)
 
 
 def _with_flags(sentence: str) -> str:
@@ -104,17 +104,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from playground.figures import batch  # a slow import; inside the `try` of main, Ctrl-C is handled
+    from playground.figures import batch  # a slow import, done here so that main handles Ctrl-C during it
     from playground.figures.command_line import PROGRAM
 
-    raw = argparse.RawDescriptionHelpFormatter
+    raw_format = argparse.RawDescriptionHelpFormatter
     examples = EXAMPLES.replace("PROGRAM", PROGRAM)
     parser = Parser(
         prog=PROGRAM,
         description="See whom every patch of an image listens to in a Vision Transformer. "
         "Without a command, the app starts and opens in the browser.",
         epilog=examples,
-        formatter_class=raw,
+        formatter_class=raw_format,
     )
     parser.add_argument("--version", action="version", version=__version__)
     app = parser.add_argument_group("the app")
@@ -133,40 +133,44 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(run=_app)
     commands = parser.add_subparsers(metavar="COMMAND")
 
-    batch.add_command(commands, epilog=examples, formatter_class=raw)
+    batch.add_command(commands, epilog=examples, formatter_class=raw_format)
 
-    scored = commands.add_parser(
+    relevance = commands.add_parser(
         "relevance", help="measure how well relevance foretells what blanking patches moves, on a folder of pictures"
     )
-    scored.add_argument("images", metavar="IMAGE", nargs="+", help="pictures, folders of them, or names of samples")
-    scored.add_argument("--out", metavar="FILE", required=True, help="a .csv: one line for a picture and a method")
-    _add_model(scored)
-    scored.add_argument(
+    relevance.add_argument("images", metavar="IMAGE", nargs="+", help="pictures, folders of them, or names of samples")
+    relevance.add_argument("--out", metavar="FILE", required=True, help="a .csv: one line for a picture and a method")
+    _add_model(relevance)
+    relevance.add_argument(
         "--patch", metavar="ROW,COLUMN", help="or cls: whose feature is explained (default: the likeliest label; the "
         "patch in the middle where the model has no labels)",
     )  # fmt: skip
-    scored.add_argument("--label", help="a label's name or number, instead of a patch")
-    scored.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
-    scored.add_argument("--method", help="gradient, integrated, chefer or legrad (default: all)")
-    scored.set_defaults(run=_relevance)
-    trusted = commands.add_parser(
+    relevance.add_argument("--label", help="a label's name or number, instead of a patch")
+    relevance.add_argument(
+        "--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)"
+    )
+    relevance.add_argument("--method", help="gradient, integrated, chefer or legrad (default: all)")
+    relevance.set_defaults(run=_relevance)
+    faithfulness = commands.add_parser(
         "faithfulness", help="a table of how far each method's maps can be trusted, over a folder of pictures"
     )
-    trusted.add_argument(
+    faithfulness.add_argument(
         "images", metavar="FOLDER", nargs="+", help="pictures; FOLDER_masks has masks of the same names"
     )
-    trusted.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
-    trusted.add_argument(
+    faithfulness.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
+    faithfulness.add_argument(
         "--out", metavar="FILE", required=True, help="a .csv, a line for a picture and a method; or .md"
     )
-    trusted.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
-    trusted.add_argument(
+    faithfulness.add_argument(
+        "--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)"
+    )
+    faithfulness.add_argument(
         "--size",
         type=int,
         metavar="SIDE",
         help="pixels of a square as large as the input (default: the model's own, at most 224)",
     )
-    trusted.set_defaults(run=_faithfulness)
+    faithfulness.set_defaults(run=_faithfulness)
     numbers = commands.add_parser(
         "numbers", help="the numbers of many pictures, into a .zarr or .nc; a stopped run goes on"
     )
@@ -422,11 +426,11 @@ def _doctor(options: argparse.Namespace) -> int:
         findings = doctor.examine()
     for finding in findings:
         print(f"{finding.state:6} {finding.says}")
-    wrong = sum(finding.state == doctor.WRONG for finding in findings)
-    if wrong:
-        mends = "" if options.repair else "; doctor --repair mends what it can"
-        print(f"{wrong} of {len(findings)} wrong{mends}.")
-    return 1 if wrong else 0
+    wrong_count = sum(finding.state == doctor.WRONG for finding in findings)
+    if wrong_count:
+        advice = "" if options.repair else "; doctor --repair mends what it can"
+        print(f"{wrong_count} of {len(findings)} wrong{advice}.")
+    return 1 if wrong_count else 0
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-HOME = PACKAGE / "app" if (PACKAGE / "app").is_dir() else PACKAGE.parent  # pyproject.toml puts the folder in the wheel
+HOME = PACKAGE / "app" if (PACKAGE / "app").is_dir() else PACKAGE.parent  # the wheel has the folder app/
 
 INSTALLED = PACKAGE.parent != HOME
 PROGRAM = "attention-playground" if INSTALLED else "python -m playground"  # the command's name in messages
 
 APP = HOME / "app.py"
 ASSETS = HOME / "assets"
-# Each of these files is made by a command of this repository:
+# Behind each file stands the command that makes it:
 BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train --photographs DIR
 TAUGHT = ASSETS / "bundled-taught.safetensors"  # python -m playground train
 SHIPPED = {"bundled": BUNDLED, "bundled-taught": TAUGHT}  # models by name
@@ -19,5 +19,5 @@ PACKS = ASSETS / "packs"  # python -m playground.serving.prepared
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
 TIMELAPSE = ASSETS / "timelapse.bin"  # python -m playground.training.timelapse RUN
 TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m playground.training.timelapse RUN --curves
-FAITHFULNESS = ASSETS / "faithfulness.csv"  # python -m playground faithfulness SCENES, made by workshop/drawn_masks.py
+FAITHFULNESS = ASSETS / "faithfulness.csv"  # python -m playground faithfulness SCENES; SCENES: workshop/drawn_masks.py
 TEACHING = ASSETS / "teaching"  # python -m playground.figures.teaching

@@ -4,21 +4,25 @@ A cut is one text, the same in Python, in an address, on the command line and in
 before the softmax; a head is ablated after it:
 
     7,5>3,2         patch (7, 5) does not hear patch (3, 2), in any layer or head
-    7,5>3,2@4.1     in layer 4, head 1 alone; @4+5.0+1: in heads 0 and 1 of layers 4 and 5
-    7,5+7,6>cls     two patches do not hear the class token
-    *>3,2+3,3       no token hears these two patches
-    *>*@4.1         in that head every token hears itself alone
-    *>3x3           patches hear the 3 × 3 around them alone, as a convolution; *>3x3+cls: and the class token
-    zero@4.1        that head gives nothing; several: zero@4.0+1; all heads of a layer: zero@4
-    mean@4.1        that head gives every token its mean output over all tokens
+    7,5>3,2@4.1     the same in head 1 of layer 4 alone
+    7,5>3,2@4+5.0+1   the same in heads 0 and 1 of layers 4 and 5
+    7,5+7,6>cls     patches (7, 5) and (7, 6) do not hear the class token
+    *>3,2+3,3       no token hears patches (3, 2) and (3, 3)
+    *>*@4.1         in head 1 of layer 4 every token hears itself alone
+    *>3x3           each patch hears only the 3 × 3 patches around it, as a convolution does
+    *>3x3+cls       each patch also hears the class token
+    zero@4.1        head 1 of layer 4 gives nothing; zero@4.0+1: heads 0 and 1; zero@4: all heads of layer 4
+    mean@4.1        head 1 of layer 4 gives every token the head's mean output over all tokens
 
 Every token always hears itself. Other texts need more than one pass: they put values from another picture's pass
-(--with-image, with=) into this one, or change what one later head alone hears of a head:
+(--with-image, with=) into this one, or change a head's output for one later head alone:
 
-    residual@6      all tokens as they leave layer 6; also mlp, attention, queries, keys, values
-    residual@6:7,5+cls   these tokens alone; 7,5<3,2: patch (7, 5) becomes the other picture's patch (3, 2)
-    head@4.1        what that head gives
-    head@4.1>5.3    the same, but head 5.3 alone hears of it; zero@4.1>5.3: head 5.3 alone hears nothing of head 4.1
+    residual@6      the other picture's tokens as they leave layer 6; also mlp, attention, queries, keys, values
+    residual@6:7,5+cls   the same for patch (7, 5) and the class token alone
+    residual@6:7,5<3,2   patch (7, 5) gets the value of the other picture's patch (3, 2)
+    head@4.1        the other picture's output of head 1 of layer 4
+    head@4.1>5.3    the same, but only head 3 of layer 5 hears the change
+    zero@4.1>5.3    head 3 of layer 5 alone hears nothing of head 1 of layer 4
 
 `read` parses cuts. `read_put` parses the texts with other pictures' values or a later head, and
 playground/analysis/interventions.py runs these.
@@ -35,8 +39,8 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 
-MOST = 16  # cuts in one pass
-MOST_NAMED = 4096  # tokens, layers and heads that a text may name
+MOST = 16  # most cuts in one pass
+MOST_NAMED = 4096  # bound on a text's characters; a text of cut edges may have 8 times as many
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
 TO = ("zero", "mean")  # the outputs that an ablated head may give
@@ -70,9 +74,9 @@ class Cut:
     """A cut. None in a field means all tokens, layers or heads."""
 
     text: str
-    hearers: tuple[int, ...] | None  # tokens
-    unheard: tuple[int, ...] | None  # tokens
-    kernel: int  # 0, or the side of a square: a hearer then hears only the square around it and the tokens in `kept`
+    hearers: tuple[int, ...] | None  # numbers of tokens
+    unheard: tuple[int, ...] | None  # numbers of tokens
+    kernel: int  # 0, or the side of a square: a hearer hears only the square around itself, and `kept`
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
@@ -91,7 +95,7 @@ class Cuts:
 
     all: tuple[Cut, ...]
     shape: Shape
-    numbers: tuple[int, ...] | None = None  # numbers of the heads in the trace; None: all
+    numbers: tuple[int, ...] | None = None  # of the heads that the trace holds; None: all
 
     def __bool__(self) -> bool:
         return bool(self.all)
@@ -102,22 +106,22 @@ class Cuts:
 
     def in_layer(self, layer: int, ablated: bool = False) -> tuple[Cut, ...]:
         """The cuts in this layer: the cuts of edges or, with `ablated`, the ablations of heads."""
-        in_layer = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
-        return tuple(cut for cut in in_layer if bool(cut.to) == ablated)
+        layer_cuts = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
+        return tuple(cut for cut in layer_cuts if bool(cut.to) == ablated)
 
     def heard(self, layer: int, queries: Sequence[int] | slice | None = None) -> Tensor | None:
         """The tokens that these queries (default: all) hear in a layer: (h or 1, queries, N) bool; None: all."""
         if not (cuts := self.in_layer(layer)):
             return None
         tokens = torch.arange(self.shape.tokens)
-        hearing = tokens if queries is None else tokens[queries]
-        numbers = range(self.shape.heads) if self.numbers is None else self.numbers
-        heads = 1 if all(cut.heads is None for cut in cuts) else len(numbers)
-        mask = torch.ones(heads, len(hearing), len(tokens), dtype=torch.bool)
+        query_tokens = tokens if queries is None else tokens[queries]
+        head_numbers = range(self.shape.heads) if self.numbers is None else self.numbers
+        heads = 1 if all(cut.heads is None for cut in cuts) else len(head_numbers)
+        mask = torch.ones(heads, len(query_tokens), len(tokens), dtype=torch.bool)
         for cut in cuts:
-            head_indices = [i for i, head in enumerate(numbers[:heads]) if cut.heads is None or head in cut.heads]
-            mask[head_indices] &= ~self._silenced(cut, hearing, tokens)
-        return mask | (hearing[:, None] == tokens)  # a token always hears itself
+            head_indices = [i for i, head in enumerate(head_numbers[:heads]) if cut.heads is None or head in cut.heads]
+            mask[head_indices] &= ~self._silenced(cut, query_tokens, tokens)
+        return mask | (query_tokens[:, None] == tokens)  # a token always hears itself
 
     def at(self) -> Callable[[str, Tensor], Tensor]:
         """These cuts as the function `at` of a pass (playground/vit.py). Layers with the same cuts share one mask."""
@@ -141,21 +145,25 @@ class Cuts:
         """A layer's head outputs, (B, h, N, d), with the ablated heads replaced."""
         for cut in self.in_layer(layer, ablated=True):
             ablated_heads = range(mixed.shape[1]) if cut.heads is None else cut.heads
-            chosen = torch.zeros(mixed.shape[1], 1, 1, dtype=torch.bool, device=mixed.device)
-            chosen[list(ablated_heads)] = True
+            is_ablated = torch.zeros(mixed.shape[1], 1, 1, dtype=torch.bool, device=mixed.device)
+            is_ablated[list(ablated_heads)] = True
             replacement = torch.zeros_like(mixed) if cut.to == "zero" else mixed.mean(-2, keepdim=True).expand_as(mixed)
-            mixed = torch.where(chosen, replacement, mixed)
+            mixed = torch.where(is_ablated, replacement, mixed)
         return mixed
 
-    def _silenced(self, cut: Cut, hearing: Tensor, tokens: Tensor) -> Tensor:
-        """(queries, N): the scores that a cut sets to −∞."""
-        hears_not = torch.ones(len(hearing), dtype=torch.bool) if cut.hearers is None else _among(hearing, cut.hearers)
+    def _silenced(self, cut: Cut, query_tokens: Tensor, tokens: Tensor) -> Tensor:
+        """A mask, (queries, N): True where the cut sets the score to −∞."""
+        is_hearer = (
+            torch.ones(len(query_tokens), dtype=torch.bool)
+            if cut.hearers is None
+            else _among(query_tokens, cut.hearers)
+        )
         if cut.kernel:
             prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
-            far = _apart(hearing, tokens, prefix_count, columns) > cut.kernel // 2
-            return hears_not[:, None] & (hearing >= prefix_count)[:, None] & far & ~_among(tokens, cut.kept)
-        silent = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
-        return hears_not[:, None] & silent
+            is_far = _apart(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
+            return is_hearer[:, None] & (query_tokens >= prefix_count)[:, None] & is_far & ~_among(tokens, cut.kept)
+        is_unheard = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
+        return is_hearer[:, None] & is_unheard
 
 
 def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
@@ -165,14 +173,16 @@ def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(~mask.to(scores.device), -torch.inf)
 
 
-def _among(tokens: Tensor, chosen: Sequence[int]) -> Tensor:
-    return torch.isin(tokens, torch.tensor(list(chosen), dtype=tokens.dtype))
+def _among(tokens: Tensor, members: Sequence[int]) -> Tensor:
+    return torch.isin(tokens, torch.tensor(list(members), dtype=tokens.dtype))
 
 
-def _apart(hearing: Tensor, tokens: Tensor, prefix_count: int, columns: int) -> Tensor:
+def _apart(query_tokens: Tensor, tokens: Tensor, prefix_count: int, columns: int) -> Tensor:
     """(queries, N): distance in rows or columns of patches, whichever is larger; the prefix counts as far away."""
-    (a, b), (c, d) = (((t - prefix_count) // columns, (t - prefix_count) % columns) for t in (hearing, tokens))
-    distance = torch.maximum((a[:, None] - c).abs(), (b[:, None] - d).abs())
+    (query_rows, query_columns), (token_rows, token_columns) = (
+        ((t - prefix_count) // columns, (t - prefix_count) % columns) for t in (query_tokens, tokens)
+    )
+    distance = torch.maximum((query_rows[:, None] - token_rows).abs(), (query_columns[:, None] - token_columns).abs())
     return distance.masked_fill(tokens < prefix_count, 10**6)
 
 
@@ -193,8 +203,8 @@ class Put:
 
 
 def is_put(text: str) -> bool:
-    value, _, place = text.partition("@")
-    return is_of_another(text) or (value in TO and ">" in place)
+    kind, _, place = text.partition("@")
+    return is_of_another(text) or (kind in TO and ">" in place)
 
 
 def is_of_another(text: str) -> bool:
@@ -246,20 +256,20 @@ def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
 
 
 def of_heads(layers: dict[int, Sequence[int]], to: str) -> list[str]:
-    """Texts that ablate these heads of these layers: one for each different set of heads."""
-    same: dict[str, list[int]] = {}
+    """Texts that ablate these heads of these layers. Layers with the same heads share one text."""
+    layers_of_heads: dict[str, list[int]] = {}
     for layer in sorted(layers):
-        same.setdefault("+".join(map(str, sorted(set(layers[layer])))), []).append(layer)
-    return [f"{to}@{'+'.join(map(str, layer_numbers))}.{heads}" for heads, layer_numbers in same.items()]
+        layers_of_heads.setdefault("+".join(map(str, sorted(set(layers[layer])))), []).append(layer)
+    return [f"{to}@{'+'.join(map(str, layer_numbers))}.{heads}" for heads, layer_numbers in layers_of_heads.items()]
 
 
 def _read(text: object, shape: Shape) -> Cut:
-    if isinstance(text, str) and len(text) < MOST_NAMED and (ablated := ABLATED.fullmatch(text)):
-        layers = _numbers(ablated["layers"], shape.layers, "layer", text)
-        heads = _numbers(ablated["heads"], shape.heads, "head", text)
+    if isinstance(text, str) and len(text) < MOST_NAMED and (ablation := ABLATED.fullmatch(text)):
+        layers = _numbers(ablation["layers"], shape.layers, "layer", text)
+        heads = _numbers(ablation["heads"], shape.heads, "head", text)
         if layers is None and heads is None:
             raise PlaygroundError(f"{text!r:.80} leaves no head that gives anything: name a layer or a head.")
-        return Cut(text, None, None, 0, (), layers, heads, ablated["to"])
+        return Cut(text, None, None, 0, (), layers, heads, ablation["to"])
     if isinstance(text, str) and is_put(text):
         raise PlaygroundError(
             f"{text!r:.80} is made of more than one pass: say it in --cut or a link of a figure, or in Python by "
@@ -288,41 +298,41 @@ def _read(text: object, shape: Shape) -> Cut:
     return Cut(text, hearers, unheard, kernel, kept_tokens, layers, heads)
 
 
-def _tokens(text: str, shape: Shape, cut: str) -> tuple[int, ...] | None:
+def _tokens(text: str, shape: Shape, cut_text: str) -> tuple[int, ...] | None:
     if text == ALL:
         return None
-    return _checked_unique([_token(word, shape, cut) for word in text.split("+")], cut)
+    return _checked_unique([_token(word, shape, cut_text) for word in text.split("+")], cut_text)
 
 
-def _token(word: str, shape: Shape, cut: str) -> int:
+def _token(word: str, shape: Shape, cut_text: str) -> int:
     if word in shape.prefix:
         return shape.prefix.index(word)
     rows, columns = shape.grid
     if not (patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word)):
         names = "".join(f", or {name}" for name in shape.prefix[:1])
-        raise PlaygroundError(f"A cut names patches as row,column{names}; {word!r:.40} stands in {cut!r:.80}.")
+        raise PlaygroundError(f"A cut names patches as row,column{names}; {word!r:.40} stands in {cut_text!r:.80}.")
     row, column = int(patch[1]), int(patch[2])
     if row >= rows or column >= columns:
         raise PlaygroundError(
-            f"There is no patch ({row}, {column}), named in {cut!r:.80}: rows count from 0 to {rows - 1}, columns to "
-            f"{columns - 1}."
+            f"There is no patch ({row}, {column}), named in {cut_text!r:.80}: rows count from 0 to {rows - 1}, columns "
+            f"to {columns - 1}."
         )
     return len(shape.prefix) + row * columns + column
 
 
-def _numbers(text: str | None, count: int, kind: str, cut: str) -> tuple[int, ...] | None:
+def _numbers(text: str | None, count: int, kind: str, cut_text: str) -> tuple[int, ...] | None:
     if text is None or text == ALL:
         return None
     words = text.split("+")
     for word in words:
         if not re.fullmatch(r"\d{1,3}", word) or int(word) >= count:
             raise PlaygroundError(
-                f"There is no {kind} {word!r:.40}, named in {cut!r:.80}; they count from 0 to {count - 1}."
+                f"There is no {kind} {word!r:.40}, named in {cut_text!r:.80}; they count from 0 to {count - 1}."
             )
-    return _checked_unique([int(word) for word in words], cut)
+    return _checked_unique([int(word) for word in words], cut_text)
 
 
-def _checked_unique(numbers: list[int], cut: str) -> tuple[int, ...]:
+def _checked_unique(numbers: list[int], cut_text: str) -> tuple[int, ...]:
     if len(set(numbers)) < len(numbers):
-        raise PlaygroundError(f"{cut!r:.80} names the same twice.")
+        raise PlaygroundError(f"{cut_text!r:.80} names the same twice.")
     return tuple(sorted(numbers))

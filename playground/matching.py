@@ -20,22 +20,24 @@ def unit(features: np.ndarray) -> np.ndarray:
 def matches(vectors: np.ndarray, other_vectors: np.ndarray) -> np.ndarray:
     """For each patch of the first picture, its nearest neighbour in the second if each of the two is the other's
     nearest; else −1. Both arrays hold unit vectors, (patches, width)."""
-    alike = vectors @ other_vectors.T
-    nearest, back = alike.argmax(1), alike.argmax(0)
-    return np.where(back[nearest] == np.arange(len(vectors)), nearest, -1)
+    cosines = vectors @ other_vectors.T
+    nearest, nearest_back = cosines.argmax(1), cosines.argmax(0)
+    return np.where(nearest_back[nearest] == np.arange(len(vectors)), nearest, -1)
 
 
-def places(matched: np.ndarray, columns: int) -> np.ndarray:
+def places(patch_numbers: np.ndarray, columns: int) -> np.ndarray:
     """Patch numbers (patches,) -> (patches, 2): row and column of each; (−1, −1) for −1."""
-    return np.where((matched >= 0)[:, None], np.stack([matched // columns, matched % columns], axis=-1), -1)
+    return np.where(
+        (patch_numbers >= 0)[:, None], np.stack([patch_numbers // columns, patch_numbers % columns], axis=-1), -1
+    )
 
 
 def with_neighbours(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     """Each patch's vector summed with its neighbours', at length 1: (patches, width). At an edge there are fewer than
     eight neighbours."""
     rows, columns = grid
-    framed = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # a frame of zeros, which add nothing
-    sums = sum(framed[row : row + rows, column : column + columns] for row in range(3) for column in range(3))
+    padded = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # a frame of zeros, which add nothing
+    sums = sum(padded[row : row + rows, column : column + columns] for row in range(3) for column in range(3))
     return unit(sums.reshape(len(vectors), -1))
 
 
@@ -49,22 +51,22 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
     centres = vectors[[int((vectors @ vectors.mean(0)).argmax())]]
     while len(centres) < k:
         centres = np.vstack([centres, vectors[[int((vectors @ centres.T).max(1).argmin())]]])
-    parts_of = (vectors @ centres.T).argmax(1)
+    part_numbers = (vectors @ centres.T).argmax(1)
     for _ in range(ROUNDS):
         for part in range(k):
-            if (parts_of == part).any():
-                centres[part] = unit(vectors[parts_of == part].sum(0, keepdims=True))[0]
-        former, parts_of = parts_of, (vectors @ centres.T).argmax(1)
-        if (parts_of == former).all():
+            if (part_numbers == part).any():
+                centres[part] = unit(vectors[part_numbers == part].sum(0, keepdims=True))[0]
+        former_numbers, part_numbers = part_numbers, (vectors @ centres.T).argmax(1)
+        if (part_numbers == former_numbers).all():
             break
-    order = np.argsort(-np.bincount(parts_of, minlength=k), kind="stable")  # the largest first
-    return np.argsort(order)[parts_of]
+    order = np.argsort(-np.bincount(part_numbers, minlength=k), kind="stable")  # the largest first
+    return np.argsort(order)[part_numbers]
 
 
-def parts_of(several: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:
+def parts_of(pictures: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:
     """The parts of several pictures, each given as (unit vectors, grid). All are cut together, so that a part has the
     same number in all pictures. Patches are averaged with their neighbours: else textures would fall into small
     parts."""
-    wide = [with_neighbours(vectors, grid) for vectors, grid in several]
-    ends = np.cumsum([len(vectors) for vectors in wide])[:-1]
-    return np.split(parts(np.concatenate(wide), k), ends)
+    smoothed_vectors = [with_neighbours(vectors, grid) for vectors, grid in pictures]
+    boundaries = np.cumsum([len(vectors) for vectors in smoothed_vectors])[:-1]
+    return np.split(parts(np.concatenate(smoothed_vectors), k), boundaries)

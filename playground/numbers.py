@@ -14,8 +14,8 @@ def percent(share: float, digits: int | None = None) -> str:
         return "< 0.01 %"
     if 0.99995 <= share < 1:
         return "> 99.99 %"
-    half_goes_up = math.nextafter(100 * share, math.inf)  # rounds a half up, as JavaScript does
-    return f"{half_goes_up:.{_digits(share) if digits is None else digits}f} %"
+    percent_value = math.nextafter(100 * share, math.inf)  # rounds a half up, as JavaScript does
+    return f"{percent_value:.{_digits(share) if digits is None else digits}f} %"
 
 
 def _digits(share: float) -> int:

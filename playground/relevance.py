@@ -2,7 +2,7 @@
 
 A weight says how much of a token's vector is mixed in; it does not say whether that mattered. A gradient does: how much
 the answer would change if a weight were a little larger. The answer is the score of a label, or the feature of one
-token: how far it reaches, after the last layer and its norm, in the direction in which it differs from the mean patch.
+token: its projection, after the last norm, on the direction in which the token differs from the mean patch.
 
     "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer. With its sign it tells what
                 speaks for the answer from what speaks against it; without its sign, how much each token matters
@@ -17,7 +17,7 @@ token: how far it reaches, after the last layer and its norm, in the direction i
 The last two set negative products and gradients to 0: they show only what speaks for the answer.
 
 No N × N gradient is kept in memory. The gradient of A is ∂y/∂A = g Vᵀ, where g is the gradient of the head's output,
-(N, d). So its rows are computed when they are needed, like rows of A, and give the gradients of queries, keys and
+(N, d). So rows of ∂y/∂A are computed when they are needed, like rows of A, and give the gradients of queries, keys and
 values. The forward pass keeps the inputs of each layer and of its MLP and, if they are few bytes, the layer's queries,
 keys and values and the hidden numbers of its MLP. The backward pass goes through one layer at a time. B pictures of one
 size go through together."""
@@ -42,7 +42,7 @@ METHODS = ("gradient", "integrated", "chefer", "legrad")
 SIGNED = ("gradient", "integrated")  # methods that give each token a sign
 DEFAULT = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
 STEPS = 24  # number of gradients that integrated gradients averages
-BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
+BLOCK = 2**20  # most weights in memory at one time: they fit into a processor's cache
 KEPT = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
 
 MEMORY = Path("/proc/meminfo")
@@ -58,14 +58,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Pass:
-    """The inputs of a forward pass that gradients go back through."""
+    """The inputs of a forward pass that is then differentiated."""
 
     vit: VisionTransformer
     entering: Tensor  # (B, N, D): the tokens that enter the first layer
     rotation: Rotation
     scale: float
     at: At = untouched
-    blank: Tensor | None = None  # (B, N, D): `entering` for a picture of the mean colour, for integrated gradients
+    blank: Tensor | None = None  # (B, N, D): the tokens of a picture of the mean colour, for integrated gradients
     give_way: Callable[[], object] = lambda: None  # called between layers, so that a server can serve others
 
     def __post_init__(self) -> None:
@@ -77,11 +77,11 @@ class Pass:
 
 
 def relevance(run: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
-    """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; zeros where nothing moves it.
-    `signed`: below zero where a token speaks against it."""
-    ways = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
-    moves = ways[method](run, answer)
-    shares = moves / moves.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(moves.dtype).tiny)
+    """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; all zeros if no token does.
+    With `signed`, the share of a token that speaks against the answer is negative."""
+    methods = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
+    effects = methods[method](run, answer)
+    shares = effects / effects.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(effects.dtype).tiny)
     return (shares if signed else shares.abs()).detach()
 
 
@@ -91,13 +91,13 @@ def of_token(run: Pass, token: int | None, label: str | int | None, method: str,
         raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
-    with_sign, tokens = is_signed(label is not None, method, signed), run.entering.shape[1]
+    has_sign, tokens = is_signed(label is not None, method, signed), run.entering.shape[1]
     if token is not None:
         answer = feature(run.vit, token, tokens)
     else:
         answer = label_score(run.vit, label_number(run.vit, label), tokens)
     check_memory(run.vit, tokens)
-    shares = relevance(run, answer, method, with_sign)[0]
+    shares = relevance(run, answer, method, has_sign)[0]
     if not shares.isfinite().all():
         raise PlaygroundError(f"The gradients of {run.vit.name} are no numbers here: load the model in float32.")
     return shares
@@ -108,19 +108,19 @@ def of_many(
     method: str = DEFAULT, blank: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """The relevance of embedded pictures, for the first token's feature, or signed for a label's score: (B, N). Keeps
-    no trace. As many pictures go through together as fit into memory without recomputing. `blank`: (1, N, D), see
-    Pass."""
+    no trace. As many pictures go through together as fit into memory without recomputing layers. `blank`: (1, N, D),
+    see Pass."""
     tokens, signed = entering.shape[1], is_signed(label is not None, method)
     answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
-    parts = entering.split(at_once(vit, tokens))
-    blanks = [None if blank is None else blank.expand_as(part) for part in parts]
-    passes = (Pass(vit, part, rotation, vit.config.scale, at, run) for part, run in zip(parts, blanks, strict=True))
+    batches = entering.split(at_once(vit, tokens))
+    blanks = [None if blank is None else blank.expand_as(batch) for batch in batches]
+    passes = (Pass(vit, batch, rotation, vit.config.scale, at, run) for batch, run in zip(batches, blanks, strict=True))
     return torch.cat([relevance(run, answer, method, signed).float() for run in passes])
 
 
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
-    """The default of `signed`: true for a label, which tokens speak for or against; false for a feature, whose change
-    has no sign."""
+    """Checks `signed`. The default is true for a label, which tokens speak for or against, and false for a feature,
+    whose change has no sign."""
     if signed and method not in SIGNED:
         raise PlaygroundError(
             f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
@@ -131,19 +131,19 @@ def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None)
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
     """Raises if there is too little memory, because the machine would swap and stall."""
-    free = free_bytes(vit.patch_embed.proj.weight.device)
-    if free is not None and (needed := bytes_held(vit, tokens)) > free:
+    memory = free_bytes(vit.patch_embed.proj.weight.device)
+    if memory is not None and (needed_bytes := bytes_held(vit, tokens)) > memory:
         raise PlaygroundError(
-            f"Relevance over {tokens:,} tokens takes {needed / 1e9:.1f} GB, and {max(0, free) / 1e9:.1f} GB are free: "
-            f"choose fewer patches or a smaller model."
+            f"Relevance over {tokens:,} tokens takes {needed_bytes / 1e9:.1f} GB, and {max(0, memory) / 1e9:.1f} GB "
+            f"are free: choose fewer patches or a smaller model."
         )
 
 
 def bytes_held(vit: VisionTransformer, tokens: int) -> int:
     """Bytes of one layer's tensors with gradients, and of what is kept to save recomputing."""
-    c, per_token = vit.config, _kept_of_one(vit, tokens)
-    always = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * BLOCK)
-    return always + (per_token if per_token <= KEPT else 0)
+    c, kept_bytes = vit.config, _kept_of_one(vit, tokens)
+    fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * BLOCK)
+    return fixed_bytes + (kept_bytes if kept_bytes <= KEPT else 0)
 
 
 def at_once(vit: VisionTransformer, tokens: int) -> int:
@@ -169,27 +169,29 @@ def room(vit: VisionTransformer, pictures: int, tokens: int) -> Iterator[None]:
     if device.type == "cuda":
         torch.cuda.empty_cache()
     of_one = vit.patch_embed.proj.weight.element_size() * tokens * (3 * c.depth * c.width + 4 * c.mlp_width)
-    free, needed = free_bytes(device) or 0, pictures * of_one
-    fits = free // of_one
-    fitting = f"{fits} of these at once" if fits else f"about {tokens * free // of_one:,} tokens of one picture"
+    memory, needed_bytes = free_bytes(device) or 0, pictures * of_one
+    count = memory // of_one
+    fit_words = f"{count} of these at once" if count else f"about {tokens * memory // of_one:,} tokens of one picture"
     raise NoRoom(
-        f"{vit.name} over {pictures} × {tokens:,} tokens keeps {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB of "
-        f"{device} are free: {fitting} would fit; or take .half(), a smaller model, or device='cpu'."
+        f"{vit.name} over {pictures} × {tokens:,} tokens keeps {needed_bytes / 1e9:.1f} GB, and {memory / 1e9:.1f} GB "
+        f"of {device} are free: {fit_words} would fit; or take .half(), a smaller model, or device='cpu'."
     )
 
 
-def in_room(vit: VisionTransformer, tokens: int, largest: int, fitted: list[int], work: Callable[[int], Made]) -> Made:
-    """Runs `work` with at most `largest` passes at once. While a graphics card has too little memory, halves the
-    number; `fitted` keeps the number that fitted."""
+def in_room(
+    vit: VisionTransformer, tokens: int, most_passes: int, fitting_counts: list[int], work: Callable[[int], Made]
+) -> Made:
+    """Runs `work` with at most `most_passes` passes at once. While a graphics card has too little memory, halves the
+    number; `fitting_counts` keeps the number that fitted."""
     while True:
-        at_once = min([largest, *fitted])
+        pass_count = min([most_passes, *fitting_counts])
         try:
-            with room(vit, at_once, tokens):
-                return work(at_once)
+            with room(vit, pass_count, tokens):
+                return work(pass_count)
         except NoRoom:
-            if at_once == 1:
+            if pass_count == 1:
                 raise
-            fitted.append(at_once // 2)
+            fitting_counts.append(pass_count // 2)
 
 
 def free_bytes(device: torch.device) -> int | None:
@@ -222,40 +224,40 @@ def no_labels(vit: VisionTransformer, advice: str) -> PlaygroundError:
 
 
 def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
-    """A label's score, before the softmax."""
-    first, read_from = len(vit.config.prefix), torch.zeros(tokens)
+    """A label's score before the softmax, as the answer."""
+    prefix_count, read_from = len(vit.config.prefix), torch.zeros(tokens)
     if vit.config.pool == "token":
         read_from[: 2 if vit.config.dist_token else 1] = 0.5 if vit.config.dist_token else 1
     else:
-        read_from[first:] = 1 / (tokens - first)
+        read_from[prefix_count:] = 1 / (tokens - prefix_count)
         read_from[0] += vit.config.pool == "token+avg"
     return Answer(lambda x: vit.classify(x)[:, label], read_from)
 
 
 def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
-    """A token's feature as the answer: its direction, because the norm makes all lengths equal."""
+    """A token's feature as the answer: its projection on the direction of its difference from the mean patch."""
 
-    def reach(x: Tensor) -> Tensor:
+    def projection(x: Tensor) -> Tensor:
         x = vit.norm(x)  # (B, N, D)
         difference = (x[:, token] - x[:, len(vit.config.prefix) :].mean(1)).detach()
         return (x[:, token] * (difference / difference.norm(dim=-1, keepdim=True).clamp(min=1e-12))).sum(-1)
 
-    return Answer(reach, torch.eye(tokens)[token])
+    return Answer(projection, torch.eye(tokens)[token])
 
 
-# The four ways -------------------------------------------------------------------------------------------------------
+# The four methods -----------------------------------------------------------------------------------------------------
 
 
 def _chefer(run: Pass, answer: Answer) -> Tensor:
-    begins = answer.read_from.to(run.entering).expand(run.entering.shape[:2])  # (B, N)
-    reached, spread = begins, torch.zeros_like(begins)
+    start_shares = answer.read_from.to(run.entering).expand(run.entering.shape[:2])  # (B, N)
+    relevances, increments = start_shares, torch.zeros_like(start_shares)
 
     def watch(b: slice, rows: slice, product: Tensor) -> None:
-        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # the mean over heads
+        increments[b] += (relevances[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # mean over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
-        reached, spread = reached + spread, torch.zeros_like(begins)
-    return reached - begins  # minus the shares with which `reached` began
+        relevances, increments = relevances + increments, torch.zeros_like(start_shares)
+    return relevances - start_shares  # minus the shares with which `relevances` began
 
 
 def _gradient(run: Pass, answer: Answer) -> Tensor:
@@ -267,11 +269,11 @@ def _integrated(run: Pass, answer: Answer) -> Tensor:
     """Integrated gradients by the midpoint rule."""
     if run.blank is None:
         raise PlaygroundError("Integrated gradients need the tokens of a blank picture to begin from.")
-    distance, total = run.entering - run.blank, torch.zeros_like(run.entering)
+    difference, total = run.entering - run.blank, torch.zeros_like(run.entering)
     for step in range(STEPS):
-        *_, gradient = _backward(replace(run, entering=run.blank + (step + 0.5) / STEPS * distance), answer)
+        *_, gradient = _backward(replace(run, entering=run.blank + (step + 0.5) / STEPS * difference), answer)
         total += gradient / STEPS
-    return (total * distance).sum(-1)
+    return (total * difference).sum(-1)
 
 
 @torch.no_grad()
@@ -283,47 +285,47 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
         mixture, qkv = block.attn(block.norm1(x), run.scale, run.rotation, at)
         with torch.enable_grad():
             mixture.requires_grad_()
-            between = x + at.at("attention", block.ls1(mixture))
-            after = at.at("residual", between + at.at("mlp", block.ls2(block.mlp(block.norm2(between)))))
-            (gradient,) = torch.autograd.grad(answer.score(after).sum(), mixture)
-        x = after.detach()
-        of_heads = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
+            stream = x + at.at("attention", block.ls1(mixture))
+            layer_output = at.at("residual", stream + at.at("mlp", block.ls2(block.mlp(block.norm2(stream)))))
+            (gradient,) = torch.autograd.grad(answer.score(layer_output).sum(), mixture)
+        x = layer_output.detach()
+        head_gradients = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
         for b, rows in _chunks(qkv):
-            total[b] += (of_heads[b, :, rows] @ qkv.v[b].mT).clamp(min=0).sum((1, 2))
+            total[b] += (head_gradients[b, :, rows] @ qkv.v[b].mT).clamp(min=0).sum((1, 2))
         run.give_way()
     return total
 
 
-# Going back -----------------------------------------------------------------------------------------------------------
+# The backward pass ----------------------------------------------------------------------------------------------------
 
 Watch = Callable[[slice, slice, Tensor], None]  # called with rows of A ⊙ ∂y/∂A of some pictures, (b, h, rows, N)
 
 
 @dataclass
 class _Meeting:
-    """The interventions `at` in one layer, and the gradients through their changes."""
+    """Applies the interventions `at` in one layer, and carries gradients back through their changes."""
 
     at: At
-    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # where `at` made a change: before, after
+    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # point -> x before and after `at`
 
     def __call__(self, point: str, x: Tensor) -> Tensor:
         if point.endswith(".heard"):
             return self.at(point, x)
         with torch.enable_grad():
-            before = x.detach().requires_grad_()
-            after = self.at(point, before)
-        if after is before:
+            old_x = x.detach().requires_grad_()
+            new_x = self.at(point, old_x)
+        if new_x is old_x:
             return x
-        self.graphs[point] = before, after
-        return after.detach()
+        self.graphs[point] = old_x, new_x
+        return new_x.detach()
 
     def back(self, point: str, gradient: Tensor) -> Tensor:
         if point not in self.graphs:
             return gradient
-        before, after = self.graphs[point]
-        if not after.requires_grad:  # the new value does not depend on the old one
-            return torch.zeros_like(before)
-        return torch.autograd.grad(after, before, gradient, materialize_grads=True, allow_unused=True)[0]
+        old_x, new_x = self.graphs[point]
+        if not new_x.requires_grad:  # the new value does not depend on the old one
+            return torch.zeros_like(old_x)
+        return torch.autograd.grad(new_x, old_x, gradient, materialize_grads=True, allow_unused=True)[0]
 
     def mask(self, q: Tensor) -> Tensor | None:
         """Which keys each query hears, (B or 1, h or 1, N, N); None: every key."""
@@ -356,7 +358,7 @@ def _backward(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product:
 
 @torch.no_grad()
 def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
-    """Runs the pass: what each layer keeps for the way back, and the last layer's output."""
+    """Runs the pass. Returns what each layer keeps for the backward pass, and the last layer's output."""
     B, N, _ = run.entering.shape
     keeps_layers = B * _kept_of_one(run.vit, N) <= KEPT
     layers, x = [], run.entering
@@ -364,14 +366,14 @@ def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
         at = _Meeting(within(run.at, layer))
         qkv = _queries_keys_values(block, x, run.rotation, at.at)
         mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), run.scale, at.mask(x)))  # (B, h, N, d)
-        between = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
-        layers.append(Layer(x, between, at, qkv if keeps_layers else None))
+        stream = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
+        layers.append(Layer(x, stream, at, qkv if keeps_layers else None))
         if keeps_layers:
-            layers[-1].hidden = _hidden(block, between)
+            layers[-1].hidden = _hidden(block, stream)
             mlp_output = block.mlp.fc2(layers[-1].hidden[0].detach())
         else:
-            mlp_output = block.mlp(block.norm2(between))
-        x = at("residual", between + at("mlp", block.ls2(mlp_output)))
+            mlp_output = block.mlp(block.norm2(stream))
+        x = at("residual", stream + at("mlp", block.ls2(mlp_output)))
         run.give_way()
     return layers, x
 
@@ -381,56 +383,56 @@ def _layer_backward(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, 
     """∂y/∂ a layer's output -> ∂y/∂ its input. The MLP's second matrix and the attention are not run again: they are
     differentiated by hand."""
     block = run.vit.blocks[layer]
-    hidden, between = layer_pass.hidden or _hidden(block, layer_pass.between)
+    hidden, stream = layer_pass.hidden or _hidden(block, layer_pass.between)
     gradient = layer_pass.at.back("residual", gradient)
-    of_hidden = block.ls2(layer_pass.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
-    gradient = gradient + torch.autograd.grad(hidden, between, of_hidden)[0]
+    hidden_gradient = block.ls2(layer_pass.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
+    gradient = gradient + torch.autograd.grad(hidden, stream, hidden_gradient)[0]
     qkv, x = layer_pass.qkv or _queries_keys_values(block, layer_pass.x, run.rotation, layer_pass.at.at)
-    of_mixed = block.ls1(layer_pass.at.back("attention", gradient)) @ block.attn.proj.weight
-    of_heads = layer_pass.at.back("attention.heads", _by_head(of_mixed, QKV(*qkv)))
-    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, run.scale, layer_pass.at.mask(x), watch)
-    return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
+    mixed_gradient = block.ls1(layer_pass.at.back("attention", gradient)) @ block.attn.proj.weight
+    head_gradients = layer_pass.at.back("attention.heads", _by_head(mixed_gradient, QKV(*qkv)))
+    qkv_gradient = _attention_back(QKV(*qkv.detach()), head_gradients, run.scale, layer_pass.at.mask(x), watch)
+    return gradient + torch.autograd.grad(qkv, x, qkv_gradient)[0]
 
 
-def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, mask: Tensor | None, watch: Watch) -> Tensor:
+def _attention_back(qkv: QKV, head_gradients: Tensor, scale: float, mask: Tensor | None, watch: Watch) -> Tensor:
     """∂y/∂ the heads' output, (B, h, N, d) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
     q, k, v = qkv  # (B, h, N, d) each
     gradients = q.new_zeros(3, *q.shape)
-    of_q, of_k, of_v = gradients
+    q_gradient, k_gradient, v_gradient = gradients
     for b, rows in _chunks(qkv):
         scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
         if mask is not None:
             scores = scores.masked_fill(~mask[b if len(mask) > 1 else slice(None), :, rows], -torch.inf)
         weights = scores.softmax(-1)
-        product = weights * (of_heads[b, :, rows] @ v[b].mT)  # A ⊙ ∂y/∂A
+        product = weights * (head_gradients[b, :, rows] @ v[b].mT)  # A ⊙ ∂y/∂A
         watch(b, rows, product)
-        of_scores = product.addcmul_(weights, product.sum(-1, keepdim=True), value=-1)  # back through the softmax
-        of_q[b, :, rows] = of_scores @ k[b]
-        of_k[b] += of_scores.mT @ q[b, :, rows]
-        of_v[b] += weights.mT @ of_heads[b, :, rows]
+        score_gradients = product.addcmul_(weights, product.sum(-1, keepdim=True), value=-1)  # back through the softmax
+        q_gradient[b, :, rows] = score_gradients @ k[b]
+        k_gradient[b] += score_gradients.mT @ q[b, :, rows]
+        v_gradient[b] += weights.mT @ head_gradients[b, :, rows]
     gradients[:2] *= scale
     return gradients
 
 
-def _by_head(of_mixed: Tensor, qkv: QKV) -> Tensor:
+def _by_head(mixed_gradient: Tensor, qkv: QKV) -> Tensor:
     """(B, N, D) -> (B, h, N, d)"""
-    return of_mixed.unflatten(-1, (qkv.q.shape[1], -1)).transpose(1, 2)
+    return mixed_gradient.unflatten(-1, (qkv.q.shape[1], -1)).transpose(1, 2)
 
 
 def _chunks(qkv: QKV) -> Iterator[tuple[slice, slice]]:
     """Yields (pictures, queries) in parts whose rows hold fewer than BLOCK weights."""
     B, heads, tokens, _ = qkv.q.shape
-    together, step = max(1, BLOCK // (heads * tokens**2)), max(1, BLOCK // (heads * tokens))
-    for b in range(0, B, together):
-        for start in range(0, tokens, step):
-            yield slice(b, b + together), slice(start, start + step)
+    picture_step, query_step = max(1, BLOCK // (heads * tokens**2)), max(1, BLOCK // (heads * tokens))
+    for b in range(0, B, picture_step):
+        for start in range(0, tokens, query_step):
+            yield slice(b, b + picture_step), slice(start, start + query_step)
 
 
-def _hidden(block: Block, between: Tensor) -> tuple[Tensor, Tensor]:
+def _hidden(block: Block, stream: Tensor) -> tuple[Tensor, Tensor]:
     """(the input of an MLP's second matrix, the tensor that it is computed from)"""
     with torch.enable_grad():
-        between = between.detach().requires_grad_()
-        return block.mlp.hidden(block.norm2(between)), between
+        stream = stream.detach().requires_grad_()
+        return block.mlp.hidden(block.norm2(stream)), stream
 
 
 def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation, at: At) -> tuple[Tensor, Tensor]:

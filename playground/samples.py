@@ -28,7 +28,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a photograph: its kind, whose words are in microscope/see/words.js, and its box."""
+    """A part of a photograph. microscope/see/words.js has the words for each kind of part."""
 
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
@@ -40,7 +40,7 @@ class Sample:
     title: str
     start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
-    shows: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's for a photograph
+    shows: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's otherwise
     look: Look | None = None  # None: the bundled model in its default view
     loan: borrowed.Borrowed | None = None  # None: a drawing
     parts: tuple[Part, ...] = ()
@@ -94,7 +94,7 @@ def _photograph(
     )
 
 
-PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 that DINOv2 was trained with
+PHOTOGRAPHS = (  # about 28 × 28 patches, three times as fast as DINOv2's usual 37 × 37
     _photograph(
         "chelsea.png", "Chelsea the cat", (11, 23), (23, 34), 6, 5,
         "Point at one eye: the other eye lights up, across the whole face.",
@@ -202,15 +202,18 @@ def samples() -> tuple[Sample, ...]:
 
 
 def named(name: str) -> Sample | None:
-    """A sample by its name. If its photograph is not on this machine, `path` raises an error that says how to get
-    it."""
+    """A sample by its name. If its photograph is not on this machine, the sample's `path` raises an error that says how
+    to get the photograph."""
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 
 def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
     """The first query of a picture; the middle patch if it is not a sample."""
     sample = named(name)
-    return tuple(int(part * side) for part, side in zip(sample.start if sample else (0.5, 0.5), grid, strict=True))
+    return tuple(
+        int(share * patch_count)
+        for share, patch_count in zip(sample.start if sample else (0.5, 0.5), grid, strict=True)
+    )
 
 
 def draw_sample(name: str, height: int = HEIGHT):

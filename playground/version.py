@@ -26,7 +26,7 @@ keywords: [attention, vision transformer, visualization, teaching]
 
 
 def cite() -> str:
-    """A BibTeX entry, with this version; with its repository and its DOI where the package names them.
+    """A BibTeX entry of this version, with the repository and the DOI if the package names them.
 
     >>> print(playground.cite().splitlines()[0])
     @software{attention_playground,
@@ -68,10 +68,10 @@ def _addresses() -> dict[str, str]:
         urls = tomllib.loads(file.read_text(encoding="utf-8"))["project"].get("urls", {})
     else:
         try:
-            labelled = metadata("attention-playground").get_all("Project-URL") or []
+            entries = metadata("attention-playground").get_all("Project-URL") or []
         except PackageNotFoundError:
-            labelled = []
-        urls = dict(url.split(", ", 1) for url in labelled)
+            entries = []
+        urls = dict(url.split(", ", 1) for url in entries)
     return {label.lower(): address for label, address in urls.items()}
 
 

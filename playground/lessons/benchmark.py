@@ -39,7 +39,7 @@ STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
 OWN_BYTES = 400 * 1024**2  # bytes that the process needs before its first step
 GROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
-MOST_PASS = 5.0  # seconds; a pass expected to take longer is skipped
+MOST_PASS = 5.0  # seconds; a pass that is expected to take longer is skipped
 MOST_SECONDS = 90  # most seconds for the whole series
 LOOK_EVERY = 0.2  # seconds between two checks whether a reader still waits for the series
 REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
@@ -53,7 +53,7 @@ class Point:
     tokens: int
     seconds: float
     bytes: int | None  # rise of the peak memory during the step; None if the system can't measure it
-    skipped: str = ""  # "memory" or "time"
+    skipped: str = ""  # the reason: "memory" or "time"
 
 
 @dataclass
@@ -84,7 +84,7 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
             if not point.skipped:
                 try:
                     point = Point(kind, side**2, *_seconds_and_memory(layer(side)))
-                except (RuntimeError, MemoryError):  # the memory limit of the process
+                except (RuntimeError, MemoryError):  # the process has reached its memory limit
                     point = Point(kind, side**2, point.seconds, point.bytes, "memory")
             former_points[kind] = point
             yield point
@@ -99,12 +99,12 @@ def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | Non
 
     side = math.isqrt(q.shape[2]) // WINDOW
 
-    def cut(x: Tensor) -> Tensor:
+    def windows_of(x: Tensor) -> Tensor:
         grid = x.unflatten(2, (side, WINDOW, side, WINDOW)).transpose(3, 4)  # (B, h, side, side, W, W, d)
         return grid.flatten(4, 5).flatten(0, 1).flatten(1, 2)  # (B·h, windows, W², d)
 
-    mixed = F.scaled_dot_product_attention(cut(q), cut(k), cut(v), scale=scale)
-    grid = mixed.unflatten(1, (side, side)).unflatten(3, (WINDOW, WINDOW)).transpose(2, 3)
+    mixture = F.scaled_dot_product_attention(windows_of(q), windows_of(k), windows_of(v), scale=scale)
+    grid = mixture.unflatten(1, (side, side)).unflatten(3, (WINDOW, WINDOW)).transpose(2, 3)
     return grid.flatten(1, 4).view(q.shape)
 
 
@@ -113,8 +113,8 @@ def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = 
     import torch.nn.functional as F
 
     q, k = F.elu(q) + 1, F.elu(k) + 1
-    table = k.mT @ v  # (B, h, d, d)
-    return q @ table / (q @ k.sum(2, keepdim=True).mT)
+    key_values = k.mT @ v  # (B, h, d, d)
+    return q @ key_values / (q @ k.sum(2, keepdim=True).mT)
 
 
 def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Callable]]:
@@ -125,9 +125,9 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
 
     from playground.vit import Attention, Config, attention, attention_by_hand
 
-    mixes = {MATERIALISED: attention_by_hand, FUSED: attention, WINDOWS: in_windows, LINEAR: linear}
-    attentions = {kind: Attention(Config(width=width, heads=heads)) for kind in mixes}
-    for kind, mix in mixes.items():
+    mix_functions = {MATERIALISED: attention_by_hand, FUSED: attention, WINDOWS: in_windows, LINEAR: linear}
+    attentions = {kind: Attention(Config(width=width, heads=heads)) for kind in mix_functions}
+    for kind, mix in mix_functions.items():
         attentions[kind].mix = mix
     convolution = nn.Conv2d(width, width, kernel, padding=kernel // 2)
 
@@ -154,23 +154,23 @@ def _expected(kind: str, tokens: int, former_point: Point | None, most_bytes: in
         former_point.seconds * growth,
         None if former_point.bytes is None else round(former_point.bytes * growth),
     )
-    skipped = former_point.skipped
+    reason = former_point.skipped
     if expected_bytes is not None and expected_bytes > most_bytes:
-        skipped = skipped or "memory"
+        reason = reason or "memory"
     if seconds > MOST_PASS or time.monotonic() + 2 * seconds > deadline:
-        skipped = skipped or "time"
-    return Point(kind, tokens, seconds, expected_bytes, skipped)
+        reason = reason or "time"
+    return Point(kind, tokens, seconds, expected_bytes, reason)
 
 
 def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
     """The fastest time of a pass, and its peak memory in bytes."""
     peak = _peak_of(run)
-    times = []
-    while len(times) < REPEATS and sum(times) < ENOUGH:
+    durations = []
+    while len(durations) < REPEATS and sum(durations) < ENOUGH:
         start = time.perf_counter()
         run()
-        times.append(time.perf_counter() - start)
-    return min(times), peak
+        durations.append(time.perf_counter() - start)
+    return min(durations), peak
 
 
 def _peak_of(run: Callable) -> int | None:
@@ -186,12 +186,12 @@ def _peak_of(run: Callable) -> int | None:
     return max(0, _memory("VmHWM") - memory_before)
 
 
-def _memory(line: str) -> int:
+def _memory(field: str) -> int:
     """The value of a line of /proc/self/status, in bytes."""
-    for line_of_file in Path("/proc/self/status").read_text().splitlines():
-        if line_of_file.startswith(line + ":"):
-            return int(line_of_file.split()[1]) * 1024
-    raise OSError(f"no {line}")
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {field}")
 
 
 def _limit_process(most_bytes: int) -> None:
@@ -218,12 +218,12 @@ def main(arguments: list[str]) -> None:
     torch.set_num_threads(1)  # steadier timings, and the other cores stay free
     torch.set_grad_enabled(False)
     _limit_process(most_bytes)  # after torch's import, so that torch's own memory is not counted
-    steps = measure(width, heads, kernel, most_bytes)
-    while sys.stdin.readline() and (point := next(steps, None)):
+    points = measure(width, heads, kernel, most_bytes)
+    while sys.stdin.readline() and (point := next(points, None)):
         print(json.dumps(asdict(point)), flush=True)
 
 
-# In the process that asks ---------------------------------------------------------------------------------------------
+# In the server ------------------------------------------------------------------------------------------------------
 
 
 class Series:
@@ -231,11 +231,11 @@ class Series:
 
     def __init__(self, width: int, heads: int, kernel: int):
         self.points: list[Point] = []
-        spare = memory_to_spare()
-        self.running = spare > 0  # without spare memory nothing is started: Linux might end the server
+        spare_bytes = memory_to_spare()
+        self.running = spare_bytes > 0  # without spare memory nothing is started: Linux might end the server
         if not self.running:
             return
-        arguments = [width, heads, kernel, spare]
+        arguments = [width, heads, kernel, spare_bytes]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "playground.lessons.benchmark", *map(str, arguments)],
             cwd=Path(__file__).parent.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -248,13 +248,13 @@ class Series:
     def each_moment(self, give_way: Callable[[], object]) -> Iterator[None]:
         """Yields every LOOK_EVERY seconds until the series has ended, and calls `give_way` before each step. Closing
         the iterator early stops the series."""
-        measured = 0
+        request_count = 0
         try:
             while self.running:
-                if measured == len(self.points):
+                if request_count == len(self.points):
                     give_way()
                     self._ask()
-                    measured += 1
+                    request_count += 1
                 self._news.wait(LOOK_EVERY)
                 self._news.clear()
                 yield
@@ -280,17 +280,17 @@ class Series:
 def memory_to_spare() -> int:
     """The memory limit of a series in bytes: a quarter of what is free once the process has started, at most a
     gigabyte."""
-    free = [OWN_BYTES + 4 * MOST_BYTES]
+    limits = [OWN_BYTES + 4 * MOST_BYTES]
     with contextlib.suppress(OSError, KeyError):
-        free.append(1024 * _numbers(Path("/proc/meminfo"))["MemAvailable:"])
+        limits.append(1024 * _numbers(Path("/proc/meminfo"))["MemAvailable:"])
     with contextlib.suppress(OSError, KeyError, ValueError):
-        files = _numbers(GROUP / "memory.stat")["inactive_file"]  # cached files: Linux drops them when memory is short
-        free.append(int((GROUP / "memory.max").read_text()) - int((GROUP / "memory.current").read_text()) + files)
-    return max(0, min(free) - OWN_BYTES) // 4
+        cache = _numbers(GROUP / "memory.stat")["inactive_file"]  # cached files: Linux drops them when memory is short
+        limits.append(int((GROUP / "memory.max").read_text()) - int((GROUP / "memory.current").read_text()) + cache)
+    return max(0, min(limits) - OWN_BYTES) // 4
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    """{name: number}, from a file with one name and one number a line."""
+    """{name: number}, from a file each of whose lines holds a name and a number."""
     return {words[0]: int(words[1]) for line in file.read_text().splitlines() if len(words := line.split()) > 1}
 
 

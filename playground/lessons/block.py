@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from playground.analysis.block import Stream
 
-OURS = range(UPPER, 6)  # values of the setting `layer` in our small model, all of which the folder without a server has
+OURS = range(UPPER, 6)  # all values of `layer` for our small model; the folder without a server has them
 
 
 # A layer adds ---------------------------------------------------------------------------------------------------------
@@ -70,55 +70,56 @@ OURS = range(UPPER, 6)  # values of the setting `layer` in our small model, all 
 def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: Sequence[float]) -> Question:
     """The question about the length of what attention adds. Each argument holds median lengths by layer: of the token
     that enters (`token`), of what attention adds (`pushes`), of what the MLP adds (`mlp_pushes`)."""
-    top, high = len(token) - 1, 1.15 * max(*token, *pushes, *mlp_pushes)
+    last_layer, axis_end = len(token) - 1, 1.15 * max(*token, *pushes, *mlp_pushes)
     return Question(
         "block_push",
-        f"In layer 0 attention’s push has a length of {pushes[0]:.2g}. In the last layer, {top}, its length is ▢.",
-        Number(0, round(high, 2), step=0.01), pushes[-1],
+        f"In layer 0 attention’s push has a length of {pushes[0]:.2g}. In the last layer, {last_layer}, its length is "
+        "▢.",
+        Number(0, round(axis_end, 2), step=0.01), pushes[-1],
         f"Compared with the token that it is added to: {pushes[0] / token[0]:.2f} × in layer 0, "
-        f"{pushes[-1] / token[-1]:.2f} × in layer {top}. Medians over the patches of this picture.",
+        f"{pushes[-1] / token[-1]:.2f} × in layer {last_layer}. Medians over the patches of this picture.",
         prose="Attention does not replace a token: what it returns is *added*, like a **push**. The MLP then adds a "
         "second push. All layers write into the same vector, the **residual stream**.",
         tempting=(
             ((0, 0.02), "A push of length 0 adds nothing: then this layer’s attention could be left out."),
-            ((high / 1.1, round(high, 2)), "Nothing that is drawn here is so long."),
+            ((axis_end / 1.1, round(axis_end, 2)), "Nothing that is drawn here is so long."),
         ),
         picture=Lines(
-            tuple(range(top + 1)),
+            tuple(range(last_layer + 1)),
             (
                 Series("token, as it enters", tuple(token), TOKEN),
                 Series("the MLP’s push", tuple(mlp_pushes), MLP, below=True),
                 Series("attention’s push", tuple(pushes), WEIGHTS, shown=1, dots=True, below=True),
             ),
-            0, high, "layer", at=(2, top), title="Lengths",
+            0, axis_end, "layer", at=(2, last_layer), title="Lengths",
         ),
     )  # fmt: skip
 
 
-def stream(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
     if not subject.has("stream"):  # loading a large model takes a while
         picture = as_jpeg(pictures.small(subject.image))
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
-    token, lengths_added, mlp_pushes = (
+    token_lengths, attention_pushes, mlp_pushes = (
         t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought)
     )
-    yield Ask(push_question(token.tolist(), lengths_added.tolist(), mlp_pushes.tolist()), subject.about)
-    ratio, longest_push = lengths_added / token, int(lengths_added.argmax())  # (layers,)
-    longest, shortest = int(ratio.argmax()), int(ratio.argmin())
+    yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.about)
+    ratios, longest_push_layer = attention_pushes / token_lengths, int(attention_pushes.argmax())  # (layers,)
+    longest_layer, shortest_layer = int(ratios.argmax()), int(ratios.argmin())
     yield After(
         "block_push",
         choice_of_layer(subject),
         Drawing("push", arrows(subject, lengths), ("layer", "patch")),
         Exercise(
             "Go to the layer in which attention’s push is longest, compared with the token that it is added to.",
-            f"Layer {longest}: the median push is {float(ratio.max()):.2f} × as long as the median token. In layer "
-            f"{shortest} it is {float(ratio.min()):.2f} ×.",
+            f"Layer {longest_layer}: the median push is {float(ratios.max()):.2f} × as long as the median token. In "
+            f"layer {shortest_layer} it is {float(ratios.min()):.2f} ×.",
             hint="In the chart above, compare two lines, not one.",
             id="block_push",
-            done=When({"layer": [key_of(longest, subject)]}),
+            done=When({"layer": [key_of(longest_layer, subject)]}),
             tempting=[
-                (When({"layer": [key_of(longest_push, subject)]}),
+                (When({"layer": [key_of(longest_push_layer, subject)]}),
                  "Here the push itself is longest. But the token is long here, too: compare both."),
             ],
         ),
@@ -129,9 +130,9 @@ def pushes(subject: Subject) -> Stream:
     from playground.analysis import block
 
     def work() -> Stream:
-        seen = subject.trace()
+        trace = subject.trace()
         with subject.turns() as give_way:
-            return block.stream(seen, give_way)
+            return block.stream(trace, give_way)
 
     return subject.kept("stream", work)
 
@@ -140,8 +141,8 @@ def arrows(subject: Subject, lengths: Stream) -> bytes:
     """Packs the drawing: for each layer and patch, lengths and cosines of the token and of what attention adds."""
     import torch
 
-    (high, wide), patch = subject.size, subject.vit.config.patch_size
-    grid = high // patch, wide // patch
+    (height, width), patch = subject.size, subject.vit.config.patch_size
+    grid = height // patch, width // patch
     header = {
         "id": subject.about, "grid": grid, "size": subject.size, "start": start_patch(subject.name, grid),
         "layers": len(lengths.before), "upper": upper_layer(len(lengths.before)),
@@ -150,9 +151,9 @@ def arrows(subject: Subject, lengths: Stream) -> bytes:
         "{push}, and the cosine between them is {cosine} (0: a push to the side, −1: against it). After the whole "
         "layer, MLP included, the token still has a cosine of **{kept}** with what it was.",
     }  # fmt: skip
-    moves = torch.stack([lengths.before, lengths.heard, lengths.along, lengths.kept])  # (4, layers, patches)
+    numbers = torch.stack([lengths.before, lengths.heard, lengths.along, lengths.kept])  # (4, layers, patches)
     image = as_jpeg(pictures.small(subject.image))
-    return pack(header, {"moves": moves.half().numpy(), "image": image})
+    return pack(header, {"moves": numbers.half().numpy(), "image": image})
 
 
 # The MLP and GELU -----------------------------------------------------------------------------------------------------
@@ -189,37 +190,38 @@ def bend_question(width: int, hidden: int) -> Question:
     )  # fmt: skip
 
 
-def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
     import torch
 
     from playground.analysis.block import gelu
 
     if not subject.has("bent"):
         yield Wait("Running the network, and counting what enters the bend …", Chart(curves(), "gelu", 290))
-    all_layers = subject.kept("bent", lambda: all_bent(subject))
-    c = subject.vit.config
-    differs = c.activation != "gelu" or c.gated_mlp
+    facts_by_layer = subject.kept("bent", lambda: all_bent(subject))
+    config = subject.vit.config
+    has_other_bend = config.activation != "gelu" or config.gated_mlp
     yield Words(
-        f"The MLP is the same small network for each token: {c.width} numbers → {c.mlp_width} → {c.width}. The bend "
-        "between its two matrices, the **activation function**, is **GELU**: x · Φ(x), where Φ(x) is the share of the "
-        "standard normal distribution below x. It stops very negative numbers, and is smooth at 0, which ReLU is not."
+        f"The MLP is the same small network for each token: {config.width} numbers → {config.mlp_width} → "
+        f"{config.width}. The bend between its two matrices, the **activation function**, is **GELU**: x · Φ(x), where "
+        "Φ(x) is the share of the standard normal distribution below x. It stops very negative numbers, and is smooth "
+        "at 0, which ReLU is not."
     )
-    if differs:
-        bend = f"{c.activation}{', gated' if c.gated_mlp else ''}"
-        yield Words(f"This model has another bend ({bend}); the curve is GELU’s.", small=True)
+    if has_other_bend:
+        bend_words = f"{config.activation}{', gated' if config.gated_mlp else ''}"
+        yield Words(f"This model has another bend ({bend_words}); the curve is GELU’s.", small=True)
     yield choice_of_layer(subject)
-    layer = layer_of(chosen.layer, subject)
-    bent = all_layers[layer]
-    yield Chart(curves(f"What enters the bend in layer {layer}", bent.counts), "gelu", 290)
-    yield Ask(bend_question(c.width, c.mlp_width))
-    if differs:
+    layer = layer_of(settings.layer, subject)
+    facts = facts_by_layer[layer]
+    yield Chart(curves(f"What enters the bend in layer {layer}", facts.counts), "gelu", 290)
+    yield Ask(bend_question(config.width, config.mlp_width))
+    if has_other_bend:
         return
     x = torch.linspace(-REACH, REACH, 201)
     curve = gelu(x)
     yield Words(
-        f"In layer {layer}, {percent(bent.negative)} of the numbers that reach the bend are negative; "
-        f"{percent(bent.small)} of those that leave it lie between −0.1 and 0.1. The smallest value of GELU is "
-        f"−{-float(curve.min()):.2f}, at x = −{-float(x[curve.argmin()]):.2f}. {percent(bent.outside)} of the numbers "
+        f"In layer {layer}, {percent(facts.negative)} of the numbers that reach the bend are negative; "
+        f"{percent(facts.small)} of those that leave it lie between −0.1 and 0.1. The smallest value of GELU is "
+        f"−{-float(curve.min()):.2f}, at x = −{-float(x[curve.argmin()]):.2f}. {percent(facts.outside)} of the numbers "
         f"lie beyond ±{REACH:.0f} and are not drawn."
     )
 
@@ -227,13 +229,13 @@ def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
 def all_bent(subject: Subject) -> tuple[Bent, ...]:
     from playground.analysis import block
 
-    seen = subject.trace()
+    trace = subject.trace()
     with subject.turns() as give_way:
-        return tuple(bent_of(inputs) for inputs in block.hidden(seen, give_way))
+        return tuple(bent_of(inputs) for inputs in block.hidden(trace, give_way))
 
 
 def bent_of(inputs: Tensor) -> Bent:
-    """inputs: (patches, mlp_width)"""
+    """Facts about the numbers that enter the activation function. inputs: (patches, mlp_width)"""
     from playground.analysis.block import gelu
 
     counts, _ = np.histogram(inputs.numpy(), bins=BARS, range=(-REACH, REACH))
@@ -255,11 +257,11 @@ def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figu
             x=(edges[:-1] + edges[1:]) / 2, y=(counts / counts.max() * 3).astype(np.float32),
             marker_color="rgba(122,81,190,0.35)", name="how often, on this picture", hoverinfo="skip",
         )  # fmt: skip
-    for name, y, line in (
+    for name, y, style in (
         ("GELU", gelu(x), {"color": MLP, "width": 4}),
         ("ReLU", x.relu(), {"color": "gray", "width": 2, "dash": "dot"}),
     ):
-        figure.add_scatter(x=x.numpy(), y=y.numpy(), name=name, line=line)
+        figure.add_scatter(x=x.numpy(), y=y.numpy(), name=name, line=style)
     figure.update_layout(title={"text": title}, legend={"orientation": "h", "y": -0.12, "yanchor": "top"})
     figure.update_yaxes(range=[-0.5, REACH])
     return figure
@@ -271,7 +273,7 @@ def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figu
 def norms_question() -> Question:
     from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_START
 
-    pre, post, small = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
+    pre, post, small_start = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
     return Question(
         "block_norms",
         f"With post-norm and {DEPTHS[0]} layers the gradient is {post[0]:.2f}. With {DEPTHS[-1]} layers it is ▢.",
@@ -280,8 +282,8 @@ def norms_question() -> Question:
         f"what it was with {DEPTHS[0]}. Pre-norm’s falls to {pre[-1]:.2f}, {pre[-1] / pre[0]:.2f} × what it was. "
         "Post-norm therefore needed a **warm-up**: a learning rate that starts near 0 (Xiong et al., 2020). Pre-norm "
         "can train without one, but most recipes, ours too, keep a short one. Where parameters start much smaller, as "
-        f"a ViT’s do (grey: deviation {SMALL_START}), both are alike, {small['pre'][-1]:.3f} and "
-        f"{small['post'][-1]:.3f}.",
+        f"a ViT’s do (grey: deviation {SMALL_START}), both are alike, {small_start['pre'][-1]:.3f} and "
+        f"{small_start['post'][-1]:.3f}.",
         prose="The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it "
         "*into the branch*: x + branch(norm(x)), **pre-norm**; the stream is a plain sum. "
         f"Drawn: the gradient at the last layer of new networks, the median of {SEEDS}.",
@@ -296,7 +298,7 @@ def norms_question() -> Question:
             tuple(DEPTHS),
             (
                 Series("pre-norm", pre, QUERY, dots=True),
-                Series("both, small start", small["post"], QUIET, dash=True, below=True),
+                Series("both, small start", small_start["post"], QUIET, dash=True, below=True),
                 Series("post-norm", post, KEY, shown=1, dots=True),
             ),
             0.02, 1, "layers of the network", at=(2, len(DEPTHS) - 1), title="Gradient of the last MLP’s second matrix",
@@ -305,7 +307,7 @@ def norms_question() -> Question:
     )  # fmt: skip
 
 
-def norms(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def norms(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(norms_question())
     yield Row(
         Column(
@@ -317,23 +319,23 @@ def norms(subject: Subject, chosen: Settings) -> Iterator[Part]:
             Code("x = norm(x + attention(x))\nx = norm(x + mlp(x))"),
         ),
     )
-    yield from one_norm(subject, chosen.times)
+    yield from one_norm(subject, settings.times)
 
 
 TIMES = (1, 10, 100)
 DRAWN = 48  # how many of a token's numbers are drawn
 
 
-def one_norm(subject: Subject, times: int) -> Iterator[Part]:
-    """One token before and after LayerNorm, with a factor that the norm undoes."""
+def one_norm(subject: Subject, factor: int) -> Iterator[Part]:
+    """One token, multiplied by `factor`, before and after LayerNorm, which undoes the factor."""
     from playground.analysis import block
 
-    seen = subject.trace()
-    token = seen.token(start_patch(subject.name, seen.grid))
-    (before, after_norm), (_, usual) = block.normed(seen, token, times), block.normed(seen, token, 1)
+    trace = subject.trace()
+    token = trace.token(start_patch(subject.name, trace.grid))
+    (before_norm, after_norm), (_, unscaled_norm) = block.normed(trace, token, factor), block.normed(trace, token, 1)
     yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in TIMES})
     figure = go.Figure()
-    for n, (name, numbers) in enumerate((("before", before), ("after the norm", after_norm))):
+    for n, (name, numbers) in enumerate((("before", before_norm), ("after the norm", after_norm))):
         figure.add_bar(
             y=numbers[:DRAWN].tolist(), name=name, xaxis=f"x{n + 1}", yaxis=f"y{n + 1}",
             marker_color=(TOKEN, QUERY)[n], hovertemplate="number %{x}: %{y:.2f}<extra></extra>",
@@ -344,9 +346,9 @@ def one_norm(subject: Subject, times: int) -> Iterator[Part]:
     )  # fmt: skip
     yield Chart(figure, "layer-norm", 260)
     yield Words(
-        f"**LayerNorm** takes the mean, {mean_of(before)}, from each number and divides by the deviation, "
-        f"{float(before.std(correction=0)):.3g}: mean 0, deviation {float(after_norm.std(correction=0)):.2f}. Times "
-        f"{times}, a number after it differs by at most {float((after_norm - usual).abs().max()):.1g}."
+        f"**LayerNorm** takes the mean, {mean_of(before_norm)}, from each number and divides by the deviation, "
+        f"{float(before_norm.std(correction=0)):.3g}: mean 0, deviation {float(after_norm.std(correction=0)):.2f}. "
+        f"Times {factor}, a number after it differs by at most {float((after_norm - unscaled_norm).abs().max()):.1g}."
     )
 
 
@@ -361,7 +363,7 @@ LESSON = Lesson(
         "box": Setting.of("Attention", BOXES),
         "layer": LAYER,
         "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label that is supposed right; "": Answered.label
+        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label
         "mode": Setting.of("train", ("train", "eval")),
         "times": Setting.of(1, TIMES),
         "top": Setting.of("fine", TOPS),

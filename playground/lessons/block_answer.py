@@ -69,24 +69,24 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
     replaces a picture whose labels are unknown."""
     from playground.analysis.block import FOUND, best, true_labels
 
-    meanwhile = Picture(as_jpeg(small(subject.image)))
+    small_picture = Picture(as_jpeg(small(subject.image)))
     if not subject.has("classes"):
-        yield Wait(f"Asking {subject.model} what it answers …", meanwhile)
+        yield Wait(f"Asking {subject.model} what it answers …", small_picture)
     asked_subject = subject if subject.kept("classes", lambda: subject.vit.config.classes) else subject.that_names()
     if not asked_subject.has("judged"):
-        yield Wait(f"Asking {asked_subject.model} what it answers …", meanwhile)
+        yield Wait(f"Asking {asked_subject.model} what it answers …", small_picture)
     c, example = asked_subject.vit.config, judged_example(asked_subject)
     if example.wrong if example else c.multi_label:
         names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else with_labels(c)
-        looks = [asked_subject.other(sample=name) for name in names]
-        for n, look in enumerate(looks, 1):
-            if not look.has("judged"):
+        candidates = [asked_subject.other(sample=name) for name in names]
+        for n, candidate in enumerate(candidates, 1):
+            if not candidate.has("judged"):
                 yield Wait(
-                    f"Looking for a picture that {asked_subject.model} labels correctly: {n} of {len(looks)} …",
-                    meanwhile,
+                    f"Looking for a picture that {asked_subject.model} labels correctly: {n} of {len(candidates)} …",
+                    small_picture,
                 )
-            judged_example(look)
-        example = best([example for example in map(judged_example, looks) if example])
+            judged_example(candidate)
+        example = best([example for example in map(judged_example, candidates) if example])
     if example is None or (example.wrong and not c.multi_label):
         seen = asked_subject.trace()
         return Answered(asked_subject, seen, int(seen.logits.argmax()), (), 0)  # type: ignore[union-attr]
@@ -132,21 +132,21 @@ def shown(subject: Subject, answer: Answered, no_head: str) -> Row:
         )
     sentences.append(truth_sentence(answer, model))
     image = small(answer.subject.image)
-    wide = round(STRIP * image.width / image.height)
-    words = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
-    return Row(Picture(as_jpeg(image), width=wide), Words(words), shares=(wide, 1200 - wide))
+    strip_width = round(STRIP * image.width / image.height)
+    text = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
+    return Row(Picture(as_jpeg(image), width=strip_width), Words(text), shares=(strip_width, 1200 - strip_width))
 
 
 def truth_sentence(answer: Answered, model: str) -> str:
     if not answer.true:
         return f"This is what {model} says of this picture. Whether it is right, only you can tell."
     labels, title = len(answer.labels), samples.named(answer.subject.name).title  # type: ignore[union-attr]
-    shows = ", ".join(answer.labels[number] for number in answer.true)
-    true = f"*{title}* shows, of the model’s {labels:,} labels: **{shows}**."
+    shown_labels = ", ".join(answer.labels[number] for number in answer.true)
+    truth_words = f"*{title}* shows, of the model’s {labels:,} labels: **{shown_labels}**."
     if not answer.config.multi_label:
-        return f"{true} The model shares 100 % out among all, and the likeliest is true."
-    right = f"{labels - answer.wrong} of its answers are right" if answer.wrong else "every answer is right"
-    return f"{true} To each the model says yes, more than 50 %, or no; {right}."
+        return f"{truth_words} The model shares 100 % out among all, and the likeliest is true."
+    verdict = f"{labels - answer.wrong} of its answers are right" if answer.wrong else "every answer is right"
+    return f"{truth_words} To each the model says yes, more than 50 %, or no; {verdict}."
 
 
 # The answer ----------------------------------------------------------------------------------------------------------
@@ -163,36 +163,36 @@ READ = {
 }  # Config.pool -> words for the vector that the classifier reads
 
 
-def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    answer = yield from answered(subject)
-    c, logits, labels = answer.config, answer.seen.logits, answer.labels
+def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
+    result = yield from answered(subject)
+    config, logits, labels = result.config, result.seen.logits, result.labels
     assert logits is not None
     yield shown(
-        subject, answer, "{model} was trained without labels, so it has no head that names classes: here is {other}."
+        subject, result, "{model} was trained without labels, so it has no head that names classes: here is {other}."
     )
-    yield Ask(loss(answer), answer.subject.about)
+    yield Ask(loss(result), result.subject.about)
     yield Words(
-        f"After the last layer one vector is read out, here {READ[c.pool]}, and a matrix turns it into one "
+        f"After the last layer one vector is read out, here {READ[config.pool]}, and a matrix turns it into one "
         "number a class: the **logits**."
     )
     yield Pick(
         "supposed",
         "A **label**: suppose that the picture shows it"
-        if c.multi_label
+        if config.multi_label
         else "The picture’s **label**: what somebody says it shows",
-        {setting_of_label(number, answer): f"{number}: {label}" for number, label in enumerate(labels)},
+        {setting_of_label(number, result): f"{number}: {label}" for number, label in enumerate(labels)},
     )
-    label = int(chosen.supposed) if chosen.supposed and int(chosen.supposed) < len(labels) else answer.label
-    yield table(answer, label)
-    yield Words(loss_words(answer, label))
+    label = int(settings.supposed) if settings.supposed and int(settings.supposed) < len(labels) else result.label
+    yield table(result, label)
+    yield Words(loss_words(result, label))
     yield Fold(
         "More: the label as a vector, one-hot",
-        Chart(one_hot(answer, label), "one-hot", 240),
-        Words(look_up(answer, label)),
+        Chart(one_hot(result, label), "one-hot", 240),
+        Words(look_up(result, label)),
     )
-    yield Fold("More: the head for pre-training", *pretraining(answer, chosen.top))
+    yield Fold("More: the head for pre-training", *pretraining(result, settings.top))
     modes = Choice("mode", "Two passes with", MODES)
-    yield Fold("More: two passes in training mode", modes, Words(passes(answer, chosen.mode == "train")))
+    yield Fold("More: two passes in training mode", modes, Words(passes(result, settings.mode == "train")))
     costliest = int(logits.argmin())
     yield Exercise(
         "Choose the class that would cost most. How do its logit and its loss go together?",
@@ -200,7 +200,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "smaller logit is a smaller probability, and −log of a smaller probability is a larger loss.",
         hint="It has the smallest logit. Choose another label, and watch the loss.",
         id="block_dear",
-        done=When({"supposed": [setting_of_label(costliest, answer)]}),
+        done=When({"supposed": [setting_of_label(costliest, result)]}),
         answers=(
             ("a smaller logit, a larger loss", ""),
             ("a smaller logit, a smaller loss", "−log p grows as p falls."),
@@ -222,14 +222,14 @@ def number_text(number: object, digits: int = 2) -> str:
     return f"{float(number):.{digits}f}".replace("-", "−")  # type: ignore[arg-type]
 
 
-def loss_question(label: str, share: float, likeliest: str, likely: float, multi: bool) -> Question:
+def loss_question(label: str, share: float, likeliest: str, likeliest_share: float, is_multi_label: bool) -> Question:
     """The question: how large would the loss be if an unlikely label were right? It is asked on the curve of −log p.
-    `multi`: whether each label has a sigmoid of its own. The truth is computed from the rounded numbers on the page, so
-    that a reader gets the same result."""
-    p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
+    `is_multi_label`: whether each label has a sigmoid of its own. The truth is computed from the rounded numbers on the
+    page, so that a reader gets the same result."""
+    p, top_share = max(round(share, 3), 0.001), max(round(likeliest_share, 3), 0.001)
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
-    labelled = int((points > 0.55).sum())
-    if multi:
+    shown_count = int((points > 0.55).sum())
+    if is_multi_label:
         rest, loss_no = round(1 - p, 3), -math.log(1 - p)
         asks = (
             f"This model gives *{label}* a probability of {percent(p, 1)}. If the picture showed that, it would cost ▢."
@@ -246,7 +246,8 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
         asks = f"A softmax gives *{label}* a share of {percent(p, 1)}. If that was right, the loss would be ▢."
         explanation = (
             f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
-            f"{-math.log(p):.2f}. For *{likeliest}*, {percent(high, 1)}, it would be {abs(math.log(high)):.2f}."
+            f"{-math.log(p):.2f}. For *{likeliest}*, {percent(top_share, 1)}, it would be "
+            f"{abs(math.log(top_share)):.2f}."
         )
         prose = (
             "Logits say how much speaks for each class. A softmax makes shares of them. The loss is the price of the "
@@ -254,7 +255,8 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
         )
     return Question(
         "block_loss", asks, Number(0, 8, step=0.05), -math.log(p),
-        f"{explanation} Half the {'probability' if multi else 'share'} costs {math.log(2):.2f} more, whatever it was.",
+        f"{explanation} Half the {'probability' if is_multi_label else 'share'} costs {math.log(2):.2f} more, whatever "
+        "it was.",
         prose=prose,
         tempting=(
             ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "
@@ -263,8 +265,8 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
             ((7.5, 8), f"So much costs a probability of {percent(math.exp(-7.5))}."),
         ),
         picture=Lines(
-            tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=labelled),),
-            0, 8, "p, the probability of what is true" if multi else "p, the share of the right class",
+            tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=shown_count),),
+            0, 8, "p, the probability of what is true" if is_multi_label else "p, the share of the right class",
             at=(0, int(np.abs(points - p).argmin())), title="Loss",
             x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),),
         ),
@@ -272,13 +274,13 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
 
 
 def loss(answer: Answered) -> Question:
-    """The question about the loss. Its label is the likeliest one below UNLIKELY that is not known to be true."""
+    """The question about the loss. It asks about the likeliest label below UNLIKELY that is not known to be true."""
     c, shares = answer.config, answer.config.shares(answer.seen.logits)  # type: ignore[arg-type]
-    likeliest, *unlikelier = shares.argsort(descending=True).tolist()
-    false = [number for number in unlikelier if number not in answer.true] or unlikelier
-    index = next((number for number in false if shares[number] < UNLIKELY), false[-1])
-    pairs = [(answer.labels[number], float(shares[number])) for number in (index, likeliest)]
-    return loss_question(*pairs[0], *pairs[1], c.multi_label)
+    likeliest, *other_labels = shares.argsort(descending=True).tolist()
+    false_labels = [number for number in other_labels if number not in answer.true] or other_labels
+    index = next((number for number in false_labels if shares[number] < UNLIKELY), false_labels[-1])
+    named_shares = [(answer.labels[number], float(shares[number])) for number in (index, likeliest)]
+    return loss_question(*named_shares[0], *named_shares[1], c.multi_label)
 
 
 def table(answer: Answered, label: int) -> Table:
@@ -286,18 +288,18 @@ def table(answer: Answered, label: int) -> Table:
     loss."""
     from playground.analysis import block
 
-    c, logits = answer.config, answer.seen.logits
+    config, logits = answer.config, answer.seen.logits
     assert logits is not None
-    shares, costs = c.shares(logits), block.costs(logits, answer.true)  # (classes,) each
-    likely = logits.argsort(descending=True)[:MOST_ROWS].tolist()
-    shown_labels = likely if label in likely else [*likely[:-1], label]
-    has_label_losses = c.multi_label and answer.true
+    shares, costs = config.shares(logits), block.costs(logits, answer.true)  # (classes,) each
+    likely_labels = logits.argsort(descending=True)[:MOST_ROWS].tolist()
+    shown_labels = likely_labels if label in likely_labels else [*likely_labels[:-1], label]
+    has_label_losses = config.multi_label and answer.true
     rows = []
     for i in shown_labels:
         mark = "**" if i == label else ""
         row = [f"{mark}{i}: {answer.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
         rows.append([*row, *(["yes" if i in answer.true else "no", number_text(costs[i])] if has_label_losses else [])])
-    kind = "sigmoid: several may be true" if c.multi_label else "softmax: they sum to 1"
+    kind = "sigmoid: several may be true" if config.multi_label else "softmax: they sum to 1"
     return Table(
         ["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if has_label_losses else [])], rows
     )
@@ -306,18 +308,21 @@ def table(answer: Answered, label: int) -> Table:
 def loss_words(answer: Answered, label: int) -> str:
     from playground.analysis import block
 
-    c, logits, name = answer.config, answer.seen.logits, answer.labels[label]
+    config, logits, name = answer.config, answer.seen.logits, answer.labels[label]
     assert logits is not None
-    cross = block.cross_entropy(c, logits, label)
-    price = " A sure and right answer costs nearly nothing, a sure and wrong one much."
-    if not c.multi_label:
-        return f"If its label is *{name}*, the **cross-entropy** is **{cross:.2f}**: −log of its probability." + price
-    of_label, mean = float(block.costs(logits, ())[label]), float(block.costs(logits, answer.true).mean())
-    mean_text = f": **{mean:.3f}** on this picture" if answer.true else ""
+    cross_entropy = block.cross_entropy(config, logits, label)
+    price_sentence = " A sure and right answer costs nearly nothing, a sure and wrong one much."
+    if not config.multi_label:
+        return (
+            f"If its label is *{name}*, the **cross-entropy** is **{cross_entropy:.2f}**: −log of its probability."
+            + price_sentence
+        )
+    cost_if_absent, mean_cost = float(block.costs(logits, ())[label]), float(block.costs(logits, answer.true).mean())
+    mean_text = f": **{mean_cost:.3f}** on this picture" if answer.true else ""
     return (
-        f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross:.2f}**; if not, −log(1 − "
-        f"its probability), **{of_label:.2f}**. The loss is the **binary cross-entropy**, the mean of what all "
-        f"{len(answer.labels)} answers cost{mean_text}.{price}"
+        f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross_entropy:.2f}**; if not, "
+        f"−log(1 − its probability), **{cost_if_absent:.2f}**. The loss is the **binary cross-entropy**, the mean of "
+        f"what all {len(answer.labels)} answers cost{mean_text}.{price_sentence}"
     )
 
 
@@ -325,12 +330,13 @@ def look_up(answer: Answered, label: int) -> str:
     from playground.analysis import block
 
     matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
-    start = ", ".join(number_text(number, 3) for number in block.look_up(matrix, label)[:4])
+    start_words = ", ".join(number_text(number, 3) for number in block.look_up(matrix, label)[:4])
     rows, columns = matrix.shape
     return (
         f"The label itself is the number {label}. As a vector it is **one-hot**: 1 at place {label}, 0 elsewhere. "
         f"One-hot times a matrix is nothing but a *look-up* of one row: of the head’s {rows} × {columns} matrix it "
-        f"gives row {label}, which begins with {start}. A patch’s position is such a row, too: the one of its place."
+        f"gives row {label}, which begins with {start_words}. A patch’s position is such a row, too: the one of its "
+        "place."
     )
 
 
@@ -363,23 +369,23 @@ def pretraining(answer: Answered, top: str) -> Iterator[Part]:
     from playground.lessons import experiments
 
     width, classes = answer.config.width, len(answer.labels)
-    hidden, matrix = block.pretraining_head(width, classes)
+    hidden_count, matrix_count = block.pretraining_head(width, classes)
     remark = "This model still has it." if answer.config.pre_logits else "This model has only the matrix."
     yield Choice("top", "The head", TOPS)
     shapes = experiments.readout_shapes(top, width, classes)
     yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
     yield Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
-        f"{hidden:,} parameters instead of {matrix:,}. For fine-tuning both are thrown away, and a new matrix begins "
-        f"at 0. {remark}"
+        f"{hidden_count:,} parameters instead of {matrix_count:,}. For fine-tuning both are thrown away, and a new "
+        f"matrix begins at 0. {remark}"
     )
 
 
-def passes(answer: Answered, training: bool) -> str:
+def passes(answer: Answered, is_training: bool) -> str:
     """A sentence that compares two passes of the same picture."""
     from playground.analysis import block
 
-    first_logits, second_logits = block.two_passes(answer.seen, training)
+    first_logits, second_logits = block.two_passes(answer.seen, is_training)
     reason = (
         "Nothing is dropped: they are equal."
         if first_logits == second_logits

@@ -25,17 +25,17 @@ BOXES = (
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer
 
 
-def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: float) -> Question:
-    """The question about the share of the MLP's parameters. `counts`: the number of parameters of each box; `wider`:
+def weights_question(model: str, counts: Mapping[str, int], layers: int, widening: float) -> Question:
+    """The question about the share of the MLP's parameters. `counts`: the number of parameters of each box; `widening`:
     the MLP's hidden width divided by the width of a token."""
-    total, mlp, attention = sum(counts.values()), counts["MLP"], counts["Attention"]
+    total, mlp_count, attention_count = sum(counts.values()), counts["MLP"], counts["Attention"]
     in_layers = sum(counts[name] for name in IN_LAYERS if name in counts)
     return Question(
         "block_weights",
         f"Of all parameters of {model}, its MLPs have ▢.",
-        Number(0, 100, " %"), 100 * mlp / total,
-        f"The MLPs have {mlp:,} of {total:,} parameters, attention {attention:,}: the matrices of an MLP are D × "
-        f"{wider:.3g}D; attention has four, D × D.",
+        Number(0, 100, " %"), 100 * mlp_count / total,
+        f"The MLPs have {mlp_count:,} of {total:,} parameters, attention {attention_count:,}: the matrices of an MLP "
+        f"are D × {widening:.3g}D; attention has four, D × D.",
         tempting=(
             ((0, 35), "Attention is what Transformers are known for. Most of what is learned lies elsewhere."),
             ((85, 100), "Attention has four matrices, too."),
@@ -47,26 +47,30 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: 
     )  # fmt: skip
 
 
-def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def whole(subject: Subject, settings: Settings) -> Iterator[Part]:
     if not subject.has("boxes"):
         yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
     boxes = subject.kept("boxes", lambda: boxes_by_name(subject))
-    c = subject.vit.config
+    config = subject.vit.config
     counts = {name: box.weights for name, box in boxes.items()}
-    yield Ask(weights_question(subject.model, counts, c.depth, c.mlp_width / c.width), subject.model_name)
+    yield Ask(
+        weights_question(subject.model, counts, config.depth, config.mlp_width / config.width), subject.model_name
+    )
     yield Choice("box", "Open a box", {name: name for name in boxes})
-    box = boxes.get(chosen.box, boxes["Attention"])
-    per = f" × {c.depth} layers" if box.name in IN_LAYERS else ""
+    box = boxes.get(settings.box, boxes["Attention"])
+    layer_words = f" × {config.depth} layers" if box.name in IN_LAYERS else ""
     formula = f"\n\n`{box.formula}`" if box.formula else ""
     yield Row(
-        Words(f"**{box.name}{per}.** {box.says}{formula}"),
+        Words(f"**{box.name}{layer_words}.** {box.says}{formula}"),
         Words(f"what leaves it: **{box.shape}** numbers"),
         shares=(3, 2),
     )
     share = box.weights / sum(counts.values())
-    largest = max(boxes.values(), key=lambda box: box.weights)
-    D = c.width
-    gain = f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if c.layer_scale else ""
+    largest_box = max(boxes.values(), key=lambda box: box.weights)
+    D = config.width
+    gain_sentence = (
+        f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if config.layer_scale else ""
+    )
     yield After(
         "block_weights",
         Words(
@@ -76,16 +80,16 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
         ),
         Exercise(
             "Open the box that has most of the parameters.",
-            f"{largest.name}: {largest.weights:,}. {largest.says}",
+            f"{largest_box.name}: {largest_box.weights:,}. {largest_box.says}",
             hint="The longest bar.",
             id="block_largest",
-            done=When({"box": [largest.name]}),
+            done=When({"box": [largest_box.name]}),
         ),
         think(
             "Which of the nine steps on the page Shapes have parameters?",
             f"Three, here with D = {D}. The norm of step 1 has 2D = {2 * D:,}. The matrix that makes Q, K and V has "
             f"3D² + 3D = {3 * D * (D + 1):,}. W_O has D² + D = {D * (D + 1):,}. The split into heads, the scores, the "
-            "softmax, × V, the concatenation and the sum only calculate: nothing in them is learned." + gain,
+            "softmax, × V, the concatenation and the sum only calculate: nothing in them is learned." + gain_sentence,
         ),
     )
 
@@ -102,46 +106,48 @@ class Box:
 
 
 def boxes_by_name(subject: Subject) -> dict[str, Box]:
-    c = subject.vit.config
-    high, wide = (side // c.patch_size for side in subject.size)
-    return {box.name: box for box in boxes(subject.vit, high * wide + len(c.prefix), subject.size)}
+    config = subject.vit.config
+    rows, columns = (side // config.patch_size for side in subject.size)
+    return {box.name: box for box in boxes(subject.vit, rows * columns + len(config.prefix), subject.size)}
 
 
-def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[Box]:
-    """The model's boxes from the picture to the answer. image: (H, W)"""
-    c, block = vit.config, vit.blocks[0]
-    D, L, front = c.width, c.depth, len(c.prefix)
-    patches = tokens - front
-    prefix = {
+def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> list[Box]:
+    """The model's boxes from the picture to the answer. image_size: (H, W)"""
+    config, block = vit.config, vit.blocks[0]
+    D, L, prefix_count = config.width, config.depth, len(config.prefix)
+    patches = tokens - prefix_count
+    prefix_says = {
         "cls": "a class token, in which the model can collect what the whole picture shows",
         "dist": "a distillation token, which was taught by another network",
-        "reg": f"{c.registers} registers, spare tokens without a place in the picture",
+        "reg": f"{config.registers} registers, spare tokens without a place in the picture",
     }
-    extra = " and ".join(words for key, words in prefix.items() if any(name.startswith(key) for name in c.prefix))
+    prefix_words = " and ".join(
+        words for key, words in prefix_says.items() if any(name.startswith(key) for name in config.prefix)
+    )
     shape = f"{tokens} × {D}"
-    boxes = [
-        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image[0]} × {image[1]} × 3", 0),
+    model_boxes = [
+        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image_size[0]} × {image_size[1]} × 3", 0),
         Box(
             "Patches",
-            f"Each patch of {c.patch_size} × {c.patch_size} pixels is one row of {3 * c.patch_size**2:,} numbers; one "
-            f"matrix turns it into a token of {D} numbers.",
+            f"Each patch of {config.patch_size} × {config.patch_size} pixels is one row of "
+            f"{3 * config.patch_size**2:,} numbers; one matrix turns it into a token of {D} numbers.",
             f"{patches} × {D}",
             _count(vit.patch_embed),
             "x_p E + b",
         ),
     ]
-    if front:
-        of_prefix = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
-        boxes.append(
+    if prefix_count:
+        prefix_parameters = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
+        model_boxes.append(
             Box(
                 "Extra tokens",
-                f"Learned vectors are put before the patches: {extra}. {patches} become {tokens}.",
+                f"Learned vectors are put before the patches: {prefix_words}. {patches} become {tokens}.",
                 shape,
-                of_prefix,
+                prefix_parameters,
             )
         )
-    boxes += [
-        Box("Positions", _positions(c.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
+    model_boxes += [
+        Box("Positions", _positions(config.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
         Box(
             "Norm",
             "Each token is rescaled to mean 0 and variance 1; then a learned gain and shift. The sum that flows "
@@ -152,8 +158,8 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
         ),
         Box(
             "Attention",
-            f"The only part in which tokens meet: {c.heads} heads, each with queries, keys and values of "
-            f"{D // c.heads} numbers.",
+            f"The only part in which tokens meet: {config.heads} heads, each with queries, keys and values of "
+            f"{D // config.heads} numbers.",
             shape,
             L * _count(block.attn),
             "softmax(QKᵀ / √d_k) V, then W_O",
@@ -161,15 +167,15 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
         Box(
             "Add",
             "What the branch returns is added to the token: a push. What the token was stays in the sum."
-            + (" A learned gain (layer scale) makes the push smaller or larger." if c.layer_scale else ""),
+            + (" A learned gain (layer scale) makes the push smaller or larger." if config.layer_scale else ""),
             shape,
             2 * L * _count(block.ls1),
             "x + push",
         ),
         Box(
             "MLP",
-            f"The same small network for each token: {D} numbers become {c.mlp_width}, GELU bends each of them, and "
-            f"{D} come back. No token sees another one here.",
+            f"The same small network for each token: {D} numbers become {config.mlp_width}, GELU bends each of them, "
+            f"and {D} come back. No token sees another one here.",
             shape,
             L * _count(block.mlp),
             "GELU(x W_1 + b_1) W_2 + b_2",
@@ -179,16 +185,16 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
         ),
         Box(
             "Answer",
-            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {c.classes} "
+            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {config.classes} "
             "classes."
-            if c.classes
+            if config.classes
             else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
-            str(c.classes or D),
+            str(config.classes or D),
             _count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
-            "y W + b" if c.classes else "",
+            "y W + b" if config.classes else "",
         ),
     ]
-    return boxes
+    return model_boxes
 
 
 def _positions(kind: str) -> str:

@@ -17,7 +17,7 @@ from playground.numbers import percent
 if TYPE_CHECKING:
     from playground.analysis.block import Read
 
-MOST_MAPS = 8  # one map a layer
+MOST_MAPS = 8  # each map shows one layer
 MAP = 180  # pixels, the longer side of a map
 
 
@@ -38,17 +38,17 @@ def per_cent(p: float) -> str:
 def above_half(probabilities: Sequence[float]) -> str:
     """A sentence that says after which layer the probability stays above one half. Compares the numbers as the page
     rounds them."""
-    yes = [round(p, 1) > 50 for p in probabilities]
-    if not any(yes):
+    is_above = [round(p, 1) > 50 for p in probabilities]
+    if not any(is_above):
         return "It is never above one half. "
-    if all(yes):
+    if all(is_above):
         return "It is above one half all the way. "
-    if not yes[-1]:
+    if not is_above[-1]:
         return "In the end it is not above one half. "
-    last_no = len(yes) - 1 - yes[::-1].index(False)
-    if last_no == len(yes) - 2:
+    last_below = len(is_above) - 1 - is_above[::-1].index(False)
+    if last_below == len(is_above) - 2:
         return "The last layer brings it above one half. "
-    return f"It is above one half {place_words(last_no + 1)} and stays there. "
+    return f"It is above one half {place_words(last_below + 1)} and stays there. "
 
 
 def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
@@ -56,11 +56,12 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
     guesses the one in the middle of the layers."""
     shares = tuple(probabilities)
     layers = len(shares) - 1
-    half = layers // 2
+    middle = layers // 2
     return Question(
         "block_read",
-        f"In the end {model} gives *{label}* {per_cent(shares[-1])} %. Read {place_words(half)} of {layers}, it is ▢.",
-        Number(0, 100, " %"), shares[half],
+        f"In the end {model} gives *{label}* {per_cent(shares[-1])} %. Read {place_words(middle)} of {layers}, it is "
+        "▢.",
+        Number(0, 100, " %"), shares[middle],
         "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, shares)) + ". "
         + above_half(shares) + (SAME if pool == "token" else "")
         + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
@@ -74,12 +75,12 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
         ),
         picture=Lines(
             tuple(range(len(shares))), (Series(label, shares, QUERY, shown=1, dots=True),),
-            0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
+            0, 100, "layers that it has passed", at=(0, middle), title=f"Probability of “{label}”", unit=" %",
         ),
     )  # fmt: skip
 
 
-def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def read(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The logit lens, layer after layer."""
     answer = yield from answered(subject)
     label = answer.labels[answer.label]
@@ -87,20 +88,25 @@ def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     if not answer.subject.has(("read", answer.label)):
         yield Wait("Reading the stream before the first layer and after each …")
     answers = answer.subject.kept(("read", answer.label), lambda: read_now(answer))
-    pooled = [100 * p for p in answers.pooled]
+    percentages = [100 * p for p in answers.pooled]
     yield Ask(
-        read_question(answer.subject.model, label, pooled, answer.config.pool), f"{answer.subject.about} {answer.label}"
+        read_question(answer.subject.model, label, percentages, answer.config.pool),
+        f"{answer.subject.about} {answer.label}",
     )
-    majority = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
-    best = max(range(len(majority)), key=majority.__getitem__)
-    peak = f"; most do so {place_words(best)}, {percent(majority[best])}" if majority[best] > majority[-1] else ""
+    majorities = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
+    best_layer = max(range(len(majorities)), key=majorities.__getitem__)
+    peak_words = (
+        f"; most do so {place_words(best_layer)}, {percent(majorities[best_layer])}"
+        if majorities[best_layer] > majorities[-1]
+        else ""
+    )
     yield After(
         "block_read",
         Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
         maps(answer.subject.image, answers),
         Words(
-            f"After the last layer {percent(majority[-1])} of the patches give *{label}* more than 50 %{peak}. In "
-            "training the classifier never read a patch alone."
+            f"After the last layer {percent(majorities[-1])} of the patches give *{label}* more than 50 %{peak_words}. "
+            "In training the classifier never read a patch alone."
         ),
     )
 
@@ -118,8 +124,8 @@ def maps(image: Image.Image, answers: Read) -> Row:
     layers = len(answers.patches)
     map_count = min(layers, MOST_MAPS)
     map_layers = sorted({round(n * (layers - 1) / (map_count - 1)) for n in range(map_count)})
-    cut = small(image)
-    cut.thumbnail((MAP, MAP))
+    small_image = small(image)
+    small_image.thumbnail((MAP, MAP))
     captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in map_layers]
-    lights = [lit(cut, answers.patches[layer], None, 1.0) for layer in map_layers]
-    return Row(*(Picture(light, caption) for light, caption in zip(lights, captions, strict=True)))
+    jpegs = [lit(small_image, answers.patches[layer], None, 1.0) for layer in map_layers]
+    return Row(*(Picture(jpeg, caption) for jpeg, caption in zip(jpegs, captions, strict=True)))

@@ -29,8 +29,8 @@ NEAR_LARGEST = MOST - 10  # a token whose new value is larger counts as near the
 # Queries and keys -----------------------------------------------------------------------------------------------------
 
 
-def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    a_to_b, back = weights_of_a_and_b()
+def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
+    a_to_b, b_to_a = weights_of_a_and_b()
     yield Words(
         "Nine tokens, each with two arrows. A’s query times B’s key is a **score**: how well the two agree. The "
         "softmax makes **weights** of a row of scores: shares that sum to 1. Drag an arrow, and watch A’s row."
@@ -70,7 +70,7 @@ def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Exercise(
             "Make A give B more than half of its weight, while B gives A less than a tenth.",
             "One score comes from A’s query and B’s key, the other from B’s query and A’s key: four arrows. At the "
-            f"start A gives B {percent(a_to_b)}, and B gives A {percent(back)}: the matrix is not symmetric.",
+            f"start A gives B {percent(a_to_b)}, and B gives A {percent(b_to_a)}: the matrix is not symmetric.",
             hint="Choose A, and turn its query to where B’s key points. Make it longer, too.",
             id="by_hand_one_way",
             done=Reported("arrows", "one_way"),
@@ -111,24 +111,24 @@ def longer_query_question() -> Question:
     from playground.analysis import by_hand
 
     arrows = by_hand.read(at_first(), tokens=18)
-    longer = torch.cat([arrows[:9] * 2, arrows[9:]])
-    before, after = (100 * by_hand.weights(a)[0] for a in (arrows, longer))
-    at, largest = int(before.argmax()), float(before.max())
+    longer_arrows = torch.cat([arrows[:9] * 2, arrows[9:]])
+    old_row, new_row = (100 * by_hand.weights(a)[0] for a in (arrows, longer_arrows))
+    index, largest_weight = int(old_row.argmax()), float(old_row.max())
     return Question(
         "by_hand_query",
         "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
-        Number(0, 100, " %"), float(after[at]),
+        Number(0, 100, " %"), float(new_row[index]),
         "Its scores become twice as large, and so do their *differences*: each weight’s ratio to another is squared. "
         "What the largest gains, the other eight lose.",
         picture=Bars(
-            tuple(TOKENS), tuple(before.tolist()), 100, at=at, later=tuple(after.tolist()),
+            tuple(TOKENS), tuple(old_row.tolist()), 100, at=index, later=tuple(new_row.tolist()),
             title="Whom A listens to", unit=" %",
         ),
         tempting=(
-            ((largest - 2, largest + 2), "That is what it was. The length would not count if all queries were brought "
-             "to length one."),
+            ((largest_weight - 2, largest_weight + 2), "That is what it was. The length would not count if "
+             "all queries were brought to length one."),
             ((99, 100), "All of it would need scores that are infinitely far apart."),
-            ((0, largest - 2), "A longer query makes the row sharper: the largest weight grows, and the others "
+            ((0, largest_weight - 2), "A longer query makes the row sharper: the largest weight grows, and the others "
              "shrink."),
         ),
     )  # fmt: skip
@@ -137,7 +137,7 @@ def longer_query_question() -> Question:
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-def values(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def values(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Weights alone move nothing. Each token also has a **value**, here one number. A token receives the mean of "
         "all values, weighted by its row. Drag an arrow."
@@ -187,14 +187,14 @@ def mean() -> Question:
 # On a picture ---------------------------------------------------------------------------------------------------------
 
 
-def colours(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
-    seen = subject.kept(("colours", chosen.patch), lambda: on_colours(subject, chosen.patch))
-    from_photo = Made("colours", {"patch": chosen.patch, "temperatures": TEMPERATURES})
-    yield Drawing("friends", seen, ("temperature", "hidden", "at"), from_photo)
+    packed_trace = subject.kept(("colours", settings.patch), lambda: on_colours(subject, settings.patch))
+    from_photo = Made("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
+    yield Drawing("friends", packed_trace, ("temperature", "hidden", "at"), from_photo)
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCHES})
     yield Exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
@@ -220,26 +220,26 @@ def on_colours(subject: Subject, patch: int) -> bytes:
     from playground.analysis import by_hand
     from playground.pictures.images import displayed
 
-    seen = by_hand.colour_trace(subject.image, patch)
-    height, width = seen.size
+    trace = by_hand.colour_trace(subject.image, patch)
+    height, width = trace.size
     jpeg = as_jpeg(displayed(subject.image, (2 * height, 2 * width)))
-    return to_bytes(seen, jpeg, id=f"{subject.about} {patch}", temperatures=TEMPERATURES)
+    return to_bytes(trace, jpeg, id=f"{subject.about} {patch}", temperatures=TEMPERATURES)
 
 
-def to_bytes(seen: Trace, jpeg: bytes, **fields: object) -> bytes:
-    """The pack in float32, because at a low temperature the rounding of float16 would show. `fields`: further fields of
-    the header."""
-    q, k, _ = seen.record[0]
+def to_bytes(trace: Trace, jpeg: bytes, **fields: object) -> bytes:
+    """Packs the trace in float32, because at a low temperature the rounding of float16 would show. `fields`: further
+    fields of the header."""
+    q, k, _ = trace.record[0]
     header = {
         "format": FORMAT,
-        "scale": seen.native_scale,
+        "scale": trace.native_scale,
         "layers": 1,
         "heads": 1,
         "head_dim": q.shape[2],
-        "tokens": seen.tokens,
+        "tokens": trace.tokens,
         "prefix": [],
-        "grid": list(seen.grid),
-        "size": list(seen.size),
+        "grid": list(trace.grid),
+        "size": list(trace.size),
         "held": [0],
         **fields,
     }
@@ -267,7 +267,7 @@ def dark_question() -> Question:
 # Masks ----------------------------------------------------------------------------------------------------------------
 
 
-def masks(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Hide a token: **−∞** is added to its score before the softmax. e^−∞ is exactly 0, and the row still sums to "
         "one."

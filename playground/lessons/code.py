@@ -1,5 +1,5 @@
-"""The lesson that reads vit.py: a listing with formulas, attention by hand and fused, and attention compared
-with a library."""
+"""The lesson that reads vit.py: a listing with formulas, attention by hand and by a fused kernel, and attention as a
+library of books."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def column_question() -> Question:
     )  # fmt: skip
 
 
-def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def file(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.lessons.listing import PARTS as parts
 
     yield Choice("part", "Part", PARTS)
-    yield Words(parts[chosen.part].says)
-    yield Drawing("read", {"parts": lines_of_part(chosen.part)})
-    yield try_it(chosen.module)
+    yield Words(parts[settings.part].says)
+    yield Drawing("read", {"parts": lines_of_part(settings.part)})
+    yield try_it(settings.module)
     yield Exercise(
         "Open the part in which W_O is applied. What is it called there?",
         "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
@@ -134,7 +134,7 @@ def fused_question() -> Question:
     )  # fmt: skip
 
 
-def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def twice(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.lessons.listing import listing
     from playground.vit import attention, attention_by_hand
 
@@ -143,7 +143,7 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(fused_question())
     yield Wait("Comparing both on this picture …")
     numbers = on_the_picture(subject)
-    times = measured(subject) if chosen.timed == "yes" else ()
+    timing_parts = measured(subject) if settings.timed == "yes" else ()
     yield After(
         "code_fused",
         Words(
@@ -151,10 +151,10 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
             f"**{numbers['apart']:.1e}**."
         ),
         Choice("timed", "Measure both on this machine", {"no": "not now", "yes": "measure"}),
-        *times,
+        *timing_parts,
     )
     yield in_blocks(numbers)
-    yield in_julia(chosen.line)
+    yield in_julia(settings.line)
 
 
 def in_blocks(numbers: dict[str, Any]) -> Fold:
@@ -199,20 +199,20 @@ def measured(subject: Subject) -> Iterator[Part]:
             return [measure(tokens, give_way=give_way) for tokens in TOKENS]
 
     timings = subject.kept("both attentions timed", work)
-    figure, longest = go.Figure(), timings[-1]
-    for name, times, colour in (
+    figure, last_case = go.Figure(), timings[-1]
+    for name, milliseconds, colour in (
         ("by hand", [t.by_hand for t in timings], KEY), ("fused", [t.fused for t in timings], QUERY),
     ):  # fmt: skip
         figure.add_bar(
-            x=[f"{timing.tokens:,} tokens" for timing in timings], y=times, name=name, marker_color=colour,
-            text=[f"{t:.3g} ms" for t in times], hovertemplate=f"{name}, %{{x}}: %{{y:.3g}} ms<extra></extra>",
+            x=[f"{timing.tokens:,} tokens" for timing in timings], y=milliseconds, name=name, marker_color=colour,
+            text=[f"{t:.3g} ms" for t in milliseconds], hovertemplate=f"{name}, %{{x}}: %{{y:.3g}} ms<extra></extra>",
         )  # fmt: skip
     figure.update_yaxes(type="log", title="milliseconds")
     figure.update_layout(title="12 heads of 64, medians of 7")
     yield Chart(figure, "attention-by-hand-and-fused", 300)
     yield Words(
-        f"At {longest.tokens:,} tokens the fused kernel takes **{longest.fused / longest.by_hand:.2f} ×** the time of "
-        f"the one by hand; their largest difference is {longest.apart:.1e}."
+        f"At {last_case.tokens:,} tokens the fused kernel takes **{last_case.fused / last_case.by_hand:.2f} ×** the "
+        f"time of the one by hand; their largest difference is {last_case.apart:.1e}."
     )
 
 
@@ -227,32 +227,32 @@ def measured_on(subject: Subject) -> dict[str, Any]:
     from playground.lessons.experiments import apart, change_by_rotation, in_blocks_apart
     from playground.vit import QKV
 
-    seen = subject.trace()
+    trace = subject.trace()
     with subject.turns() as give_way:
-        difference, largest = differing(seen, give_way), 0.0
-        layers = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
-        middle = len(layers) // 2
+        difference, largest_gap = differing(trace, give_way), 0.0
+        layers = [QKV(*(t[:, :MOST] for t in layer)) for layer in trace.record.values()]
+        middle_layer = len(layers) // 2
         for layer in layers:
-            largest = max(largest, apart(layer, seen.scale))
+            largest_gap = max(largest_gap, apart(layer, trace.scale))
             give_way()
         return {
-            "apart": largest,
-            "layer": middle,
-            "blocks": in_blocks_apart(layers[middle], seen.scale),
-            "turned": change_by_rotation(layers[middle], seen.scale),
-            "some": f" (its first {MOST:,} tokens)" if seen.tokens > MOST else "",
+            "apart": largest_gap,
+            "layer": middle_layer,
+            "blocks": in_blocks_apart(layers[middle_layer], trace.scale),
+            "turned": change_by_rotation(layers[middle_layer], trace.scale),
+            "some": f" (its first {MOST:,} tokens)" if trace.tokens > MOST else "",
             "differs": difference.overall,
             "rows": difference.rows,
-            "drawn": heads.words(seen),
+            "drawn": heads.words(trace),
             "breadth": difference.breadth,
-            "tokens": seen.tokens,
+            "tokens": trace.tokens,
         }
 
 
 # A library, and where the picture breaks ------------------------------------------------------------------------------
 
 
-def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def library(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Measuring all rows of this picture …")
     numbers = on_the_picture(subject)
     yield Words(
@@ -273,9 +273,9 @@ def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int, head: int, shown: Photo) -> Question:
+def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int, head: int, photo: Photo) -> Question:
     """The question about breadth. `truth`: the number of tokens over which a row spreads, averaged over the picture;
-    `drawn_breadth`: the number for the one row in `shown`."""
+    `drawn_breadth`: the number for the one row in `photo`."""
     return Question(
         "code_library",
         f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {tokens} tokens.",
@@ -286,40 +286,40 @@ def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int
             ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
             ((0.95 * tokens, tokens), "So it would be if all scores were equal. Most models start close to that."),
         ),
-        picture=shown,
+        picture=photo,
     )  # fmt: skip
 
 
 def how_broad(subject: Subject, numbers: dict[str, Any]):
-    seen = subject.trace()
-    breadth, layer, head, patch = subject.kept("typical row", lambda: row_like(seen, numbers["breadth"]))
-    rows, columns = seen.grid
-    row = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).flatten()
-    shown = Photo(
+    trace = subject.trace()
+    breadth, layer, head, patch = subject.kept("typical row", lambda: row_like(trace, numbers["breadth"]))
+    rows, columns = trace.grid
+    row = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).flatten()
+    photo = Photo(
         subject.photo(), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
-        words=f"layer {layer}, head {head}: a row", beside=narrow(subject, seen),
+        words=f"layer {layer}, head {head}: a row", beside=narrow(subject, trace),
     )  # fmt: skip
-    return breadth_question(seen.tokens, numbers["breadth"], breadth, layer, head, shown)
+    return breadth_question(trace.tokens, numbers["breadth"], breadth, layer, head, photo)
 
 
-def row_like(seen, breadth: float) -> tuple[float, int, int, int]:
+def row_like(trace, breadth: float) -> tuple[float, int, int, int]:
     """(breadth, layer, head, patch) of a row that spreads over about `breadth` tokens."""
     from playground.tracing import entropy
 
-    tokens, candidates = seen.some_patches(12), []
-    for layer in range(seen.layers):
-        spread = 2 ** entropy(seen.weights(layer, tokens))  # (heads, tokens)
-        head, nearest = divmod(int((spread - breadth).abs().argmin()), len(tokens))
-        candidates.append((float(spread[head, nearest]), layer, head, tokens[nearest] - len(seen.prefix)))
+    tokens, candidates = trace.some_patches(12), []
+    for layer in range(trace.layers):
+        breadths = 2 ** entropy(trace.weights(layer, tokens))  # (heads, tokens)
+        head, index = divmod(int((breadths - breadth).abs().argmin()), len(tokens))
+        candidates.append((float(breadths[head, index]), layer, head, tokens[index] - len(trace.prefix)))
     return min(candidates, key=lambda row: abs(row[0] - breadth))
 
 
-def narrow(subject: Subject, seen) -> Beside:
+def narrow(subject: Subject, trace) -> Beside:
     """One of the narrowest rows, for comparison."""
-    breadth, layer, head, patch = subject.kept("narrow row", lambda: row_like(seen, 1))
-    spot = divmod(patch, seen.grid[1])
+    breadth, layer, head, patch = subject.kept("narrow row", lambda: row_like(trace, 1))
+    spot = divmod(patch, trace.grid[1])
     words = f"layer {layer}, head {head}: a narrow row, from about {breadth:.1f} tokens"
-    return pictures.row(pictures.small(subject.image), seen.on_grid(seen.row(layer, head, spot)), spot, words)
+    return pictures.row(pictures.small(subject.image), trace.on_grid(trace.row(layer, head, spot)), spot, words)
 
 
 LESSON = Lesson(

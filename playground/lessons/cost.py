@@ -37,17 +37,17 @@ SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, 
 # Every pair -----------------------------------------------------------------------------------------------------------
 
 
-def ratio_question(small: int, large: int) -> Question:
-    """The question about the ratio of scores. `small`, `large`: the numbers of patches of a picture with 224 and of one
-    with 1,024 pixels a side."""
-    scores, large_scores = small**2, large**2
+def ratio_question(small_count: int, large_count: int) -> Question:
+    """The question about the ratio of scores. `small_count`, `large_count`: the number of patches of a picture with 224
+    pixels a side, and of one with 1,024."""
+    small_scores, large_scores = small_count**2, large_count**2
     return Question(
         "cost_ratio",
-        f"224 × 224 pixels are {small} patches of 16 × 16. Leave the class token aside: from 1,024 × 1,024 pixels,"
-        " a head makes ▢ as many scores.",
-        Number(1, 1000, " ×"), large_scores / scores,
-        f"{large:,} patches instead of {small}, {large / small:.1f} times as many, and the square of that: "
-        f"{large_scores:,} scores instead of {scores:,}.",
+        f"224 × 224 pixels are {small_count} patches of 16 × 16. Leave the class token aside: from 1,024 × 1,024 "
+        "pixels, a head makes ▢ as many scores.",
+        Number(1, 1000, " ×"), large_scores / small_scores,
+        f"{large_count:,} patches instead of {small_count}, {large_count / small_count:.1f} times as many, and the "
+        f"square of that: {large_scores:,} scores instead of {small_scores:,}.",
         tempting=(
             ((4, 5), "So much longer is a side of the picture. Patches go with its square, scores with theirs."),
             ((18, 25), "So many times as many *patches* there are. Each asks each: take the square."),
@@ -55,13 +55,13 @@ def ratio_question(small: int, large: int) -> Question:
             ((900, 1000), "A side is 4.6 times as long, and it counts four times: 4.6⁴."),
         ),
         prose="The small square: a score for each pair of patches, to scale. Drag the corner of the large one.",
-        picture=Squares(f"{scores:,} scores", f"{large_scores:,} scores", "Scores of one head"),
+        picture=Squares(f"{small_scores:,} scores", f"{large_scores:,} scores", "Scores of one head"),
     )  # fmt: skip
 
 
-def pairs(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(ratio_question(SMALL.tokens, LARGE.tokens))
-    fine, coarse = (replace(MIDDLE, patch=side) for side in (32, 48))
+    fine_case, coarse_case = (replace(MIDDLE, patch=side) for side in (32, 48))
     token_ratio, score_ratio = MIDDLE.tokens / SMALL.tokens, MIDDLE.entries / SMALL.entries
     yield After(
         "cost_ratio",
@@ -70,8 +70,8 @@ def pairs(subject: Subject, chosen: Settings) -> Iterator[Part]:
             "At 384 pixels, choose a patch size that makes no more scores than patches of 16 make at 224.",
             f"{SMALL.tokens} tokens become {MIDDLE.tokens}, {token_ratio:.2f} times as many, and "
             f"{SMALL.entries:,} scores {MIDDLE.entries:,}: {score_ratio:.1f} times, (384 / 224)⁴. Patches of 32 pixels "
-            f"make {fine.tokens} tokens and {fine.entries:,} scores, patches of 48 {coarse.tokens} and "
-            f"{coarse.entries:,}. But one vector then "
+            f"make {fine_case.tokens} tokens and {fine_case.entries:,} scores, patches of 48 {coarse_case.tokens} and "
+            f"{coarse_case.entries:,}. But one vector then "
             "stands for four or nine times as many pixels.",
             hint="Set the image to 384, then try patch sizes until there are no more tokens than at 224.",
             id="cost_back",
@@ -94,9 +94,9 @@ def pairs(subject: Subject, chosen: Settings) -> Iterator[Part]:
 PATCHES = DIALS["patch"].options
 
 
-def fewer_tokens(image: int, most: int) -> When:
-    """The states in which this image is cut into at most `most` tokens."""
-    return When({"image": [image], "patch": [side for side in PATCHES if Case(image, side).tokens <= most]})
+def fewer_tokens(image: int, most_tokens: int) -> When:
+    """The states in which this image is cut into at most `most_tokens` tokens."""
+    return When({"image": [image], "patch": [side for side in PATCHES if Case(image, side).tokens <= most_tokens]})
 
 
 # FLOPs by formula -----------------------------------------------------------------------------------------------------
@@ -127,10 +127,10 @@ def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
     )  # fmt: skip
 
 
-def formulas(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
     n, d = SMALL.tokens, SMALL.width
-    of_pairs = cost.pair_flops(n, d)
-    yield Ask(share_question(n, d, (cost.mlp_flops(n, d), cost.attention_flops(n, d) - of_pairs, of_pairs)))
+    pair_flops = cost.pair_flops(n, d)
+    yield Ask(share_question(n, d, (cost.mlp_flops(n, d), cost.attention_flops(n, d) - pair_flops, pair_flops)))
     yield After(
         "cost_share",
         drawing("dials", "table", "switches", "ratio", "flops"),
@@ -178,7 +178,7 @@ def doubled_question() -> Question:
     )  # fmt: skip
 
 
-def memory(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def memory(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield drawing("dials", "bytes", "kept")
     yield Ask(doubled_question())
 
@@ -208,16 +208,16 @@ def fewer_question() -> Question:
     )  # fmt: skip
 
 
-def measured(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    case = Case(**{name: getattr(chosen, name) for name in DIALS}) if is_a_case(chosen) else None
+def measured(subject: Subject, settings: Settings) -> Iterator[Part]:
+    case = Case(**{name: getattr(settings, name) for name in DIALS}) if is_a_case(settings) else None
     yield Words(
         "One layer of this width, one image, one core: attention that makes its N × N weights, in a fused kernel, in "
         "windows of 4 × 4 tokens; linear attention; a convolution. Half a minute or so."
     )
-    result = result_of(chosen)
+    result = result_of(settings)
     if case:
         label = "Measure again" if result.points else "Measure"
-        yield Run("layer", label, lambda former: measuring(subject, chosen), NEEDS)
+        yield Run("layer", label, lambda former: measuring(subject, settings), NEEDS)
     if case and result.points:
         yield Row(*results(result, case.heads))
         yield Words(" ".join(remarks(result)), small=True)
@@ -235,9 +235,9 @@ NEEDS = (
 )
 
 
-def is_a_case(chosen: Settings) -> bool:
+def is_a_case(settings: Settings) -> bool:
     try:
-        Case(**{name: getattr(chosen, name) for name in DIALS})
+        Case(**{name: getattr(settings, name) for name in DIALS})
     except PlaygroundError:
         return False
     return True
@@ -249,16 +249,16 @@ def kept_for(width: int, heads: int, kernel: int) -> Measured:
     return Measured()
 
 
-def result_of(chosen: Settings) -> Measured:
-    return kept_for(chosen.width, chosen.heads, chosen.kernel)
+def result_of(settings: Settings) -> Measured:
+    return kept_for(settings.width, settings.heads, settings.kernel)
 
 
-def measuring(subject: Subject, chosen: Settings) -> Generator[Wait, None, None]:
+def measuring(subject: Subject, settings: Settings) -> Generator[Wait, None, None]:
     """Measures one point after the other. Points measured before a stop are kept."""
     yield Wait("Measuring: starting")
-    result = result_of(chosen)
+    result = result_of(settings)
     with subject.turns() as give_way:
-        series = Series(chosen.width, chosen.heads, chosen.kernel)
+        series = Series(settings.width, settings.heads, settings.kernel)
         try:
             for _ in series.each_moment(give_way):
                 yield Wait(f"Measuring: {now(series.points)}")
@@ -276,24 +276,24 @@ def now(points: list[Point]) -> str:
 
 
 def results(result: Measured, heads: int) -> Iterator[Chart]:
-    time = log_log_figure("Time of a layer")
-    add_points(time, result, lambda p: p.seconds, seconds_text)
-    time.update_yaxes(
+    time_figure = log_log_figure("Time of a layer")
+    add_points(time_figure, result, lambda p: p.seconds, seconds_text)
+    time_figure.update_yaxes(
         tickvals=[10.0**p for p in range(-4, 2)], ticktext=["0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s"]
     )
-    yield Chart(time, "measured time", 340)
-    memory = log_log_figure("Peak memory of a layer")
-    add_points(memory, result, lambda p: p.bytes, bytes_text)
+    yield Chart(time_figure, "measured time", 340)
+    memory_figure = log_log_figure("Peak memory of a layer")
+    add_points(memory_figure, result, lambda p: p.bytes, bytes_text)
     if tables := [(p.tokens, cost.TABLES * cost.FLOAT * heads * p.tokens**2) for p in result.of(MATERIALISED)]:
         tokens, values = zip(*tables, strict=True)
         name = f"{cost.TABLES} tables of N × N"
-        memory.add_scatter(
+        memory_figure.add_scatter(
             x=tokens, y=values, name=name, mode="lines", line={"color": "gray", "width": 3, "dash": "dot"},
             text=[f"{name}, {n:,} tokens: {bytes_text(size)}" for n, size in tables],
             hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
-    memory.update_yaxes(tickvals=BYTES, ticktext=[bytes_text(n) for n in BYTES])
-    yield Chart(memory, "measured peak memory", 340)
+    memory_figure.update_yaxes(tickvals=BYTES, ticktext=[bytes_text(n) for n in BYTES])
+    yield Chart(memory_figure, "measured peak memory", 340)
 
 
 def log_log_figure(title: str) -> go.Figure:
@@ -307,14 +307,14 @@ def log_log_figure(title: str) -> go.Figure:
 
 
 def add_points(
-    figure: go.Figure, result: Measured, value: Callable[[Point], float | None], text: Callable[[float], str]
+    figure: go.Figure, result: Measured, value_of: Callable[[Point], float | None], text_of: Callable[[float], str]
 ) -> None:
     for kind in GROWTH:
-        by_tokens = {p.tokens: number for p in result.of(kind) if (number := value(p))}
+        numbers_by_tokens = {p.tokens: number for p in result.of(kind) if (number := value_of(p))}
         figure.add_scatter(
-            x=[*by_tokens], y=[*by_tokens.values()], name=kind, mode="lines+markers",
+            x=[*numbers_by_tokens], y=[*numbers_by_tokens.values()], name=kind, mode="lines+markers",
             line={"color": COLOURS[kind], "width": 3}, marker={"size": 7},
-            text=[f"{kind}, {tokens:,} tokens: {text(number)}" for tokens, number in by_tokens.items()],
+            text=[f"{kind}, {tokens:,} tokens: {text_of(number)}" for tokens, number in numbers_by_tokens.items()],
             hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
 
@@ -326,9 +326,11 @@ def remarks(result: Measured) -> Iterator[str]:
         f"holds {cost.TABLES} tables of N × N for each head at once: scores, scaled scores, weights."
     )
     for kind in GROWTH:
-        if skipped := result.of(kind, skipped=True):
-            amount = skipped_words(skipped[0])
-            yield f"**{kind.capitalize()} was not run with {skipped[0].tokens:,} tokens:** it would take {amount}."
+        if skipped_points := result.of(kind, skipped=True):
+            amount = skipped_words(skipped_points[0])
+            yield (
+                f"**{kind.capitalize()} was not run with {skipped_points[0].tokens:,} tokens:** it would take {amount}."
+            )
     yield cheaper_words(result)
     if result.points and all(p.bytes is None for p in result.points):
         yield "This system does not tell a process its peak memory; Linux does."
@@ -346,9 +348,9 @@ def skipped_words(point: Point) -> str:
 def cheaper_words(result: Measured) -> str:
     """Compares windows and linear attention with the fused kernel, at the most tokens that all three ran."""
     seconds = [{p.tokens: p.seconds for p in result.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
-    if not (shared := set.intersection(*map(set, seconds))):
+    if not (shared_counts := set.intersection(*map(set, seconds))):
         return ""
-    most_tokens = max(shared)
+    most_tokens = max(shared_counts)
     fused, windows, linear = (by_tokens[most_tokens] for by_tokens in seconds)
     return (
         f"**At {most_tokens:,} tokens windows take {windows / fused:.2f} × and linear attention {linear / fused:.2f} × "
@@ -362,12 +364,12 @@ def cheaper_words(result: Measured) -> str:
 BYTES = [10.0**p for p in range(3, 13)]  # ticks of axes
 
 
-def bytes_text(n: float) -> str:
+def bytes_text(size: float) -> str:
     """Bytes in words, with units of powers of ten as on disks and in the documentation."""
-    place, units = 0, (" B", " KB", " MB", " GB", " TB")
-    while n >= 1000 and place < len(units) - 1:
-        n, place = n / 1000, place + 1
-    return f"{n:.3g}{units[place]}" if place else f"{n:.0f}{units[place]}"
+    power, units = 0, (" B", " KB", " MB", " GB", " TB")
+    while size >= 1000 and power < len(units) - 1:
+        size, power = size / 1000, power + 1
+    return f"{size:.3g}{units[power]}" if power else f"{size:.0f}{units[power]}"
 
 
 def seconds_text(seconds: float) -> str:

@@ -95,12 +95,12 @@ SAYS = {  # piece of the drawing -> the words in it
 
 def drawing(*pieces: str, **says: str) -> Drawing:
     """The drawing with these pieces, from top to bottom. `says` replaces some of their words."""
-    switched = SWITCHED if "flops" in pieces else {}
+    switches = SWITCHED if "flops" in pieces else {}
     data = {
         "pieces": pieces,
         "dials": {name: {"label": LABELS[name], "options": setting.options} for name, setting in DIALS.items()},
         "switches": {
-            name: {"label": label, "options": [*options.items()]} for name, (label, options) in switched.items()
+            name: {"label": label, "options": [*options.items()]} for name, (label, options) in switches.items()
         },
         "presets": {
             "label": "The classic cases, as a ViT-B",
@@ -117,4 +117,4 @@ def drawing(*pieces: str, **says: str) -> Drawing:
         "says": {name: words for piece in pieces for name, words in SAYS[piece].items()} | says,
         "colours": {"attention": WEIGHTS, "fused": CHANGED, "convolution": CONVOLUTION},
     }
-    return Drawing("case", data, (*switched, *DIALS))
+    return Drawing("case", data, (*switches, *DIALS))

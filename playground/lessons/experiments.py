@@ -1,5 +1,5 @@
 """Experiments of lessons on random numbers: shapes as other texts have them, rows before training, our attention
-compared with torch's kernel. It imports torch, so lessons import it when a step needs it."""
+compared with torch's kernel. This module imports torch, so lessons import it only when a step needs it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Shapes = list[tuple[str, tuple[int, ...]]]  # (a tensor's name in words, its sha
 
 
 def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
-    """The shortest attention of all: Q = K = V = X."""
+    """The shapes of attention without matrices: Q = K = V = X."""
     x = _random_numbers(batch, tokens, dim)
     weights = (x @ x.mT / dim**0.5).softmax(-1)
     return [
@@ -33,34 +33,34 @@ def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
 def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
     """Heads of full width, as in some texts: W_V is (dim, dim), and W_msa maps heads · dim numbers back to dim. Most
     code shares the width among the heads instead, so that more heads cost nothing."""
-    x, per_head = _random_numbers(tokens, dim), [_random_numbers(3, dim, dim) for _ in range(heads)]
+    x, head_matrices = _random_numbers(tokens, dim), [_random_numbers(3, dim, dim) for _ in range(heads)]
     answers = []
-    for w_q, w_k, w_v in per_head:
+    for w_q, w_k, w_v in head_matrices:
         q, k, v = x @ w_q, x @ w_k, x @ w_v
         answers.append((q @ k.T / dim**0.5).softmax(-1) @ v)
-    side_by_side = torch.cat(answers, dim=-1)
+    joined_answers = torch.cat(answers, dim=-1)
     w_msa = _random_numbers(dim, heads * dim)
     return [
         ("tokens", tuple(x.shape)),
-        ("W_V of one head", tuple(per_head[0][2].shape)),
+        ("W_V of one head", tuple(head_matrices[0][2].shape)),
         ("one head's answer", tuple(answers[0].shape)),
-        (f"{heads} answers side by side", tuple(side_by_side.shape)),
+        (f"{heads} answers side by side", tuple(joined_answers.shape)),
         ("W_msa", tuple(w_msa.shape)),
-        ("answer", tuple((side_by_side @ w_msa.T).shape)),
+        ("answer", tuple((joined_answers @ w_msa.T).shape)),
     ]
 
 
 def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
     """(parameters with heads of full width and W_msa, parameters with heads that share the width)"""
-    full = heads * 3 * dim * dim + dim * heads * dim
-    return full, 4 * dim * dim
+    full_count = heads * 3 * dim * dim + dim * heads * dim
+    return full_count, 4 * dim * dim
 
 
-def readout_shapes(which: str, width: int, classes: int) -> Shapes:
+def readout_shapes(phase: str, width: int, classes: int) -> Shapes:
     """The shapes from the vector that is read out to the logits, as in pre-training ("pre") or in fine-tuning."""
     y = _random_numbers(1, width)
     shapes = [("y, the vector that is read out", tuple(y.shape))]
-    if which == "pre":
+    if phase == "pre":
         hidden = _random_numbers(width, width)
         y = (y @ hidden).tanh()
         shapes += [("W of the hidden layer", tuple(hidden.shape)), ("tanh(y W + b)", tuple(y.shape))]
@@ -82,15 +82,15 @@ def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
 
 
 def fused_shapes(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
-    """The shapes with Q, K and V from one matrix, whose output is then split."""
+    """The shapes if one matrix makes Q, K and V, and its output is split into heads."""
     x, w = _random_numbers(batch, tokens, dim), _random_numbers(dim, 3 * chan)
     qkv = x @ w
-    split = qkv.view(batch, tokens, 3, heads, chan // heads).permute(2, 0, 3, 1, 4)
+    split_qkv = qkv.view(batch, tokens, 3, heads, chan // heads).permute(2, 0, 3, 1, 4)
     return [
         ("tokens", tuple(x.shape)),
         ("x W_QKV: Q, K and V side by side", tuple(qkv.shape)),
-        ("viewed and permuted: 3, batch, heads, tokens, d_k", tuple(split.shape)),
-        ("Q", tuple(split[0].shape)),
+        ("viewed and permuted: 3, batch, heads, tokens, d_k", tuple(split_qkv.shape)),
+        ("Q", tuple(split_qkv[0].shape)),
     ]
 
 
@@ -104,28 +104,31 @@ def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
     return (x @ x.mT / dim**0.5).softmax(-1)
 
 
-def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
+def biased(target: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
     """Weights (N, N) and mixtures (N, dim) when one random vector is added to all queries, all keys, or all values
-    (`which`), as qkv_bias does."""
-    random = torch.Generator().manual_seed(1)
-    q, k = torch.randn(2, tokens, dim, generator=random)
-    bias = torch.randn(dim, generator=random)
-    v = torch.randn(tokens, dim, generator=random)
-    weights = ((q + bias * (which == "query")) @ (k + bias * (which == "key")).mT / dim**0.5).softmax(-1)
-    return weights, weights @ (v + bias * (which == "value"))
+    (`target`), as qkv_bias does."""
+    generator = torch.Generator().manual_seed(1)
+    q, k = torch.randn(2, tokens, dim, generator=generator)
+    bias = torch.randn(dim, generator=generator)
+    v = torch.randn(tokens, dim, generator=generator)
+    weights = ((q + bias * (target == "query")) @ (k + bias * (target == "key")).mT / dim**0.5).softmax(-1)
+    return weights, weights @ (v + bias * (target == "value"))
 
 
-def change_by_bias(which: str) -> float:
-    """The largest change of an attention weight when a bias is added to the queries, keys or values (`which`)."""
-    return float((biased(which)[0] - biased("none")[0]).abs().max())
+def change_by_bias(target: str) -> float:
+    """The largest change of an attention weight when a bias is added to the queries, keys or values (`target`)."""
+    return float((biased(target)[0] - biased("none")[0]).abs().max())
 
 
 def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:
     """The mean largest weight of a row in the teaching layer with one head and this scale; None: 1/√d_k."""
     from playground.lessons.walk import TeachingAttention
 
-    layer, random = TeachingAttention(dim, chan, qk_scale=qk_scale), torch.Generator().manual_seed(0)
-    x, matrices = torch.randn(tokens, dim, generator=random), torch.randn(2, chan, dim, generator=random) * dim**-0.5
+    layer, generator = TeachingAttention(dim, chan, qk_scale=qk_scale), torch.Generator().manual_seed(0)
+    x, matrices = (
+        torch.randn(tokens, dim, generator=generator),
+        torch.randn(2, chan, dim, generator=generator) * dim**-0.5,
+    )
     q, k = x @ matrices[0].T, x @ matrices[1].T
     return float((q @ k.T * layer.scale).softmax(-1).amax(-1).mean())
 
@@ -144,8 +147,8 @@ def even_at_the_start(tokens: int = 197, width: int = 768, heads: int = 12, star
 def evenness(weights: torch.Tensor) -> tuple[float, float, float]:
     """(the mean of each row's largest weight, the weight in an even row, the mean number of tokens over which a row
     spreads: 2 to the power of its entropy)"""
-    bits = -(weights * weights.clamp(min=1e-30).log2()).sum(-1)
-    return float(weights.amax(-1).mean()), 1 / weights.shape[1], float((2**bits).mean())
+    entropies = -(weights * weights.clamp(min=1e-30).log2()).sum(-1)
+    return float(weights.amax(-1).mean()), 1 / weights.shape[1], float((2**entropies).mean())
 
 
 # Compares attention written by hand with torch's fused kernel: the same results at different speeds.
@@ -158,12 +161,12 @@ BLOCK = 64  # keys at a time
 class Comparison:
     tokens: int
     by_hand: float  # milliseconds
-    fused: float
+    fused: float  # milliseconds
     apart: float  # the largest absolute difference of their outputs
 
 
 def apart(qkv: QKV, scale: float) -> float:
-    """The largest absolute difference between the outputs of the two implementations."""
+    """The largest absolute difference between the outputs of attention by hand and of the fused kernel."""
     q, k, v = (_batched(t) for t in qkv)
     return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 
@@ -214,18 +217,18 @@ def line_by_line(step: str) -> tuple[str, str, Tensor]:
     line_number = 2 + [*STEPS].index(step)  # after an empty line and the function's head
     lines = PYTHON.split("\n")
     q, k, v = np.random.default_rng(0).normal(size=(3, 3, 2)).round(1)
-    names = {"exp": np.exp, "Q": q, "K": k, "V": v, "scale": 2**-0.5}
-    body = "\n".join(line.strip().replace("return ", "mixture = ") for line in lines[2 : line_number + 1])
-    exec(body, names)  # runs the lines of PYTHON above, nothing from outside
-    return lines[line_number].strip(), JULIA.split("\n")[line_number].strip(), torch.from_numpy(names[step])
+    namespace = {"exp": np.exp, "Q": q, "K": k, "V": v, "scale": 2**-0.5}
+    code = "\n".join(line.strip().replace("return ", "mixture = ") for line in lines[2 : line_number + 1])
+    exec(code, namespace)  # runs the lines of PYTHON above, nothing from outside
+    return lines[line_number].strip(), JULIA.split("\n")[line_number].strip(), torch.from_numpy(namespace[step])
 
 
 def change_by_rotation(qkv: QKV, scale: float, seed: int = 0) -> float:
     """The largest change of a weight when one random rotation is applied to all queries and keys: about 0, because
     their products stay the same."""
     q, k = (_batched(t) for t in qkv[:2])
-    square = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
-    rotation = torch.linalg.qr(square).Q.to(q)
+    random_matrix = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
+    rotation = torch.linalg.qr(random_matrix).Q.to(q)
     plain_weights, turned_weights = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
     return float((plain_weights - turned_weights).abs().max())
 
@@ -235,12 +238,12 @@ def measure(
 ) -> Comparison:
     """Median times of both implementations on this machine, measured in turns, so that other load affects both equally.
     `give_way` is called between two measurements."""
-    random = torch.Generator().manual_seed(0)
-    qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=random) for _ in range(3)))
-    scale, times = d**-0.5, {attention_by_hand: [], attention: []}
+    generator = torch.Generator().manual_seed(0)
+    qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=generator) for _ in range(3)))
+    scale, durations = d**-0.5, {attention_by_hand: [], attention: []}
     with torch.no_grad():
         for repeat in range(repeats + 1):
-            for implementation, milliseconds in times.items():
+            for implementation, milliseconds in durations.items():
                 start = time.perf_counter()
                 implementation(*qkv, scale)
                 if repeat:  # the first run only warms up
@@ -248,7 +251,7 @@ def measure(
                 give_way()
         difference = apart(qkv, scale)
     return Comparison(
-        tokens, statistics.median(times[attention_by_hand]), statistics.median(times[attention]), difference
+        tokens, statistics.median(durations[attention_by_hand]), statistics.median(durations[attention]), difference
     )
 
 

@@ -17,7 +17,7 @@ from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Dra
 from playground.lessons.questions import Painting, Photo, Question, of_choice
 from playground.samples import SAMPLES, start_patch
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
 
@@ -39,7 +39,7 @@ SAYS = {
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
-BRIGHT_SHARE = 50  # the end of the colour scales of shares, in per cent of a row; a head above it has the habit
+BRIGHT_SHARE = 50  # per cent of a row: the end of a share's colour scale; above it a head has a habit
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
 
@@ -55,26 +55,26 @@ SHARES = (  # `share`: what the brightest 2 % of the patches hold of the row's w
 )
 
 
-def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     """A row to guess, in the head that the reader chose in the microscope, or else in a head that looks far."""
     from playground.analysis.heads import far_looking
 
     yield Wait("Looking for a head that is worth a guess …")
-    seen = subject.trace()
-    spot = start_patch(subject.name, seen.grid)
-    layer, head = subject.chosen_head or subject.kept("far looking", lambda: far_looking(seen, spot))
-    weights = seen.on_grid(seen.row(layer, head, spot)).flatten()  # (patches,)
-    rows, columns = seen.grid
-    shown = Photo(
+    trace = subject.trace()
+    spot = start_patch(subject.name, trace.grid)
+    layer, head = subject.chosen_head or subject.kept("far looking", lambda: far_looking(trace, spot))
+    weights = trace.on_grid(trace.row(layer, head, spot)).flatten()  # (patches,)
+    rows, columns = trace.grid
+    photo = Photo(
         subject.photo(), (rows, columns), columns / rows, mark=spot[0] * columns + spot[1],
         heat=tuple(round(float(weight), 6) for weight in weights), paints=True, height=400,
-        beside=beside.around(subject.jpeg, seen.grid, spot, ENLARGED),
+        beside=beside.around(subject.jpeg, trace.grid, spot, ENLARGED),
     )  # fmt: skip
     asks = Words(ASKS, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
-    share, largest = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
-    answer_words = Words(SHARES, values={"share": share, "largest": largest})
+    share, peak = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
+    answer_words = Words(SHARES, values={"share": share, "largest": peak})
     from_photo = {"asks": asks, "says": answer_words, "picture": Made("far_row", {"words": ENLARGED})}
-    question = Question("heads_row", asks.says, Painting(), None, answer_words.says, shown)
+    question = Question("heads_row", asks.says, Painting(), None, answer_words.says, photo)
     yield Ask(question, f"{subject.about} {layer} {head}", afresh=True, own=from_photo)
 
 
@@ -95,24 +95,24 @@ def entropy_question() -> Question:
     )  # fmt: skip
 
 
-def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     """All heads of all layers as cells. A click on a cell opens its head in the microscope."""
     yield Words(
         "One cell is one head, averaged over patches. Point at a cell: what does it mostly do? A click opens it in the "
         "microscope."
     )
-    offered = measures_of(subject.vit.config.prefix)
-    measure = chosen.measure if chosen.measure in offered else ENTROPY
+    offered_measures = measures_of(subject.vit.config.prefix)
+    measure = settings.measure if settings.measure in offered_measures else ENTROPY
     yield Row(
-        Choice("measure", "Colour shows", {key: MEASURES[key] for key in offered}),
+        Choice("measure", "Colour shows", {key: MEASURES[key] for key in offered_measures}),
         Choice("over", "Measured on", OVER),
     )
-    yield Words(f"{SAYS[measure]} {absent(offered)}".strip(), small=True)
-    mean, spread = yield from measured(subject, chosen.over)
-    seen = subject.trace()
-    yield from drawn(seen)
-    from_photo = Made("atlas", {"habits": legend()}) if chosen.over == PICTURE else None
-    yield Drawing("atlas", cells(subject, seen, mean, spread), ("measure",), from_photo)
+    yield Words(f"{SAYS[measure]} {absent(offered_measures)}".strip(), small=True)
+    means, deviations = yield from measured(subject, settings.over)
+    trace = subject.trace()
+    yield from drawn(trace)
+    from_photo = Made("atlas", {"habits": legend()}) if settings.over == PICTURE else None
+    yield Drawing("atlas", cells(subject, trace, means, deviations), ("measure",), from_photo)
     yield Ask(entropy_question())
 
 
@@ -127,15 +127,17 @@ def legend() -> list[dict[str, str]]:
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
     """The measures that make sense for a model with these prefix tokens."""
-    registers = any(name.startswith("reg") for name in prefix)
-    available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: registers}
+    has_registers = any(name.startswith("reg") for name in prefix)
+    available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: has_registers}
     return [key for key in MEASURES if available.get(key, True)]
 
 
-def absent(offered: list[str]) -> str:
+def absent(offered_measures: list[str]) -> str:
     """A sentence that says why a measure is missing."""
-    missing_tokens = [word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered]
-    return f"This model has no {' and no '.join(missing_tokens)}." if missing_tokens else ""
+    missing_words = [
+        word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered_measures
+    ]
+    return f"This model has no {' and no '.join(missing_words)}." if missing_words else ""
 
 
 def measured(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
@@ -145,55 +147,56 @@ def measured(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits,
     return (yield from measuring(subject)), None
 
 
-def cells(subject: Subject, seen: Trace, mean: Habits, spread: Habits | None) -> dict:
+def cells(subject: Subject, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
     return {
-        "layers": seen.layers,
-        "heads": seen.heads,
-        "measures": [_measure(key, seen, mean, spread) for key in measures_of(seen.prefix)] + [_effect(mean, spread)],
-        "habits": _habit_names(mean, subject.vit),
-        "offsets": np.round(mean.offsets.reshape(seen.layers, seen.heads, -1).astype(float), 4).tolist(),
-        "reach": mean.offsets.shape[-1] // 2,
+        "layers": trace.layers,
+        "heads": trace.heads,
+        "measures": [_measure(key, trace, means, deviations) for key in measures_of(trace.prefix)]
+        + [_effect(means, deviations)],
+        "habits": _habit_names(means, subject.vit),
+        "offsets": np.round(means.offsets.reshape(trace.layers, trace.heads, -1).astype(float), 4).tolist(),
+        "reach": means.offsets.shape[-1] // 2,
         "shown": list(subject.shown),
         "words": urlencode(subject.words()),
     }
 
 
-def _habit_names(mean: Habits, vit) -> list[list[dict[str, str | None]]]:
+def _habit_names(means: Habits, vit) -> list[list[dict[str, str | None]]]:
     """[layer][head]: names of habits. `told`: what a training loss asked of the head's weights, or None."""
     from playground.analysis.heads import short, training_task
 
-    names_and_habits = zip(mean.kinds(), mean.habits(), strict=True)
+    names_and_habits = zip(means.kinds(), means.habits(), strict=True)
     return [
         [
-            {"long": name, "short": short(mean.head(layer, head), habit), "told": training_task(vit, layer, head)}
+            {"long": name, "short": short(means.head(layer, head), habit), "told": training_task(vit, layer, head)}
             for head, (name, habit) in enumerate(zip(names, habits, strict=True))
         ]
         for layer, (names, habits) in enumerate(names_and_habits)
     ]
 
 
-def _measure(key: str, seen: Trace, mean: Habits, spread: Habits | None) -> dict:
+def _measure(key: str, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
     from playground.analysis.heads import even_distance
 
     name, factor = {SELF: "to_self", CLASS: "to_class", REGISTERS: "to_registers"}.get(key, key), 1
     scale_end, unit, digits = float(BRIGHT_SHARE), "%", 1
     if key == ENTROPY:
-        scale_end, unit, digits = float(np.log2(seen.tokens)), "bits", 2
+        scale_end, unit, digits = float(np.log2(trace.tokens)), "bits", 2
     elif key == DISTANCE:
-        scale_end, unit = even_distance(*seen.grid), "patches"
+        scale_end, unit = even_distance(*trace.grid), "patches"
     else:
         factor = 100
     return {
         "key": key, "name": MEASURES[key], "unit": unit, "digits": digits, "high": scale_end, "over": key != ENTROPY,
-        "values": (getattr(mean, name) * factor).tolist(),
-        "spread": (getattr(spread, name) * factor).tolist() if spread else None,
+        "values": (getattr(means, name) * factor).tolist(),
+        "spread": (getattr(deviations, name) * factor).tolist() if deviations else None,
     }  # fmt: skip
 
 
-def _effect(mean: Habits, spread: Habits | None) -> dict:
+def _effect(means: Habits, deviations: Habits | None) -> dict:
     return {
         "key": "effect", "name": "adds to the tokens", "unit": "× average", "digits": 2, "high": 3,
-        "over": True, "values": mean.effect.tolist(), "spread": spread.effect.tolist() if spread else None,
+        "over": True, "values": means.effect.tolist(), "spread": deviations.effect.tolist() if deviations else None,
     }  # fmt: skip
 
 
@@ -218,16 +221,19 @@ def far_question() -> Question:
     )  # fmt: skip
 
 
-def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def far(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The heads' mean attention distances by layer, as in a figure of the ViT paper."""
     yield Choice("over", "Measured on", OVER)
-    mean, spread = yield from measured(subject, chosen.over)
-    seen = subject.trace()
-    yield from drawn(seen)
-    is_this_picture = chosen.over == PICTURE
-    yield near_or_far(mean.distance, is_this_picture)
+    means, deviations = yield from measured(subject, settings.over)
+    trace = subject.trace()
+    yield from drawn(trace)
+    is_this_picture = settings.over == PICTURE
+    yield near_or_far(means.distance, is_this_picture)
     yield Chart(
-        scatter(seen, mean, spread), "heads-distance-by-depth", 290, own=by_depth(seen) if is_this_picture else {}
+        scatter(trace, means, deviations),
+        "heads-distance-by-depth",
+        290,
+        own=by_depth(trace) if is_this_picture else {},
     )
     yield Ask(far_question())
 
@@ -243,54 +249,57 @@ def near_or_far(distance: np.ndarray, is_this_picture: bool) -> Words:
     """Sentences that say whether heads look farther in higher layers. distance: (layers, heads), of this picture if
     `is_this_picture`, else means over the samples."""
 
-    def of(which: str, value: str) -> Measured:
-        words = {"which": which, "what": value}
-        return Measured("layer_by_distance", layer_of_distances(distance, which, value), words)
+    def layer_fact(end: str, value: str) -> Measured:
+        arguments = {"which": end, "what": value}
+        return Measured("layer_by_distance", layer_of_distances(distance, end, value), arguments)
 
     values = {
-        "near": of("nearest", "layer"), "near_by": of("nearest", "distance"), "far": of("farthest", "layer"),
-        "far_by": of("farthest", "distance"), "verdict": Measured("by_depth", trend(distance)),
+        "near": layer_fact("nearest", "layer"), "near_by": layer_fact("nearest", "distance"),
+        "far": layer_fact("farthest", "layer"), "far_by": layer_fact("farthest", "distance"),
+        "verdict": Measured("by_depth", trend(distance)),
     }  # fmt: skip
     words = Words(FAR, values=values)
     return words if is_this_picture else Words(f"{words.says} {OF_SAMPLES}")
 
 
-def by_depth(seen: Trace) -> Made:
+def by_depth(trace: Trace) -> Made:
     hover = "layer {layer}, head {head}: {habit}<br>listens {away} patches away, {pixels} pixels"
-    return Made("by_depth", {"habits": legend(), "hover": hover, "patch": seen.patch_size})
+    return Made("by_depth", {"habits": legend(), "hover": hover, "patch": trace.patch_size})
 
 
-def scatter(seen: Trace, mean: Habits, spread: Habits | None) -> go.Figure:
+def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure:
     """One mark for each head: its layer across, its mean distance upwards."""
     from playground.analysis.heads import HABITS, Habit, even_distance
 
-    even = even_distance(*seen.grid)
-    figure, kinds = go.Figure(), mean.kinds()
-    groups: dict[Habit, list[tuple[int, int]]] = {}
-    for layer, habits in enumerate(mean.habits()):
+    even_level = even_distance(*trace.grid)
+    figure, kinds = go.Figure(), means.kinds()
+    spots_by_habit: dict[Habit, list[tuple[int, int]]] = {}
+    for layer, habits in enumerate(means.habits()):
         for head, habit in enumerate(habits):
-            groups.setdefault(habit, []).append((layer, head))
-    for habit, spots in sorted(groups.items(), key=lambda group: HABITS.index(group[0])):
+            spots_by_habit.setdefault(habit, []).append((layer, head))
+    for habit, spots in sorted(spots_by_habit.items(), key=lambda group: HABITS.index(group[0])):
         layers, heads = (np.array(numbers) for numbers in zip(*spots, strict=True))
-        away = mean.distance[layers, heads]
-        bars = None if spread is None else {"array": spread.distance[layers, heads], "thickness": 1, "width": 0}
-        hover = [
+        distances = means.distance[layers, heads]
+        error_bars = (
+            None if deviations is None else {"array": deviations.distance[layers, heads], "thickness": 1, "width": 0}
+        )
+        hover_texts = [
             f"layer {layer}, head {head}: {kinds[layer][head]}<br>listens {x:.1f} patches away, "
-            f"{x * seen.patch_size:.0f} pixels"
-            for (layer, head), x in zip(spots, away, strict=True)
+            f"{x * trace.patch_size:.0f} pixels"
+            for (layer, head), x in zip(spots, distances, strict=True)
         ]
         figure.add_scatter(
-            x=layers + (heads - (seen.heads - 1) / 2) * 0.5 / seen.heads, y=away, error_y=bars, name=habit.label,
-            mode="markers", text=hover, hoverinfo="text",
+            x=layers + (heads - (trace.heads - 1) / 2) * 0.5 / trace.heads, y=distances, error_y=error_bars,
+            name=habit.label, mode="markers", text=hover_texts, hoverinfo="text",
             marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
         )  # fmt: skip
-    ends = [-0.5, seen.layers - 0.5]
-    for level, words, colour in ((even, "an even row", QUIET), (NEAR, "nine equal weights", CONVOLUTION)):
+    layer_range = [-0.5, trace.layers - 0.5]
+    for level, label, colour in ((even_level, "an even row", QUIET), (NEAR, "nine equal weights", CONVOLUTION)):
         line = {"color": colour, "width": 2, "dash": "dot"}
-        figure.add_scatter(x=ends, y=[level] * 2, name=words, mode="lines", line=line, hoverinfo="name")
+        figure.add_scatter(x=layer_range, y=[level] * 2, name=label, mode="lines", line=line, hoverinfo="name")
     figure.update_layout(
-        xaxis={"title": "layer", "dtick": 1 if seen.layers <= 14 else 2, "range": ends, "zeroline": False},
-        yaxis={"title": "mean attention distance, patches", "range": [0, max(even, mean.distance.max()) * 1.1]},
+        xaxis={"title": "layer", "dtick": 1 if trace.layers <= 14 else 2, "range": layer_range, "zeroline": False},
+        yaxis={"title": "mean attention distance, patches", "range": [0, max(even_level, means.distance.max()) * 1.1]},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom"},
     )
     return figure

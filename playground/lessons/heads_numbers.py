@@ -17,7 +17,7 @@ from playground.numbers import percent
 from playground.pictures.jpegs import small_url
 from playground.samples import SAMPLES
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from playground.analysis.ablation import Addition, Loss
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
@@ -37,9 +37,9 @@ def _layer(subject: Subject, layer: int) -> Habits:
     from playground.analysis.heads import look_at
 
     def work() -> Habits:
-        seen = subject.trace()
+        trace = subject.trace()
         with subject.turns():
-            return look_at(seen, [layer])
+            return look_at(trace, [layer])
 
     return subject.kept(("habits", layer), work)
 
@@ -47,11 +47,11 @@ def _layer(subject: Subject, layer: int) -> Habits:
 def measuring(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
     """Like `habits`, but yields its progress."""
     yield Wait(f"Running the network on {pictures} …")
-    seen = subject.trace()
+    trace = subject.trace()
     yield Wait(f"Measuring heads on {pictures} …")
-    for layer in range(seen.layers):
-        if seen.tokens > SLOW:
-            yield Wait(f"Measuring heads on {pictures}: layer {layer + 1} of {seen.layers}")
+    for layer in range(trace.layers):
+        if trace.tokens > SLOW:
+            yield Wait(f"Measuring heads on {pictures}: layer {layer + 1} of {trace.layers}")
         _layer(subject, layer)
     return habits(subject)
 
@@ -62,8 +62,8 @@ def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits
 
     by_sample = []
     for n, sample in enumerate(SAMPLES, start=1):
-        habits = yield from measuring(subject.sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}")
-        by_sample.append(habits)
+        sample_habits = yield from measuring(subject.sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}")
+        by_sample.append(sample_habits)
     return average(by_sample), spread(by_sample)
 
 
@@ -73,11 +73,11 @@ def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def drawn(seen: Trace) -> Iterator[Words]:
+def drawn(trace: Trace) -> Iterator[Words]:
     """Yields a sentence if only some of the rows were measured."""
     from playground.analysis import heads
 
-    if words := heads.words(seen):
+    if words := heads.words(trace):
         yield Words(words, small=True)
 
 
@@ -87,7 +87,7 @@ def drawn(seen: Trace) -> Iterator[Words]:
 Spot = tuple[int, int]  # (layer, head)
 HEADS = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
 MOST_OFF = 40
-THUMB = 200  # pixels
+THUMB = 200  # pixels along the thumbnail's longer side
 
 
 class Off(Written):
@@ -137,30 +137,32 @@ def off_question(says: str) -> Question:
     )  # fmt: skip
 
 
-def about_heads(mean: Habits, text: str, *which: str) -> Words:
+def about_heads(means: Habits, text: str, *which: str) -> Words:
     """The text, with measured numbers of heads for its blanks. `which` names the heads: those that add "most" or
     "least", or the one with the "sharpest" rows."""
     return Words(text, values={
-        f"{head}_{value}": Measured("a_head", number_of_head(mean, head, value), {"which": head, "what": value})
+        f"{head}_{value}": Measured("a_head", number_of_head(means, head, value), {"which": head, "what": value})
         for head in which
         for value in ("layer", "head", "adds", "entropy")
         if f"{{{head}_{value}" in text
     })  # fmt: skip
 
 
-def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
         "layer?"
     )
-    mean = yield from measuring(subject)
-    seen = subject.trace()
-    yield from drawn(seen)
+    means = yield from measuring(subject)
+    trace = subject.trace()
+    yield from drawn(trace)
     yield Wait("Running the network without heads that are off …")
-    strongest = spot_of(np.nanargmax(mean.effect), mean.effect)
-    from_photo = Made("board", {"off": chosen.off})
-    yield Drawing("board", board(subject, seen, mean, strongest, switched_off(chosen.off, seen)), ("off",), from_photo)
-    answer = about_heads(mean, STRONGEST, "most")
+    strongest_head = spot_of(np.nanargmax(means.effect), means.effect)
+    from_photo = Made("board", {"off": settings.off})
+    yield Drawing(
+        "board", board(subject, trace, means, strongest_head, switched_off(settings.off, trace)), ("off",), from_photo
+    )
+    answer = about_heads(means, STRONGEST, "most")
     yield Exercise(
         "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
         answer.says,
@@ -188,7 +190,7 @@ def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
              "These are heads of several layers. The heads of one layer stand in one row."),
         ],
     )  # fmt: skip
-    answer_words = about_heads(mean, NO_RULE, "sharpest", "least")
+    answer_words = about_heads(means, NO_RULE, "sharpest", "least")
     yield Ask(off_question(answer_words.says), own={"says": answer_words})
 
 
@@ -198,16 +200,16 @@ STRONGEST = (
 )
 
 
-def switched_off(text: str, seen: Trace) -> list[Spot]:
+def switched_off(text: str, trace: Trace) -> list[Spot]:
     """The heads in the text, without heads that this model does not have."""
     spots = [(int(layer), int(head)) for layer, head in (spot.split(".") for spot in text.split())]
-    return sorted({(layer, head) for layer, head in spots if layer < seen.layers and head < seen.heads})
+    return sorted({(layer, head) for layer, head in spots if layer < trace.layers and head < trace.heads})
 
 
-def board(subject: Subject, seen: Trace, mean: Habits, strongest: Spot, silenced_heads: list[Spot]) -> dict:
+def board(subject: Subject, seen: Trace, means: Habits, strongest: Spot, silenced_heads: list[Spot]) -> dict:
     loss = lost(subject, seen, silenced_heads)
-    patches = loss.change[:, len(seen.prefix) :].numpy()  # (layers, patches)
-    ceiling = _colour_scale_end(float(np.quantile(patches, 0.98))) if silenced_heads else 1.0
+    patch_changes = loss.change[:, len(seen.prefix) :].numpy()  # (layers, patches)
+    ceiling = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
     summary = None
     if seen.prefix[:1] == ("cls",):
         summary = {"name": "CLS", "values": _rounded(loss.change[:, 0].numpy())}
@@ -215,25 +217,25 @@ def board(subject: Subject, seen: Trace, mean: Habits, strongest: Spot, silenced
         "layers": seen.layers,
         "heads": seen.heads,
         "most": MOST_OFF,
-        "effect": _rounded(mean.effect),
+        "effect": _rounded(means.effect),
         "strongest": list(strongest),
         "picture": subject.kept("thumbnail", lambda: small_url(subject.jpeg, THUMB)),
         "grid": list(seen.grid),
         "rows": loss.predictions(seen.vit.config.labels) or None,  # type: ignore[union-attr]
         "read": _feature_sentence(seen, loss, silenced_heads),
-        "maps": base64.b64encode((patches / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
+        "maps": base64.b64encode((patch_changes / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
         "ceiling": ceiling,
-        "means": _rounded(patches.mean(axis=1)),
+        "means": _rounded(patch_changes.mean(axis=1)),
         "summary": summary,
     }
 
 
-def lost(subject: Subject, seen: Trace, silenced_heads: list[Spot]) -> Loss:
+def lost(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> Loss:
     from playground.analysis.ablation import without
 
     def work() -> Loss:
         with subject.turns() as give_way:
-            return without(seen, silenced_heads, give_way)
+            return without(trace, silenced_heads, give_way)
 
     return subject.kept(("lost", tuple(silenced_heads)), work)
 
@@ -242,11 +244,11 @@ def _rounded(numbers: np.ndarray) -> list:
     return np.round(numbers.astype(float), 4).tolist()
 
 
-def _feature_sentence(seen: Trace, loss: Loss, silenced_heads: list[Spot]) -> str:
+def _feature_sentence(trace: Trace, loss: Loss, silenced_heads: list[Spot]) -> str:
     """The sentence about the effect in a model without labels."""
     explanation = (
         "This model names no classes."
-        if seen.logits is not None
+        if trace.logits is not None
         else "This model has no classifier, or none that is sure: no label is shown."
     )
     if not silenced_heads:
@@ -265,56 +267,58 @@ def _colour_scale_end(x: float) -> float:
 # Is a layer the sum of its heads? -------------------------------------------------------------------------------------
 
 
-def layer_sum_question(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
-    """The question: is a layer's effect the sum of its heads' effects? `single`: how far tokens move without each head;
-    `together`: the sum of `single`; `whole`: how far tokens move without all heads. `cosine`: the mean cosine
-    between the vectors that two heads add."""
-    digits = 1 if together > 0.02 else 2
-    parts = [round(100 * loss, digits) for loss in single]
-    sums, high = sum(parts), 100 * max(2 * together, 1.2 * whole)
-    losses = (*parts, sums, 100 * whole)
-    compared = "more" if whole > together else "less"
+def layer_sum_question(
+    layer: int, head_moves: Sequence[float], moves_sum: float, layer_move: float, cosine: float
+) -> Question:
+    """The question: is a layer's effect the sum of its heads' effects? `head_moves`: how far tokens move without each
+    head; `moves_sum`: the sum of `head_moves`; `layer_move`: how far tokens move without all heads. `cosine`: the mean
+    cosine between the vectors that two heads add."""
+    digits = 1 if moves_sum > 0.02 else 2
+    parts = [round(100 * loss, digits) for loss in head_moves]
+    total, axis_end = sum(parts), 100 * max(2 * moves_sum, 1.2 * layer_move)
+    losses = (*parts, total, 100 * layer_move)
+    comparison = "more" if layer_move > moves_sum else "less"
     return Question(
         "heads_sum",
-        f"One after the other, that adds up to {sums:.0f} %. Switch off **all heads of layer {layer} at once**, and "
+        f"One after the other, that adds up to {total:.0f} %. Switch off **all heads of layer {layer} at once**, and "
         "the tokens move by ▢.",
-        Number(0, round(high, 1), " %", step=round(sums / 50, 2) or 0.01), losses[-1],
+        Number(0, round(axis_end, 1), " %", step=round(total / 50, 2) or 0.01), losses[-1],
         f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
-        f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {sums:.{digits}f} %. Without all at once they move "
-        f"by {percent(whole, 1)}, {compared} than the sum. There is no rule: the vectors that two heads add to a patch "
-        f"have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not linear. "
-        "Other layers and pictures answer differently.",
+        f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {total:.{digits}f} %. Without all at once they move "
+        f"by {percent(layer_move, 1)}, {comparison} than the sum. There is no rule: the vectors that two heads add to "
+        f"a patch have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not "
+        "linear. Other layers and pictures answer differently.",
         Bars(
-            (*(f"head {head}" for head in range(len(single))), "their sum", "all at once"), losses, high,
+            (*(f"head {head}" for head in range(len(head_moves))), "their sum", "all at once"), losses, axis_end,
             at=len(losses) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",
         ),
         prose="The heads of a layer are a **committee**: each writes an opinion of its own, none hears another’s, and "
         f"W_O adds them up. Each bar: how far tokens move when one head of layer {layer} is silent.",
         tempting=(
-            ((0.97 * sums, 1.03 * sums), "So it would be if all that follows were linear, and all heads pushed a "
+            ((0.97 * total, 1.03 * total), "So it would be if all that follows were linear, and all heads pushed a "
              "token in the same direction."),
             ((0, min(parts) / 2), "One head alone moves them farther."),
-            ((1.1 * max(sums, losses[-1]), high), "They would move as far as that if heads held each other back."),
+            ((1.1 * max(total, losses[-1]), axis_end), "They would move as far as that if heads held each other back."),
         ),
     )  # fmt: skip
 
 
-def sum_of_heads(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis.ablation import addition, passes_of_addition
 
-    c = subject.vit.config
+    config = subject.vit.config
     yield choice_of_layer(subject, "summed")
-    layer = layer_of(chosen.summed, subject)
-    if too_long := subject.too_long(passes_of_addition(c.depth, c.heads, layer)):
-        yield Words(too_long)
+    layer = layer_of(settings.summed, subject)
+    if reason := subject.too_long(passes_of_addition(config.depth, config.heads, layer)):
+        yield Words(reason)
         return
     yield Wait("Switching heads off, one after the other …")
 
     def work() -> Addition:
-        seen = subject.trace()
+        trace = subject.trace()
         with subject.turns() as give_way:
-            return addition(seen, layer, give_way)
+            return addition(trace, layer, give_way)
 
-    measured = subject.kept(("addition", layer), work)
-    question = layer_sum_question(layer, measured.single, measured.together, measured.whole, measured.cosine)
+    effects = subject.kept(("addition", layer), work)
+    question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)
     yield Ask(question, f"{subject.about} {layer}", afresh=True)

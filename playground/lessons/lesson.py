@@ -48,7 +48,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Written(Setting):
-    """A setting with too many options to list: any text that matches a pattern."""
+    """A setting whose value is any text that matches a pattern."""
 
     options: tuple = ()
     pattern: str = ""
@@ -84,8 +84,8 @@ class Steps(Setting):
         if name in address:
             return self.read(address[name])
         counts = {step: sum(word in address for word in words) for step, words in self.words.items()}
-        best = max(counts, key=counts.__getitem__, default=None)
-        return best if best and counts[best] else self.default
+        best_step = max(counts, key=counts.__getitem__, default=None)
+        return best_step if best_step and counts[best_step] else self.default
 
 
 # On a site without a server, one of these lines stands below a step: OWN below a step that always shows its sample,
@@ -104,7 +104,7 @@ class Subject(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name for people."""
+        """The model's name as people read it."""
 
     @property
     def name(self) -> str:
@@ -140,7 +140,7 @@ class Subject(Protocol):
     def jpeg(self) -> bytes: ...
 
     def photo(self) -> str:
-        """The picture as a data URL, at the size of questions."""
+        """The picture as a data URL, in the size that questions show."""
 
     def trace(self, scale: float | None = None) -> Trace:
         """The picture's pass through the model. `scale` replaces the scale of every layer. Waits for a turn in the
@@ -157,10 +157,10 @@ class Subject(Protocol):
         machine."""
 
     def that_names(self) -> Subject:
-        """The same picture in a model with a classifier; if possible, one that names everyday things."""
+        """The same picture in a model with a classifier; if possible, in a model that names everyday things."""
 
     def has(self, what: Hashable) -> bool:
-        """Whether `kept` has stored this."""
+        """Whether `kept` has stored a result under `what`."""
 
     def kept(self, what: Hashable, make: Callable[[], Made]) -> Made:
         """The result stored under `what`; `make` computes it the first time."""
@@ -209,8 +209,8 @@ class Lesson:
     @property
     def settings(self) -> dict[str, Setting]:
         """All settings in the lesson's address."""
-        shown = {name: step.settings for name, step in self.steps.items() if step.settings}
-        return {**self.choices, "step": Steps.by(self.steps, **shown)}
+        step_settings = {name: step.settings for name, step in self.steps.items() if step.settings}
+        return {**self.choices, "step": Steps.by(self.steps, **step_settings)}
 
     @property
     def titles(self) -> dict[str, str]:

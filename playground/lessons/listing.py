@@ -1,7 +1,7 @@
 """Source code for a lesson: lines exactly as in the file, with the formulas that they implement.
 
-Lines are read from the source. A piece of its text identifies a line; if the piece doesn't occur exactly once, `find`
-raises, and a test fails.
+Lines are read from the source. `find` finds a line by a piece of the line's text. It raises, and a test fails, if the
+piece doesn't occur exactly once.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ class Listing:
 @cache
 def listing(source_object: type | Callable) -> Listing:
     source_object = source_object.fget if isinstance(source_object, property) else source_object
-    source, first_line = inspect.getsourcelines(source_object)
-    text = textwrap.dedent("".join(source)).rstrip().split("\n")
+    source_lines, first_line = inspect.getsourcelines(source_object)
+    lines = textwrap.dedent("".join(source_lines)).rstrip().split("\n")
     file = Path(inspect.getsourcefile(source_object)).relative_to(ROOT).as_posix()
-    return Listing(file, tuple(Line(first_line + i, line) for i, line in enumerate(text)))
+    return Listing(file, tuple(Line(first_line + i, line) for i, line in enumerate(lines)))
 
 
 def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
     """The one line that holds this piece."""
-    matching = [line for line in listing(source_object).lines if piece in line.text]
-    if len(matching) != 1:
+    matching_lines = [line for line in listing(source_object).lines if piece in line.text]
+    if len(matching_lines) != 1:
         raise PlaygroundError(
-            f"{source_object.__qualname__} has {len(matching)} lines with {piece!r} where there should be one."
+            f"{source_object.__qualname__} has {len(matching_lines)} lines with {piece!r} where there should be one."
         )
-    return Line(matching[0].number, matching[0].text.strip(), piece, formula)
+    return Line(matching_lines[0].number, matching_lines[0].text.strip(), piece, formula)
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,19 @@ class Part:
 
     def read(self) -> list[Listing]:
         """The listings of all `things`, with the formulas beside their lines."""
-        notes = {}
+        noted_lines = {}
         for piece, formula in self.formulas:
-            home = next(
+            owner = next(
                 (candidate for candidate in self.things if any(piece in x.text for x in listing(candidate).lines)), None
             )
-            note = find(home or self.things[0], piece, formula)  # raises if no listing has the piece
-            notes[listing(home).file, note.number] = note
+            note = find(owner or self.things[0], piece, formula)  # raises if no listing has the piece
+            noted_lines[listing(owner).file, note.number] = note
         return [
-            Listing(cut.file, tuple(_with_note(line, notes.get((cut.file, line.number))) for line in cut.lines))
-            for cut in map(listing, self.things)
+            Listing(
+                source.file,
+                tuple(_with_note(line, noted_lines.get((source.file, line.number))) for line in source.lines),
+            )
+            for source in map(listing, self.things)
         ]
 
 
@@ -231,20 +234,20 @@ MODULES = {
 
 @dataclass(frozen=True)
 class Tried:
-    """What PyTorch finds in a module: names of parameters and buffers; and the outcome of a call."""
+    """What PyTorch finds in a module, and what a call of the module gives."""
 
-    found: list[str]  # by parameters()
-    kept: list[str]  # by state_dict()
-    changed: list[str]  # by one step of training
+    found: list[str]  # names that parameters() gives
+    kept: list[str]  # names that state_dict() gives
+    changed: list[str]  # names of parameters that one step of training changes
     called: str  # what module(x) gives, in words
 
 
 @cache
-def try_module(which: str) -> Tried:
+def try_module(kind: str) -> Tried:
     """Builds a module of MODULES, calls it and trains it for one step."""
-    module, x = MODULES[which](), torch.ones(2, 3)
+    module, x = MODULES[kind](), torch.ones(2, 3)
     parameters = dict(module.named_parameters())
-    former = {name: parameter.detach().clone() for name, parameter in parameters.items()}
+    former_values = {name: parameter.detach().clone() for name, parameter in parameters.items()}
     try:
         answer = module(x)
     except NotImplementedError:
@@ -254,7 +257,7 @@ def try_module(which: str) -> Tried:
     answer.sum().backward()
     if parameters:
         torch.optim.SGD(parameters.values(), lr=0.1).step()
-    changed = [name for name, parameter in parameters.items() if not torch.equal(parameter, former[name])]
+    changed = [name for name, parameter in parameters.items() if not torch.equal(parameter, former_values[name])]
     shape = " × ".join(map(str, answer.shape))
-    called = f"{shape} numbers" + (", as `module[1](module[0](x))`" if which == "sequential" else "")
+    called = f"{shape} numbers" + (", as `module[1](module[0](x))`" if kind == "sequential" else "")
     return Tried([*parameters], [*module.state_dict()], changed, called)

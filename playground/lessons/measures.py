@@ -12,7 +12,7 @@ import numpy as np
 
 from playground.samples import start_patch
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.analysis.heads import Habits
@@ -31,57 +31,57 @@ class Measured:
         return {"measure": self.name, **self.given}
 
 
-def measured(seen: Trace, name: str, **arguments: int | str) -> Measured:
-    return Measured(name, MEASURES[name](seen, **arguments), arguments)
+def measured(trace: Trace, name: str, **arguments: int | str) -> Measured:
+    return Measured(name, MEASURES[name](trace, **arguments), arguments)
 
 
 # Measured on the rows of all heads ------------------------------------------------------------------------------------
 
 
-def differing(seen: Trace) -> float:
+def differing(trace: Trace) -> float:
     """Per cent of all rows in which the patch with the largest weight is not the patch that adds the longest vector."""
     from playground.analysis import heads
 
-    return 100 * heads.differing(seen).overall
+    return 100 * heads.differing(trace).overall
 
 
-def rows_asked(seen: Trace) -> int:
+def rows_asked(trace: Trace) -> int:
     from playground.analysis import heads
 
-    return len(heads.asking(seen)) * seen.layers * seen.heads
+    return len(heads.asking(trace)) * trace.layers * trace.heads
 
 
-def distances(seen: Trace) -> list[float]:
+def distances(trace: Trace) -> list[float]:
     """The mean distance, in patches, over which each head attends: all heads of layer 0, then all of layer 1, …"""
     from playground.analysis import heads
 
-    return [float(distance) for distance in heads.look(seen).distance.ravel()]
+    return [float(distance) for distance in heads.look(trace).distance.ravel()]
 
 
-def mean_distance(seen: Trace, layer: int) -> float:
+def mean_distance(trace: Trace, layer: int) -> float:
     from playground.analysis import heads
 
-    return float(heads.look_at(seen, [layer]).distance.mean())
+    return float(heads.look_at(trace, [layer]).distance.mean())
 
 
-def layer_by_distance(seen: Trace, which: str, what: str) -> float:
+def layer_by_distance(trace: Trace, which: str, what: str) -> float:
     """The number or mean distance (`what`) of the layer whose heads attend "nearest" or "farthest" (`which`)."""
     from playground.analysis import heads
 
-    return layer_of_distances(heads.look(seen).distance, which, what)
+    return layer_of_distances(heads.look(trace).distance, which, what)
 
 
-def layer_of_distances(distance: np.ndarray, end: str, value: str) -> float:
+def layer_of_distances(distance: np.ndarray, extreme: str, value: str) -> float:
     """As `layer_by_distance`, from the mean distances of all heads. distance: (layers, heads)"""
     by_layer = distance.mean(axis=1)
-    layer = int(by_layer.argmin() if end == "nearest" else by_layer.argmax())
+    layer = int(by_layer.argmin() if extreme == "nearest" else by_layer.argmax())
     return layer if value == "layer" else float(by_layer[layer])
 
 
-def by_depth(seen: Trace) -> str:
+def by_depth(trace: Trace) -> str:
     from playground.analysis import heads
 
-    return trend(heads.look(seen).distance)
+    return trend(heads.look(trace).distance)
 
 
 def trend(distance: np.ndarray) -> str:
@@ -91,32 +91,32 @@ def trend(distance: np.ndarray) -> str:
     return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
 
-def a_head(seen: Trace, which: str, what: str) -> float:
+def a_head(trace: Trace, which: str, what: str) -> float:
     """A number of one head. `which`: the head that adds most, adds least, or has the sharpest rows; `what`: its layer,
     its index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
-    return number_of_head(heads.look(seen), which, what)
+    return number_of_head(heads.look(trace), which, what)
 
 
-def number_of_head(habits: Habits, end: str, value: str) -> float:
-    least_wins = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[end]
-    layer, head = (int(n) for n in np.unravel_index(np.nanargmin(least_wins), least_wins.shape))
+def number_of_head(habits: Habits, extreme: str, value: str) -> float:
+    sort_keys = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[extreme]
+    layer, head = (int(n) for n in np.unravel_index(np.nanargmin(sort_keys), sort_keys.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
     return float(numbers[value]) if value in ("adds", "entropy") else int(numbers[value])
 
 
 # Heads whose rows agree, whichever patch asks -------------------------------------------------------------------------
 
-LOCKED = 0.3  # a head that gives one place a larger mean share is locked; as in the habit ONE of analysis/heads.py
+LOCKED = 0.3  # a head with a larger mean share on one place is locked; the habit ONE has the same bound
 
 
-def agreeing(seen: Trace, which: str, what: str) -> float:
+def agreeing(trace: Trace, which: str, what: str) -> float:
     """A number of one head. `which`: the head that on average gives most, or least, to one place; `what`: its layer,
     its index, or the share of that place."""
     from playground.analysis import heads
 
-    return number_of_agreeing_head(shares_of_one_place(heads.look(seen)), which, what)
+    return number_of_agreeing_head(shares_of_one_place(heads.look(trace)), which, what)
 
 
 def shares_of_one_place(habits: Habits) -> np.ndarray:
@@ -124,88 +124,90 @@ def shares_of_one_place(habits: Habits) -> np.ndarray:
     return np.maximum(habits.to_one, habits.to_class + habits.to_registers)
 
 
-def number_of_agreeing_head(share: np.ndarray, end: str, value: str) -> float:
-    layer, head = (int(n) for n in np.unravel_index(share.argmax() if end == "most" else share.argmin(), share.shape))
+def number_of_agreeing_head(share: np.ndarray, extreme: str, value: str) -> float:
+    layer, head = (
+        int(n) for n in np.unravel_index(share.argmax() if extreme == "most" else share.argmin(), share.shape)
+    )
     return {"layer": layer, "head": head, "share": float(share[layer, head])}[value]
 
 
-def agreeing_percent(seen: Trace) -> float:
-    return 100 * agreeing(seen, "most", "share")
+def agreeing_percent(trace: Trace) -> float:
+    return 100 * agreeing(trace, "most", "share")
 
 
-def all_heads(seen: Trace) -> int:
-    return seen.layers * seen.heads
+def all_heads(trace: Trace) -> int:
+    return trace.layers * trace.heads
 
 
-def locked_heads(seen: Trace) -> int:
+def locked_heads(trace: Trace) -> int:
     """The number of heads that on average give more than LOCKED to one place."""
     from playground.analysis import heads
 
-    return int((shares_of_one_place(heads.look(seen)) > LOCKED).sum())
+    return int((shares_of_one_place(heads.look(trace)) > LOCKED).sum())
 
 
-def agreed_place(seen: Trace) -> str:
+def agreed_place(trace: Trace) -> str:
     """In words, the place that gets most from the head whose rows agree most."""
     from playground.analysis import heads
 
-    return place_of_agreeing(seen, heads.look(seen))
+    return place_of_agreeing(trace, heads.look(trace))
 
 
-def place_of_agreeing(seen: Trace, habits: Habits) -> str:
-    token = token_of_agreeing(seen, habits)
-    front = len(seen.prefix)
+def place_of_agreeing(trace: Trace, habits: Habits) -> str:
+    token = token_of_agreeing(trace, habits)
+    front = len(trace.prefix)
     if token < front:
-        return " and ".join(seen.prefix)
-    row, column = divmod(token - front, seen.grid[1])
+        return " and ".join(trace.prefix)
+    row, column = divmod(token - front, trace.grid[1])
     return f"one patch, at ({row}, {column})"
 
 
-def token_of_agreeing(seen: Trace, habits: Habits) -> int:
+def token_of_agreeing(trace: Trace, habits: Habits) -> int:
     """The token that gets most from the head whose rows agree most; 0 stands for all prefix tokens."""
     share = shares_of_one_place(habits)
     layer, head = (int(number_of_agreeing_head(share, "most", axis)) for axis in ("layer", "head"))
-    front = len(seen.prefix)
+    front = len(trace.prefix)
     is_patch = habits.to_one[layer, head] >= share[layer, head]
-    return int(mean_row(seen, layer, head)[front:].argmax()) + front if is_patch else 0
+    return int(mean_row(trace, layer, head)[front:].argmax()) + front if is_patch else 0
 
 
-def mean_row(seen: Trace, layer: int, head: int) -> Tensor:
+def mean_row(trace: Trace, layer: int, head: int) -> Tensor:
     """The mean of a head's rows: (tokens,). Averages the same rows as the numbers in Habits."""
     from playground.analysis import heads
 
-    return seen.weights(layer, heads.asking(seen))[head].mean(dim=0)
+    return trace.weights(layer, heads.asking(trace))[head].mean(dim=0)
 
 
-def key_length(seen: Trace) -> float:
+def key_length(trace: Trace) -> float:
     """In the head whose rows agree most: the length of the key of the token that gets most, divided by the median
     length of the patches' keys."""
     from playground.analysis import heads
 
-    return key_of_agreeing(seen, heads.look(seen))
+    return key_of_agreeing(trace, heads.look(trace))
 
 
-def key_of_agreeing(seen: Trace, habits: Habits) -> float:
+def key_of_agreeing(trace: Trace, habits: Habits) -> float:
     layer, head = (
         int(number_of_agreeing_head(shares_of_one_place(habits), "most", axis)) for axis in ("layer", "head")
     )
-    keys = seen.record[layer].k[head].float().norm(dim=-1)  # (tokens,)
-    return float(keys[token_of_agreeing(seen, habits)] / keys[len(seen.prefix) :].median())
+    key_lengths = trace.record[layer].k[head].float().norm(dim=-1)  # (tokens,)
+    return float(key_lengths[token_of_agreeing(trace, habits)] / key_lengths[len(trace.prefix) :].median())
 
 
-def even_share(seen: Trace) -> float:
-    return 1 / seen.tokens
+def even_share(trace: Trace) -> float:
+    return 1 / trace.tokens
 
 
 # The softmax's scale --------------------------------------------------------------------------------------------------
 
 
-def spread_of_scores(seen: Trace, what: str) -> float:
+def spread_of_scores(trace: Trace, what: str) -> float:
     """A number about the spread of the heads' scaled scores (their standard deviation in a row). `what`: "first" or
     "last" for the largest spread in the first or last layer; "least" or "most" for the smallest or largest of all
     heads; "layer" or "head" for the position of the head with the largest."""
     from playground.analysis.scale import sharpness
 
-    return number_of_spreads(sharpness(seen, seen.native_scale)[2], what)
+    return number_of_spreads(sharpness(trace, trace.native_scale)[2], what)
 
 
 def number_of_spreads(spreads: np.ndarray, value: str) -> float:
@@ -220,62 +222,62 @@ def number_of_spreads(spreads: np.ndarray, value: str) -> float:
 # Computed from the grid alone -----------------------------------------------------------------------------------------
 
 
-def even_distance(seen: Trace) -> float:
+def even_distance(trace: Trace) -> float:
     from playground.analysis import heads
 
-    return heads.even_distance(*seen.grid)
+    return heads.even_distance(*trace.grid)
 
 
-def patches(seen: Trace) -> int:
-    return seen.grid[0] * seen.grid[1]
+def patches(trace: Trace) -> int:
+    return trace.grid[0] * trace.grid[1]
 
 
-def longer_side(seen: Trace) -> int:
-    return max(seen.grid)
+def longer_side(trace: Trace) -> int:
+    return max(trace.grid)
 
 
-def layers_needed(seen: Trace, kernel: int) -> int:
+def layers_needed(trace: Trace, kernel: int) -> int:
     """The number of k × k convolutions after which one edge of the picture depends on the other."""
     from playground.analysis import two_ways
 
-    return two_ways.layers_needed(max(seen.grid), kernel)
+    return two_ways.layers_needed(max(trace.grid), kernel)
 
 
-def reaches(seen: Trace, kernel: int) -> list[float]:
+def reaches(trace: Trace, kernel: int) -> list[float]:
     """The receptive field's radius in patches after each layer of k × k convolutions, at most the picture's length."""
     from playground.analysis import two_ways
 
-    return [min(max(seen.grid), two_ways.field(kernel, layer + 1) // 2) for layer in range(seen.layers)]
+    return [min(max(trace.grid), two_ways.field(kernel, layer + 1) // 2) for layer in range(trace.layers)]
 
 
 # The row to guess: the row of the first query, in the head that gives most to far patches -----------------------------
 
 
-def far_layer(seen: Trace, spot: tuple[int, int] | None = None) -> int:
-    return far_head_of(seen, spot)[0]
+def far_layer(trace: Trace, spot: tuple[int, int] | None = None) -> int:
+    return far_head_of(trace, spot)[0]
 
 
-def far_head(seen: Trace, spot: tuple[int, int] | None = None) -> int:
-    return far_head_of(seen, spot)[1]
+def far_head(trace: Trace, spot: tuple[int, int] | None = None) -> int:
+    return far_head_of(trace, spot)[1]
 
 
-def far_head_of(seen: Trace, spot: tuple[int, int] | None) -> tuple[int, int]:
+def far_head_of(trace: Trace, spot: tuple[int, int] | None) -> tuple[int, int]:
     from playground.analysis import heads
 
-    return heads.far_looking(seen, spot or start_patch("", seen.grid))
+    return heads.far_looking(trace, spot or start_patch("", trace.grid))
 
 
-def far_share(seen: Trace, spot: tuple[int, int] | None = None) -> float:
+def far_share(trace: Trace, spot: tuple[int, int] | None = None) -> float:
     """The part of the row's weight on patches that the brightest 2 % of the patches hold."""
-    return brightest_share(far_row(seen, spot).flatten())
+    return brightest_share(far_row(trace, spot).flatten())
 
 
-def far_peak(seen: Trace, spot: tuple[int, int] | None = None) -> float:
-    return float(far_row(seen, spot).max())
+def far_peak(trace: Trace, spot: tuple[int, int] | None = None) -> float:
+    return float(far_row(trace, spot).max())
 
 
-def far_row(seen: Trace, spot: tuple[int, int] | None) -> Tensor:  # (rows, columns)
-    return seen.on_grid(seen.row(*far_head_of(seen, spot), spot or start_patch("", seen.grid)))
+def far_row(trace: Trace, spot: tuple[int, int] | None) -> Tensor:  # (rows, columns)
+    return trace.on_grid(trace.row(*far_head_of(trace, spot), spot or start_patch("", trace.grid)))
 
 
 def brightest_share(weights: Tensor) -> float:

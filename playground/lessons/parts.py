@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Each colour means one thing on every page and figure. Colour-blind people can tell them apart.
 
 QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
-WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights; weights from the fused kernel, or without the scale
+WEIGHTS, CHANGED = "#B63679", "#E8963A"  # colours of weights, and of weights from the fused kernel or without the scale
 MLP, TOKEN = "#7A51BE", "#5B5D66"  # colours of the vector that the MLP adds, and of the token itself
 QUIET = "#83838F"  # a grey for the light and the dark theme
 
@@ -33,7 +33,7 @@ class Words:
     """Prose, as Markdown; d_k, √d_k and e^x are set as formulas."""
 
     text: str
-    small: bool = False  # a caption
+    small: bool = False  # whether it is shown as a caption
     values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
     own: Mapping[str, Own] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
 
@@ -114,7 +114,7 @@ class After(tuple):
 
 class Stays(tuple):
     """Parts that only Python can compute. In the folder without a server they keep showing the sample when the other
-    parts show a visitor's photograph; a line says so."""
+    parts show a visitor's photograph; the page says so."""
 
     def __new__(cls, *parts: Part) -> Stays:
         return super().__new__(cls, parts)
@@ -157,12 +157,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Slider(Choice):
-    """A control for a setting with many options in an order."""
+    """A slider for a setting with many options in an order."""
 
 
 @dataclass(frozen=True)
 class Pick(Choice):
-    """A control for a setting with many options: a list that opens."""
+    """A drop-down list for a setting with many options."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Chart:
     name: str  # name of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # replaces the y of these traces, or all traces
+    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # trace -> its y; or all traces
 
 
 @dataclass(frozen=True)
@@ -333,22 +333,22 @@ def _words(words: Words) -> dict:
 def own_of(part: Part) -> dict:
     """{"own": the replacements for a visitor's photograph, for microscope/lessons/subject.js}; {} without any."""
 
-    def told(value: Own) -> dict:
+    def record_of(value: Own) -> dict:
         match value:
             case Words():
                 return _words(value)
             case Measured():
                 return value.as_plain()
             case Made(name, given):
-                return {"made": name, **{k: told(v) if isinstance(v, Words) else v for k, v in given.items()}}
+                return {"made": name, **{k: record_of(v) if isinstance(v, Words) else v for k, v in given.items()}}
 
     match part:
         case Drawing(own=Made() as own) | Chart(own=Made() as own):
-            return {"own": told(own)}
+            return {"own": record_of(own)}
         case Words(own=own) | Ask(own=own) | Chart(own=own) | Picture(own=own) | Table(own=own) | Exercise(own=own) if (
             own
         ):
-            return {"own": {str(name): told(value) for name, value in own.items()}}
+            return {"own": {str(name): record_of(value) for name, value in own.items()}}
     return {}
 
 

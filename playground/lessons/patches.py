@@ -22,12 +22,12 @@ SHOWN = {"filters": "Filters", "components": "Principal components"}
 # The picture falls apart ----------------------------------------------------------------------------------------------
 
 
-def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import patches
 
     size = SETTINGS["patch"].default
     yield Ask(how_many(subject, size), f"{subject.about} {size}")
-    blob = subject.kept(("cut", chosen.patch), lambda: cut_up(subject, chosen.patch))
+    blob = subject.kept(("cut", settings.patch), lambda: cut_up(subject, settings.patch))
     yield After(
         "patches_tokens",
         Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCHES}),
@@ -54,24 +54,24 @@ def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def tokens_question(size: tuple[int, int], P: int, by_the_model: str, shown: Photo) -> Question:
-    """The question about the number of tokens. `size`: the picture's height and width; `P`: a patch's side; `shown`:
+def tokens_question(size: tuple[int, int], P: int, model_sentence: str, photo: Photo) -> Question:
+    """The question about the number of tokens. `size`: the picture's height and width; `P`: a patch's side; `photo`:
     the picture cropped to whole patches."""
-    high, wide = size
-    rows, columns = high // P, wide // P
+    height, width = size
+    rows, columns = height // P, width // P
     return Question(
         "patches_tokens",
-        f"The picture, {wide} × {high} pixels, is cut into patches of {P} × {P}; one is outlined. That makes ▢ "
+        f"The picture, {width} × {height} pixels, is cut into patches of {P} × {P}; one is outlined. That makes ▢ "
         "patches.",
         Number(10, 4000, log=True), rows * columns,
-        f"{wide} ÷ {P} = {wide / P:g} and {high} ÷ {P} = {high / P:g}: {columns} × {rows} whole patches, "
-        f"{rows * columns:,}. {by_the_model}",
+        f"{width} ÷ {P} = {width / P:g} and {height} ÷ {P} = {height / P:g}: {columns} × {rows} whole patches, "
+        f"{rows * columns:,}. {model_sentence}",
         tempting=(
             ((min(columns, rows) - 2, max(columns, rows) + 2), "So many lie along one side: multiply both."),
             ((10, min(columns, rows) - 3), f"One row alone has {columns}."),
             ((3 * rows * columns, 4000), f"So many would be much smaller than {P} × {P} pixels."),
         ),
-        picture=shown,
+        picture=photo,
     )  # fmt: skip
 
 
@@ -80,18 +80,18 @@ def how_many(subject: Subject, size: int):
     from playground.analysis import patches
     from playground.pictures.images import displayed
 
-    high, wide = patches.picture_size(subject.image)
-    rows, columns = high // size, wide // size
+    height, width = patches.picture_size(subject.image)
+    rows, columns = height // size, width // size
     row, column = start_patch(subject.name, (rows, columns))
-    pixels = np.array(displayed(subject.image, (high, wide), subject.vit.config.interpolation))
+    pixels = np.array(displayed(subject.image, (height, width), subject.vit.config.interpolation))
     pixels_of_patch = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
-    enlarged_image = displayed(subject.image, (4 * high, 4 * wide))
+    enlarged_image = displayed(subject.image, (4 * height, 4 * width))
     cropped = as_jpeg(enlarged_image.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
-    shown = Photo(
+    photo = Photo(
         small_url(cropped), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
         beside=beside.pixels(pixels_of_patch, f"the outlined patch, {size} × {size} pixels"),
     )  # fmt: skip
-    return tokens_question((high, wide), size, by_the_model(subject), shown)
+    return tokens_question((height, width), size, by_the_model(subject), photo)
 
 
 def front(prefix: Sequence[str]) -> tuple[str, ...]:
@@ -101,15 +101,15 @@ def front(prefix: Sequence[str]) -> tuple[str, ...]:
 
 
 def by_the_model(subject: Subject) -> str:
-    c, (high, wide) = subject.vit.config, subject.size
-    rows, columns = high // c.patch_size, wide // c.patch_size
-    names, extra = ", ".join(front(c.prefix)), ""
-    if c.prefix:
-        count = f"{len(c.prefix)} tokens" if len(c.prefix) > 1 else "one token"
-        extra = f", and {count} more in front of them ({names})"
+    config, (height, width) = subject.vit.config, subject.size
+    rows, columns = height // config.patch_size, width // config.patch_size
+    names, extra_words = ", ".join(front(config.prefix)), ""
+    if config.prefix:
+        count = f"{len(config.prefix)} tokens" if len(config.prefix) > 1 else "one token"
+        extra_words = f", and {count} more in front of them ({names})"
     return (
-        f"In the microscope, {subject.model} reads it at {wide} × {high} with patches of {c.patch_size} × "
-        f"{c.patch_size}: {columns} × {rows} = {rows * columns:,}{extra}."
+        f"In the microscope, {subject.model} reads it at {width} × {height} with patches of {config.patch_size} × "
+        f"{config.patch_size}: {columns} × {rows} = {rows * columns:,}{extra_words}."
     )
 
 
@@ -119,19 +119,20 @@ def cut_up(subject: Subject, patch: int) -> bytes:
 
     vit = subject.vit
     with subject.turns():
-        cut = patches.cut(vit, subject.image, patch)
-    trained_side, c = vit.config.patch_size, vit.config
+        parts = patches.cut(vit, subject.image, patch)
+    trained_side, config = vit.config.patch_size, vit.config
     filters, bias = patches.projection(vit)
     header = {
-        "id": f"{subject.about} {patch}", "size": cut.size, "patch": patch, "own": trained_side, "width": c.width,
-        "mean": c.mean, "std": c.std, "difference": cut.difference, "typical": cut.typical,
+        "id": f"{subject.about} {patch}", "size": parts.size, "patch": patch, "own": trained_side,
+        "width": config.width,
+        "mean": config.mean, "std": config.std, "difference": parts.difference, "typical": parts.typical,
     }  # fmt: skip
     arrays = {
-        "pixels": np.array(displayed(subject.image, cut.size, c.interpolation)),
+        "pixels": np.array(displayed(subject.image, parts.size, config.interpolation)),
         "filters": filters.half().numpy(),
         "stretch": patches.stretching(trained_side, patch).numpy(),
         "bias": np.zeros(0, np.float32) if bias is None else bias.numpy(),
-        "tokens": cut.tokens.half().numpy(),
+        "tokens": parts.tokens.half().numpy(),
     }
     return pack(header, arrays)
 
@@ -140,7 +141,7 @@ def measured(header: dict) -> str:
     rows, columns = (side // header["patch"] for side in header["size"])
     mean, std = (", ".join(f"{part:.3g}" for part in header[name]) for name in ("mean", "std"))
     trained_side, patch = header["own"], header["patch"]
-    stretched = "" if trained_side == patch else (
+    stretch_sentence = "" if trained_side == patch else (
         f" This model learned filters of {trained_side} × {trained_side} pixels; for {patch} × {patch} they are "
         f"{'stretched' if patch > trained_side else 'shrunk'}, so that a token keeps what it says."
     )  # fmt: skip
@@ -149,7 +150,7 @@ def measured(header: dict) -> str:
         f"deviation. For red, green and blue this model’s means are {mean}, its deviations {std}.\n\n"
         f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
         f"just now on this picture: **{header['difference']:.1e}**, where a typical number is "
-        f"{header['typical']:.2f}.{stretched}"
+        f"{header['typical']:.2f}.{stretch_sentence}"
     )
 
 
@@ -178,14 +179,16 @@ def even_question() -> Question:
     )  # fmt: skip
 
 
-def filters(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def filters(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as "
         "a picture. The answer is large where a patch looks like its filter. Point at one."
     )
     yield Choice("pictures", "Show", SHOWN)
     yield Drawing(
-        "filters", subject.kept(("filters", chosen.pictures), lambda: answered(subject, chosen.pictures)), ("filter",)
+        "filters",
+        subject.kept(("filters", settings.pictures), lambda: answered(subject, settings.pictures)),
+        ("filter",),
     )
     yield Ask(even_question())
 
@@ -201,23 +204,23 @@ def answered(subject: Subject, pictures: str) -> bytes:
     from playground.analysis import patches
     from playground.pictures.images import displayed
 
-    vit, components = subject.vit, pictures == "components"
-    find = patches.principal_filters if components else patches.strongest_filters
+    vit, is_components = subject.vit, pictures == "components"
+    find_filters = patches.principal_filters if is_components else patches.strongest_filters
     with subject.turns():
-        filtered = find(vit, subject.image)
-    n, rows, columns = filtered.answers.shape
+        results = find_filters(vit, subject.image)
+    n, rows, columns = results.answers.shape
     learned = f"{n} of the {vit.config.width} learned filters"
-    place = None if components else start_patch(subject.name, patches.small_grid(vit, subject.image))
+    place = None if is_components else start_patch(subject.name, patches.small_grid(vit, subject.image))
     header = {
-        "id": f"{subject.about} {pictures}", "patch": filtered.filters.shape[-1], "grid": (rows, columns),
-        "size": filtered.size, "titles": filtered.titles, "place": place, "says": CHANNELS,
-        "caption": f"The first {n} principal components" if components else learned,
+        "id": f"{subject.about} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
+        "size": results.size, "titles": results.titles, "place": place, "says": CHANNELS,
+        "caption": f"The first {n} principal components" if is_components else learned,
         "channels": place and channels(subject, patches.strongest(vit)[:n], place),
     }  # fmt: skip
     arrays = {
-        "pictures": patches.as_pictures(filtered.filters).numpy(),
-        "answers": filtered.answers.half().numpy(),
-        "image": as_jpeg(displayed(subject.image, filtered.size)),
+        "pictures": patches.as_pictures(results.filters).numpy(),
+        "answers": results.answers.half().numpy(),
+        "image": as_jpeg(displayed(subject.image, results.size)),
     }
     return pack(header, arrays)
 
@@ -226,13 +229,13 @@ def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> li
     """For each filter, as text: the answers of its three colour planes at one patch, its bias, and the sum of all."""
     from playground.analysis import patches
 
-    names, at = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
+    names, position = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
     answers = patches.by_channels(subject.vit, subject.image, numbers, place)  # (n, 4)
-    products = []
+    records = []
     for number, parts in zip(numbers, answers.tolist(), strict=True):
         terms = (f"{part:.2f}".replace("-", "−") for part in (*parts, sum(parts)))
-        products.append({"number": int(number), **at, **dict(zip(names, terms, strict=True))})
-    return products
+        records.append({"number": int(number), **position, **dict(zip(names, terms, strict=True))})
+    return records
 
 
 # The prefix tokens ----------------------------------------------------------------------------------------------------
@@ -245,36 +248,36 @@ KINDS = {
 LEARNED = "learned, the same for every picture"
 
 
-def extra(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def extra(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The class token and registers of this model, with their count."""
-    c = subject.vit.config
-    rows, columns = (side // c.patch_size for side in c.image_size)
-    patches, front = rows * columns, len(c.prefix)
-    if not front:
+    config = subject.vit.config
+    rows, columns = (side // config.patch_size for side in config.image_size)
+    patch_count, prefix_count = rows * columns, len(config.prefix)
+    if not prefix_count:
         yield Words("This model has patches only: no class token, no registers.")
         return
     yield Ask(where_from(subject))
     yield Words(f"At the size that it was trained on, {subject.model} has:")
-    counts = {kind: sum(token.startswith(kind) for token in c.prefix) for kind in KINDS}
+    counts = {kind: sum(token.startswith(kind) for token in config.prefix) for kind in KINDS}
     yield Table(
         ("tokens", "what they are", "where their first numbers come from"),
         [
             *((str(count), KINDS[kind], LEARNED) for kind, count in counts.items() if count),
-            (f"{rows} × {columns} = {patches:,}", "patches", "the picture, and their positions"),
-            (f"**{patches + front:,}**", "**all**", ""),
+            (f"{rows} × {columns} = {patch_count:,}", "patches", "the picture, and their positions"),
+            (f"**{patch_count + prefix_count:,}**", "**all**", ""),
         ],
     )
     yield Words(
-        f"Attention treats them alike: all {patches + front:,} have queries, keys and values, so the table of weights "
-        f"has {(patches + front) ** 2:,} cells instead of {patches**2:,}."
+        f"Attention treats them alike: all {patch_count + prefix_count:,} have queries, keys and values, so the table "
+        f"of weights has {(patch_count + prefix_count) ** 2:,} cells instead of {patch_count**2:,}."
     )
-    usual = "A ViT of 14 × 14 = 196 patches has 197 tokens with a class token, and 201 with 4 registers more."
-    yield Fold("More: in other ViTs", Words(usual))
+    usual_words = "A ViT of 14 × 14 = 196 patches has 197 tokens with a class token, and 201 with 4 registers more."
+    yield Fold("More: in other ViTs", Words(usual_words))
 
 
-def extra_question(name: str, front: tuple[str, ...], shown: Photo) -> Question:
-    """The question about the extra tokens. `front`: the names of the tokens before the patches."""
-    (rows, columns) = shown.grid
+def extra_question(name: str, prefix_names: tuple[str, ...], photo: Photo) -> Question:
+    """The question about the extra tokens. `prefix_names`: the names of the tokens before the patches."""
+    (rows, columns) = photo.grid
     return of_choice(
         "patches_extra", "The class token enters the first layer. Where do its numbers come from?",
         {
@@ -291,18 +294,18 @@ def extra_question(name: str, front: tuple[str, ...], shown: Photo) -> Question:
             "random": "Then the answer would change each time. It is fixed, as all parameters are after training.",
         },
         prose=f"Not every token is a patch. Before the {rows * columns:,} patches of this picture {name} puts "
-        f"{len(front)} more: " + ", ".join(front) + ".",
-        picture=shown,
+        f"{len(prefix_names)} more: " + ", ".join(prefix_names) + ".",
+        picture=photo,
     )  # fmt: skip
 
 
 def where_from(subject: Subject):
-    c, (high, wide) = subject.vit.config, subject.size
-    grid, names = (high // c.patch_size, wide // c.patch_size), front(c.prefix)
-    words = f"{grid[0] * grid[1] + len(c.prefix):,} tokens"
-    second = subject.kept("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
-    shown = Photo(subject.photo(), grid, wide / high, lines=True, beside=second)
-    return extra_question(subject.model, names, shown)
+    config, (height, width) = subject.vit.config, subject.size
+    grid, names = (height // config.patch_size, width // config.patch_size), front(config.prefix)
+    words = f"{grid[0] * grid[1] + len(config.prefix):,} tokens"
+    tokens_picture = subject.kept("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
+    photo = Photo(subject.photo(), grid, width / height, lines=True, beside=tokens_picture)
+    return extra_question(subject.model, names, photo)
 
 
 PLACE = r"\d{1,2},\d{1,2}"

@@ -46,19 +46,22 @@ def below_question(kind: str, to_right: float, to_below: float) -> Question:
 def neighbours(header: dict, places: np.ndarray) -> tuple[float, float]:
     """The mean cosine of a place's vector with the one beside it, and with the one below it. places: (patches, D)"""
     rows, columns = header["grid"]
-    unit = places.astype(np.float32).reshape(rows, columns, -1)
-    unit /= np.linalg.norm(unit, axis=-1, keepdims=True).clip(min=1e-12)
-    beside_cosines, below_cosines = (unit[:, 1:] * unit[:, :-1]).sum(-1), (unit[1:] * unit[:-1]).sum(-1)
+    unit_vectors = places.astype(np.float32).reshape(rows, columns, -1)
+    unit_vectors /= np.linalg.norm(unit_vectors, axis=-1, keepdims=True).clip(min=1e-12)
+    beside_cosines, below_cosines = (
+        (unit_vectors[:, 1:] * unit_vectors[:, :-1]).sum(-1),
+        (unit_vectors[1:] * unit_vectors[:-1]).sum(-1),
+    )
     return float(beside_cosines.mean()), float(below_cosines.mean())
 
 
-def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def positions(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "A token does not know where its patch was. In most ViTs a vector is added, one for each place, its **position "
         "embedding**; others turn queries and keys. Point at a place: how alike are the others?"
     )
     yield Choice("table", "Positions", TABLES)
-    blob = subject.kept(("places", chosen.table), lambda: packed_positions(subject, chosen.table))
+    blob = subject.kept(("places", settings.table), lambda: packed_positions(subject, settings.table))
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
@@ -117,15 +120,15 @@ SAID = {
 def positions_text(header: dict) -> str:
     from playground.analysis import patches
 
-    kind, start = header["kind"], header.get("start")
-    began = "" if start is None else (
+    kind, start_cosine = header["kind"], header.get("start")
+    start_sentence = "" if start_cosine is None else (
         " They did not begin as noise, but as sines and cosines of row and column; the cosine between "
-        f"a vector of today and its beginning is {start:.2f} on average."
+        f"a vector of today and its beginning is {start_cosine:.2f} on average."
     )  # fmt: skip
     if kind == "turned":
-        turned, added = patches.turned_scores(tuple(header["grid"]))
-        return SAID[kind].format(turned=turned, added=added)
-    return SAID[kind] + began
+        turned_change, added_change = patches.turned_scores(tuple(header["grid"]))
+        return SAID[kind].format(turned=turned_change, added=added_change)
+    return SAID[kind] + start_sentence
 
 
 def packed_positions(subject: Subject, table: str) -> bytes:
@@ -181,11 +184,11 @@ def shuffled_question(pictures: Pictures) -> Question:
     )  # fmt: skip
 
 
-def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(shuffled_question(shuffled_pictures(subject.photo(), subject.image)), subject.about)
     depth = subject.vit.config.depth
-    layer = min(chosen.after, depth - 1)
-    key = ("shuffle", layer, chosen.order, chosen.positions)
+    layer = min(settings.after, depth - 1)
+    key = ("shuffle", layer, settings.order, settings.positions)
     blob = subject.kept(key, lambda: reordered(subject, *key[1:]))
     yield After(
         "patches_shuffle",
@@ -194,7 +197,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
             Slider("after", "In layer", {layer_number: str(layer_number) for layer_number in range(depth)}),
         ),
         Drawing("shuffle", blob, ("asker", "order")),
-        Words(shuffle_verdict(unpack(blob)[0], chosen.positions)),
+        Words(shuffle_verdict(unpack(blob)[0], settings.positions)),
         Exercise(
             "Switch the positions on. Does attention notice the other order now?",
             "Yes. A patch that is moved gets the vector of its new place, and with it another query and key.",
@@ -217,15 +220,15 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 def shuffled_pictures(url: str, image: Image.Image, side: int = 8) -> Pictures:
     """The picture, and the picture with its patches shuffled. side: patches along the longer side"""
-    across, down = (max(2, round(side * length / max(image.size))) for length in image.size)
+    columns, rows = (max(2, round(side * length / max(image.size))) for length in image.size)
     patch = 480 // side
-    small = image.convert("RGB").resize((across * patch, down * patch))
-    boxes = [(x * patch, y * patch, (x + 1) * patch, (y + 1) * patch) for y in range(down) for x in range(across)]
-    shuffled = small.copy()
+    small_image = image.convert("RGB").resize((columns * patch, rows * patch))
+    boxes = [(x * patch, y * patch, (x + 1) * patch, (y + 1) * patch) for y in range(rows) for x in range(columns)]
+    shuffled_image = small_image.copy()
     for box, n in zip(boxes, np.random.default_rng(0).permutation(len(boxes)), strict=True):
-        shuffled.paste(small.crop(boxes[n]), box[:2])
-    pictures = (url, data_url(as_jpeg(shuffled)))
-    return Pictures(pictures, pictures, ("in order", "in another order"), across / down)
+        shuffled_image.paste(small_image.crop(boxes[n]), box[:2])
+    pictures = (url, data_url(as_jpeg(shuffled_image)))
+    return Pictures(pictures, pictures, ("in order", "in another order"), columns / rows)
 
 
 def shuffle_verdict(header: dict, positions: str) -> str:
@@ -242,18 +245,18 @@ def reordered(subject: Subject, layer: int, order: int, positions: str) -> bytes
 
     vit = subject.vit
     with subject.turns():
-        shuffled = patches.shuffle(vit, subject.image, layer, order, positions == "on")
-    heads, tokens, dim = shuffled.before.q.shape
-    height, width = shuffled.size
+        result = patches.shuffle(vit, subject.image, layer, order, positions == "on")
+    heads, tokens, dim = result.before.q.shape
+    height, width = result.size
     header = {
-        "format": FORMAT, "id": f"{subject.about} {layer} {order} {positions}", "scale": shuffled.scale, "layers": 2,
-        "heads": heads, "head_dim": dim, "tokens": tokens, "prefix": list(vit.config.prefix), "grid": shuffled.grid,
-        "size": shuffled.size, "held": [0, 1], "places": shuffled.order.tolist(), "difference": shuffled.difference,
-        "largest": shuffled.largest, "orders": ORDERS,
+        "format": FORMAT, "id": f"{subject.about} {layer} {order} {positions}", "scale": result.scale, "layers": 2,
+        "heads": heads, "head_dim": dim, "tokens": tokens, "prefix": list(vit.config.prefix), "grid": result.grid,
+        "size": result.size, "held": [0, 1], "places": result.order.tolist(), "difference": result.difference,
+        "largest": result.largest, "orders": ORDERS,
     }  # fmt: skip
     arrays = {"image": as_jpeg(displayed(subject.image, (2 * height, 2 * width)))}
     for name in ("q", "k"):
-        orders = [getattr(tokens, name).numpy() for tokens in (shuffled.before, shuffled.after)]
-        arrays_of_both = np.stack(orders)  # (2, heads, tokens, dim)
+        tensors = [getattr(tokens, name).numpy() for tokens in (result.before, result.after)]
+        arrays_of_both = np.stack(tensors)  # (2, heads, tokens, dim)
         arrays |= dict(zip((name, f"{name}_low", f"{name}_step"), eight_bits(arrays_of_both), strict=True))
     return pack(header, arrays)

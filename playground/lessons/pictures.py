@@ -12,7 +12,7 @@ from playground.lessons.parts import KEY
 from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 
-SIDE = 480  # pixels
+SIDE = 480  # pixels along a side of an enlarged picture
 REACH = 2  # patches on each side of the query's patch
 INK = "#0072b2"
 MAP = 360  # pixels, the longer side of a map
@@ -27,13 +27,21 @@ def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str
 def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
     """A patch, outlined, and the patches around it."""
     image = Image.open(io.BytesIO(jpeg)).convert("RGB")
-    high, wide = image.height / grid[0], image.width / grid[1]
+    patch_height, patch_width = image.height / grid[0], image.width / grid[1]
     row, column = (min(max(place, REACH), max(REACH, n - 1 - REACH)) for place, n in zip(spot, grid, strict=True))
-    first, across = (row - REACH, column - REACH), 2 * REACH + 1
-    box = (first[1] * wide, first[0] * high, (first[1] + across) * wide, (first[0] + across) * high)
-    crop = image.crop(tuple(round(edge) for edge in box)).resize((SIDE, round(SIDE * high / wide)))
-    corner = [(spot[1] - first[1]) * crop.width / across, (spot[0] - first[0]) * crop.height / across]
-    outline = [*corner, corner[0] + crop.width / across, corner[1] + crop.height / across]
+    first_patch, patches_across = (row - REACH, column - REACH), 2 * REACH + 1
+    box = (
+        first_patch[1] * patch_width,
+        first_patch[0] * patch_height,
+        (first_patch[1] + patches_across) * patch_width,
+        (first_patch[0] + patches_across) * patch_height,
+    )
+    crop = image.crop(tuple(round(edge) for edge in box)).resize((SIDE, round(SIDE * patch_height / patch_width)))
+    corner = [
+        (spot[1] - first_patch[1]) * crop.width / patches_across,
+        (spot[0] - first_patch[0]) * crop.height / patches_across,
+    ]
+    outline = [*corner, corner[0] + crop.width / patches_across, corner[1] + crop.height / patches_across]
     pen = ImageDraw.Draw(crop)
     pen.rectangle(outline, outline="black", width=6)
     pen.rectangle([edge + 2 * (1 if i < 2 else -1) for i, edge in enumerate(outline)], outline="white", width=2)
@@ -42,29 +50,29 @@ def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image
 
 def pixels(patch: np.ndarray, words: str) -> Beside:
     """The patch with each pixel as a square. patch: (P, P, 3)"""
-    times = max(1, SIDE // len(patch))
-    image = Image.fromarray(patch.repeat(times, 0).repeat(times, 1))
+    scale = max(1, SIDE // len(patch))
+    image = Image.fromarray(patch.repeat(scale, 0).repeat(scale, 1))
     return Beside(data_url(_file(image, "PNG"), "png"), words, 1.0)
 
 
-def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: str) -> Beside:
-    """All tokens: the prefix tokens (`front`), and below them the patches with gaps between them."""
+def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], words: str) -> Beside:
+    """All tokens: the prefix tokens (`prefix_names`), and below them the patches with gaps between them."""
     photograph = Image.open(io.BytesIO(jpeg)).convert("RGB")
     rows, columns = grid
     cell = max(8, 2 * SIDE // max(grid))
-    gap, strip = max(1, cell // 8), 2 * SIDE // 10
-    sheet = Image.new("RGBA", (columns * cell, strip + rows * cell))
-    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=strip // 4)
-    for n, name in enumerate(front):
-        box = [n * strip, 0, n * strip + strip - 8, strip - 16]
+    gap, strip_side = max(1, cell // 8), 2 * SIDE // 10
+    sheet = Image.new("RGBA", (columns * cell, strip_side + rows * cell))
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=strip_side // 4)
+    for n, name in enumerate(prefix_names):
+        box = [n * strip_side, 0, n * strip_side + strip_side - 8, strip_side - 16]
         pen.rectangle(box, fill="white", outline=INK, width=3)
         pen.text(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), name, fill="black", font=font, anchor="mm")
-    small = photograph.resize((columns * (cell - gap), rows * (cell - gap)))
+    patches_image = photograph.resize((columns * (cell - gap), rows * (cell - gap)))
     for row in range(rows):
         for column in range(columns):
             left, top = column * (cell - gap), row * (cell - gap)
-            piece = small.crop((left, top, left + cell - gap, top + cell - gap))
-            sheet.paste(piece, (column * cell, strip + row * cell))
+            piece = patches_image.crop((left, top, left + cell - gap, top + cell - gap))
+            sheet.paste(piece, (column * cell, strip_side + row * cell))
     return Beside(data_url(_file(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
 
 
@@ -75,18 +83,21 @@ def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, sc
 
 def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:
     """The picture, darkened except for the patches at `spots`."""
-    dark = image.convert("RGB").point(lambda shade: shade // 5)
-    high, wide = image.height / grid[0], image.width / grid[1]
+    dark_image = image.convert("RGB").point(lambda shade: shade // 5)
+    patch_height, patch_width = image.height / grid[0], image.width / grid[1]
     for row, column in spots:
-        box = tuple(round(edge) for edge in (column * wide, row * high, (column + 1) * wide, (row + 1) * high))
-        dark.paste(image.crop(box), box[:2])
-    return Beside(data_url(as_jpeg(dark)), words, image.width / image.height)
+        box = tuple(
+            round(edge)
+            for edge in (column * patch_width, row * patch_height, (column + 1) * patch_width, (row + 1) * patch_height)
+        )
+        dark_image.paste(image.crop(box), box[:2])
+    return Beside(data_url(as_jpeg(dark_image)), words, image.width / image.height)
 
 
 def _file(image: Image.Image, kind: str, **options: int) -> bytes:
-    out = io.BytesIO()
-    image.save(out, kind, **options)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
 
 
 def small(image: Image.Image) -> Image.Image:
@@ -115,7 +126,7 @@ def table_of(weights) -> bytes:
 
 
 def outlined(
-    cut: Image.Image,
+    picture: Image.Image,
     grid: tuple[int, int],
     spot: tuple[int, int],
     key: tuple[int, int] | None = None,
@@ -123,13 +134,13 @@ def outlined(
 ) -> bytes:
     """The picture with the query's patch (`spot`) outlined in white. A square outline in the colour of keys encloses
     `key` and `around` patches on each of its sides."""
-    image = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
-    high, wide = image.height / grid[0], image.width / grid[1]
+    image = picture.convert("RGB").resize((picture.width * 2, picture.height * 2))
+    patch_height, patch_width = image.height / grid[0], image.width / grid[1]
     pen = ImageDraw.Draw(image)
     for place, reach, colour in ((key, around, KEY), (spot, 0, "white")):
         if place is not None:
             (top, left), (bottom, right) = (tuple(n + side for n in place) for side in (-reach, 1 + reach))
-            box = [left * wide, top * high, right * wide, bottom * high]
+            box = [left * patch_width, top * patch_height, right * patch_width, bottom * patch_height]
             pen.rectangle(box, outline="black", width=6)  # black rim: the line may cross pixels of its own colour
             pen.rectangle(box, outline=colour, width=4)
     return as_jpeg(image)
@@ -140,20 +151,20 @@ def light_url(jpeg: bytes) -> str:
     return data_url(_file(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
 
 
-def lit(cut: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
+def lit(picture: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
     """The picture in grey under a row of weights, with the query's patch (`spot`) outlined in white. The colour scale
     ends at `scale_end`, by default at the largest weight."""
     rows, columns = row.shape
     shares = (row / (scale_end or row.max())).clamp(0, 1).numpy()
     colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)
-    size = (cut.width * 2, cut.height * 2)
-    heat = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
-    cover = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
-    grey = cut.convert("L").convert("RGB").resize(size)
-    image = Image.composite(heat, grey, cover)
+    size = (picture.width * 2, picture.height * 2)
+    heat_image = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
+    opacity_mask = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
+    grey_image = picture.convert("L").convert("RGB").resize(size)
+    image = Image.composite(heat_image, grey_image, opacity_mask)
     if spot is None:
         return as_jpeg(image)
-    high, wide = size[1] / rows, size[0] / columns
-    box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
+    patch_height, patch_width = size[1] / rows, size[0] / columns
+    box = [spot[1] * patch_width, spot[0] * patch_height, (spot[1] + 1) * patch_width, (spot[0] + 1) * patch_height]
     ImageDraw.Draw(image).rectangle(box, outline="white", width=3)
     return as_jpeg(image)

@@ -123,7 +123,7 @@ class Photo:
     paints: bool = False  # whether the picture is grey already before the answer
     lines: bool = False  # whether the grid is drawn before the answer
     counts: bool = False  # whether the number of patches is guessed: one is outlined, and the answer shows the grid
-    words: str = ""  # below the picture
+    words: str = ""  # the caption below the picture
     beside: Beside | None = None
     height: int = HEIGHT
 
@@ -154,8 +154,8 @@ class Question:
         if isinstance(self.guess, Choice):
             keys = {key for key, _ in self.guess.options}
             assert self.truth in keys, (self.id, self.truth)
-            wrong = {answer for answer, _ in self.tempting}
-            assert wrong == keys - {self.truth}, f"{self.id}: say why each is tempting"
+            wrong_answers = {answer for answer, _ in self.tempting}
+            assert wrong_answers == keys - {self.truth}, f"{self.id}: say why each is tempting"
 
 
 def of_choice(

@@ -32,47 +32,51 @@ from playground.lessons.questions import Bars, Lines, Number, Question, Series
 from playground.lessons.scale_model import EACH, INSTEAD, START, START_WIDTH, START_WIDTHS, STARTS, WHOLE, answer, model
 from playground.numbers import percent
 
-POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
+POWERS = tuple(step / 20 for step in range(20, -1, -1))  # p of the scale 1/d_k^p, as on the microscope's dial
 SOME_ROWS = 24  # number of random rows to choose from in the folder without a server
 
 
 # One row --------------------------------------------------------------------------------------------------------------
 
 
-def spread_question(scaled: Sequence[float], plain: Sequence[float], median: float, row_count: int) -> Question:
-    """The question about one row. `scaled`, `plain`: the row's weights in per cent, with the scale and without.
-    `median`: the median of the largest weight over many rows without the scale."""
+def spread_question(
+    scaled_weights: Sequence[float], plain_weights: Sequence[float], median: float, row_count: int
+) -> Question:
+    """The question about one row. `scaled_weights`, `plain_weights`: the row's weights in per cent, with the scale and
+    without. `median`: the median of the largest weight over many rows without the scale."""
     return Question(
         "scale_spread",
         "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
         "largest weight is ▢.",
-        Number(0, 100, " %"), max(plain),
+        Number(0, 100, " %"), max(plain_weights),
         f"Undivided, the same scores lie 8 times as far apart. In the median of {row_count:,} random rows the largest "
         f"weight is {median:.0f} %; an even row would have {100 / 64:.1f} %.",
         tempting=(
-            ((max(scaled) - 2, max(scaled) + 3), "That is where it is now. The softmax is not blind to "
+            ((max(scaled_weights) - 2, max(scaled_weights) + 3), "That is where it is now. The softmax is not blind to "
              "a common factor, only to a common summand."),
             ((0, 1.5), "The row sums to 100 %: the largest of 64 weights is at least 1.6 %."),
             ((99.5, 100), "All of it would need scores that are infinitely far apart."),
         ),
         picture=Bars(
-            tuple(str(n) for n in range(64)), tuple(scaled), 100, later=tuple(plain),
+            tuple(str(n) for n in range(64)), tuple(scaled_weights), 100, later=tuple(plain_weights),
             title="64 weights of one row (grey: scores ÷ √64)", x="keys", unit=" %",
         ),
     )  # fmt: skip
 
 
-def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     index = WIDTHS.index(64)
     peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, index]))  # (rows,) without the scale
     scores = softmax.experiment()[int(np.argsort(peaks)[ROWS // 2]), index]  # of the row with the median peak
-    scaled, plain = (100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0))
+    scaled_weights, plain_weights = (
+        100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0)
+    )
     numbers = measured()
-    yield Ask(spread_question(scaled.tolist(), plain.tolist(), 100 * numbers["peak_off"], MANY))
+    yield Ask(spread_question(scaled_weights.tolist(), plain_weights.tolist(), 100 * numbers["peak_off"], MANY))
     yield After(
         "scale_spread",
         Words("**One random query among 64 random keys.** Turn the dials."),
-        dials(chosen),
+        dials(settings),
         Exercise(
             "Make one key take more than 99 % of the weight.",
             "Many numbers in a vector, and no scale. Then scores lie far apart, and the largest is far ahead. A score "
@@ -96,8 +100,8 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def dials(chosen: Settings) -> Drawing:
-    scores = softmax.experiment()[chosen.row].round(4).tolist()  # (widths, keys)
+def dials(settings: Settings) -> Drawing:
+    scores = softmax.experiment()[settings.row].round(4).tolist()  # (widths, keys)
     return Drawing(
         "softmaxbars", {"widths": WIDTHS, "powers": POWERS, "rows": ROWS, "scores": scores}, ("dk", "power", "row")
     )
@@ -110,20 +114,20 @@ def curve(quantity: str, power: float) -> Curve:
 
 @cache
 def measured() -> Mapping[str, float]:
-    """Numbers of many random rows with the scale ("on") and without it ("off"). At d_k = 64: the median of the largest
-    weight (peak_…), the median gradient ("on", "off"), and the gradient that nine of ten rows exceed (…_low). At the
-    largest d_k: the median gradient (…_last). "less": the smallest d_k at which the median gradient is lower without
-    the scale."""
+    """Numbers of many random rows with the scale ("on") and without it ("off"). At d_k = 64, "peak_on" and "peak_off"
+    are the medians of the largest weight, "on" and "off" the median gradients; nine of ten rows have a larger gradient
+    than "on_low" or "off_low". "on_last" and "off_last" are the median gradients at the largest d_k. "less" is the
+    smallest d_k at which the median gradient is lower without the scale."""
     index = WIDTHS.index(64)
-    (off_peak, on_peak), (unscaled, scaled) = (
+    (off_peaks, on_peaks), (off_curve, on_curve) = (
         [curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")
     )
     return {
-        "peak_on": on_peak.median[index], "peak_off": off_peak.median[index],
-        "on": scaled.median[index], "off": unscaled.median[index],
-        "on_low": scaled.low[index], "off_low": unscaled.low[index],
-        "on_last": scaled.median[-1], "off_last": unscaled.median[-1],
-        "less": next(width for width, a, b in zip(WIDTHS, unscaled.median, scaled.median, strict=True) if a < b),
+        "peak_on": on_peaks.median[index], "peak_off": off_peaks.median[index],
+        "on": on_curve.median[index], "off": off_curve.median[index],
+        "on_low": on_curve.low[index], "off_low": off_curve.low[index],
+        "on_last": on_curve.median[-1], "off_last": off_curve.median[-1],
+        "less": next(width for width, a, b in zip(WIDTHS, off_curve.median, on_curve.median, strict=True) if a < b),
     }  # fmt: skip
 
 
@@ -131,17 +135,18 @@ def measured() -> Mapping[str, float]:
 
 
 def gradient_question(
-    widths: Sequence[int], scaled: Sequence[float], unscaled: Sequence[float], row_count: int
+    widths: Sequence[int], scaled_gradients: Sequence[float], unscaled_gradients: Sequence[float], row_count: int
 ) -> Question:
-    """`scaled`, `unscaled`: the median gradient at each width, with the scale and without."""
+    """`scaled_gradients`, `unscaled_gradients`: the median gradient at each width, with the scale and without."""
     index = widths.index(64)
-    first_width = next(width for width, a, b in zip(widths, unscaled, scaled, strict=True) if a < b)
+    first_width = next(width for width, a, b in zip(widths, unscaled_gradients, scaled_gradients, strict=True) if a < b)
     return Question(
         "scale_gradient",
         f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {widths[-1]:,}, it is ▢.",
-        Number(0.0001, 1, step=0.0001, log=True), unscaled[-1],
-        f"The lines cross: at d_k = 64 the median row lets *more* through without the scale, {unscaled[index]:.2f} "
-        f"against {scaled[index]:.3f}. From d_k = {first_width} on it is less: one key has won by chance.",
+        Number(0.0001, 1, step=0.0001, log=True), unscaled_gradients[-1],
+        "The lines cross: at d_k = 64 the median row lets *more* through without the scale, "
+        f"{unscaled_gradients[index]:.2f} against {scaled_gradients[index]:.3f}. From d_k = {first_width} on it is "
+        "less: one key has won by chance.",
         prose=f"One row may be an accident: the median of {row_count:,} random rows. What comes through is the norm of "
         "∂weights/∂(q·k): what goes back through softmax and scale to queries and keys.",
         tempting=(
@@ -152,8 +157,8 @@ def gradient_question(
         picture=Lines(
             tuple(widths),
             (
-                Series("1/√d_k", tuple(scaled), WEIGHTS),
-                Series("no scale", tuple(unscaled), CHANGED, shown=4),
+                Series("1/√d_k", tuple(scaled_gradients), WEIGHTS),
+                Series("no scale", tuple(unscaled_gradients), CHANGED, shown=4),
             ),
             0.0001, 1, "d_k", at=(1, len(widths) - 1), title="Gradient let through to q·k, median row", log_x=True,
             log_y=True, x_ticks=(4, 16, 64, 256, 1024),
@@ -161,9 +166,9 @@ def gradient_question(
     )  # fmt: skip
 
 
-def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    scaled, unscaled = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
-    yield Ask(gradient_question(WIDTHS, scaled, unscaled, MANY))
+def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
+    scaled_gradients, unscaled_gradients = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
+    yield Ask(gradient_question(WIDTHS, scaled_gradients, unscaled_gradients, MANY))
     numbers = measured()
     first_width = int(numbers["less"])
     yield After(
@@ -171,10 +176,10 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Words(
             "The line is the median, in the band lie eight of ten rows, and the diamond is the row whose bars you see."
         ),
-        dials(chosen),
+        dials(settings),
         Row(*(
             Chart(
-                curves(quantity, *(curve(quantity, power) for power in (0.0, 0.5)), chosen),
+                curves(quantity, *(curve(quantity, power) for power in (0.0, 0.5)), settings),
                 f"curve_{quantity}", 260, Moves(-1, "row_of_bars", {"quantity": quantity}),
             )
             for quantity in QUANTITIES
@@ -221,21 +226,21 @@ QUANTITIES = {  # name -> (title, words for a value)
 }
 
 
-def curves(quantity: str, unscaled: Curve, scaled: Curve, chosen: Settings) -> go.Figure:
+def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: Settings) -> go.Figure:
     """The quantity by d_k, with and without the scale. The dials move only the diamond."""
     title, words = QUANTITIES[quantity]
     figure = go.Figure()
-    for curve, name, colour in ((unscaled, "no scale", CHANGED), (scaled, "1/√d<sub>k</sub>", WEIGHTS)):
+    for curve, name, colour in ((unscaled_curve, "no scale", CHANGED), (scaled_curve, "1/√d<sub>k</sub>", WEIGHTS)):
         _band(figure, curve, colour, name, words, quantity == "deviation")
     if quantity == "deviation":
         for power in (0.0, 0.5):
-            dotted = {"color": "gray", "dash": "dot", "width": 2.5}
+            line_style = {"color": "gray", "dash": "dot", "width": 2.5}
             figure.add_scatter(
-                x=WIDTHS, y=softmax.expected_deviation(power), mode="lines", line=dotted, hoverinfo="skip"
+                x=WIDTHS, y=softmax.expected_deviation(power), mode="lines", line=line_style, hoverinfo="skip"
             )
-    value = _of_the_bars(quantity, chosen)
+    value = _of_the_bars(quantity, settings)
     figure.add_scatter(
-        x=[chosen.dk], y=[value], mode="markers",
+        x=[settings.dk], y=[value], mode="markers",
         hovertemplate=f"the row of the bars: {words.format(value)}<extra></extra>",
         marker={"symbol": "diamond", "size": 12, "color": "white", "line": {"color": "black", "width": 2}},
     )  # fmt: skip
@@ -248,9 +253,9 @@ def curves(quantity: str, unscaled: Curve, scaled: Curve, chosen: Settings) -> g
     return figure
 
 
-def _of_the_bars(quantity: str, chosen: Settings) -> float:
-    scores = softmax.experiment()[chosen.row, WIDTHS.index(chosen.dk)]
-    return float(softmax.QUANTITIES[quantity](scores, softmax.scale_of(chosen.dk, chosen.power)))
+def _of_the_bars(quantity: str, settings: Settings) -> float:
+    scores = softmax.experiment()[settings.row, WIDTHS.index(settings.dk)]
+    return float(softmax.QUANTITIES[quantity](scores, softmax.scale_of(settings.dk, settings.power)))
 
 
 def _axis(quantity: str) -> dict:
@@ -263,15 +268,15 @@ def _axis(quantity: str) -> dict:
 
 
 def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, in_legend: bool) -> None:
-    low, high = np.maximum(curve.low, 1e-9), curve.high
+    low_ends, high_ends = np.maximum(curve.low, 1e-9), curve.high
     fill = f"rgba({','.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))},0.22)"
-    nothing = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    figure.add_scatter(x=WIDTHS, y=high, **nothing)
-    figure.add_scatter(x=WIDTHS, y=low, fill="tonexty", fillcolor=fill, **nothing)
-    number = words[words.index("{") : words.index("}") + 1]
+    invisible_style = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    figure.add_scatter(x=WIDTHS, y=high_ends, **invisible_style)
+    figure.add_scatter(x=WIDTHS, y=low_ends, fill="tonexty", fillcolor=fill, **invisible_style)
+    number_format = words[words.index("{") : words.index("}") + 1]
     texts = [
         f"d<sub>k</sub> = {d}, {name}: {words.format(m)}<br>in the median; for eight of ten rows from "
-        f"{number.format(a)} to {number.format(b)}"
+        f"{number_format.format(a)} to {number_format.format(b)}"
         for d, m, a, b in zip(WIDTHS, curve.median, curve.low, curve.high, strict=True)
     ]
     figure.add_scatter(

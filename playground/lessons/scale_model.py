@@ -37,7 +37,7 @@ from playground.numbers import percent
 EACH, WHOLE = "each layer alone", "the whole pass"
 INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
 START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
-START_WIDTH, START = 768, 0.02  # defaults
+START_WIDTH, START = 768, 0.02  # defaults of the settings `width` and `start`
 UNEVEN = 0.5  # a row counts as uneven if it spreads over less than this share of all tokens
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 LINE_COLOUR = "rgba(128,128,128,0.35)"
@@ -71,21 +71,21 @@ def in_spreads(spreads: np.ndarray, text: str) -> Words:
     )
 
 
-def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, sampling_note: str) -> Ask:
-    """The question about the head with the widest scores. `spreads`: see `in_spreads`; `random`: whether the model is
-    untrained; `sampling_note`: a sentence for a model with so many patches that only some of their rows were
+def trained_question(model: str, d: int, spreads: np.ndarray, is_random: bool, sampling_note: str) -> Ask:
+    """The question about the head with the widest scores. `spreads`: see `in_spreads`; `is_random`: whether the model
+    is untrained; `sampling_note`: a sentence for a model with so many patches that only some of their rows were
     measured, else empty."""
-    widest, layers = spreads.max(axis=1), len(spreads)
-    axis_end = 1.25 * float(widest.max())
+    widest_spreads, layers = spreads.max(axis=1), len(spreads)
+    axis_end = 1.25 * float(widest_spreads.max())
     asks = in_spreads(spreads, ASKS_WIDEST)
-    answer_words = in_spreads(spreads, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if random else SPREADS)
+    answer_words = in_spreads(spreads, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if is_random else SPREADS)
     truth = Measured("spread_of_scores", number_of_spreads(spreads, "last"), {"what": "last"})
     question = Question(
-        "scale_trained", asks.says, Number(0, round(axis_end, 1), step=0.1), float(widest[-1]),
+        "scale_trained", asks.says, Number(0, round(axis_end, 1), step=0.1), float(widest_spreads[-1]),
         answer_words.says + (sampling_note and f" {sampling_note}"),
         prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
         f"{model} on this picture?",
-        tempting=() if random else (
+        tempting=() if is_random else (
             ((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),
             ((0, 0.1), "Scores that do not differ make even rows: this head would hear all tokens alike."),
             ((axis_end / 1.1, round(axis_end, 1)), "No head of this model is so wide on this picture."),
@@ -94,7 +94,7 @@ def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, samp
             tuple(range(layers)),
             (
                 Series("independent numbers", (1.0,) * layers, QUIET, dash=True),
-                Series("widest head of the layer", tuple(widest.tolist()), WEIGHTS, shown=1, dots=True),
+                Series("widest head of the layer", tuple(widest_spreads.tolist()), WEIGHTS, shown=1, dots=True),
             ),
             0, axis_end, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
         ),
@@ -106,18 +106,18 @@ def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, samp
     return Ask(question, own=from_photo)
 
 
-def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     """How each head's entropy, largest weight and spread of scores change with the scale."""
     from playground.analysis import heads
 
     yield Wait("Running the network with the scale and without …")
     scaled_trace = subject.trace()
-    d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), chosen.instead)
+    d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), settings.instead)
     scaled = sharpness(subject, scaled_trace, scaled_trace.native_scale)
     question = trained_question(subject.model, d, scaled[2], scaled_trace.vit.random_weights, heads.words(scaled_trace))  # type: ignore[union-attr]
     yield replace(question, context=subject.about)
     yield Wait("Running the network with the scale and without …")
-    unscaled_numbers = sharpness(subject, scaled_trace if chosen.off == EACH else subject.trace(scale), scale)
+    unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH else subject.trace(scale), scale)
     yield After(
         "scale_trained",
         Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
@@ -132,29 +132,29 @@ def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Row(Choice("off", "Change the scale in", {EACH: EACH, WHOLE: WHOLE}), choice_of_scale(d)),
         Row(
             *of_each_head(
-                scaled, unscaled_numbers, d, instead(chosen, d), scaled_trace.tokens, scale, chosen.off == WHOLE
+                scaled, unscaled_numbers, d, instead(settings, d), scaled_trace.tokens, scale, settings.off == WHOLE
             )
         ),
-        *before_training(chosen),
+        *before_training(settings),
     )
 
 
-def key_width(seen) -> int:
-    return round(seen.native_scale**-2)
+def key_width(trace) -> int:
+    return round(trace.native_scale**-2)
 
 
-def sharpness(subject: Subject, seen, scale: float) -> tuple[np.ndarray, ...]:
+def sharpness(subject: Subject, trace, scale: float) -> tuple[np.ndarray, ...]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads)."""
 
     def count() -> tuple[np.ndarray, ...]:
         with subject.turns() as give_way:
-            return softmax.sharpness(seen, scale, give_way)
+            return softmax.sharpness(trace, scale, give_way)
 
-    return subject.kept(("sharpness", seen.scale, scale), count)
+    return subject.kept(("sharpness", trace.scale, scale), count)
 
 
-def instead(chosen: Settings, d: int) -> str:
-    return INSTEAD[chosen.instead].replace("d_k", str(d))
+def instead(settings: Settings, d: int) -> str:
+    return INSTEAD[settings.instead].replace("d_k", str(d))
 
 
 def choice_of_scale(d: int) -> Choice:
@@ -163,13 +163,13 @@ def choice_of_scale(d: int) -> Choice:
     )
 
 
-def before_training(chosen: Settings) -> Iterator[Part]:
+def before_training(settings: Settings) -> Iterator[Part]:
     """How even rows are in a model with random parameters."""
     from playground.lessons import experiments
 
-    weights = experiments.even_at_the_start(width=chosen.width, start=chosen.start)
-    largest, even, broad = experiments.evenness(weights)
-    wide = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
+    weights = experiments.even_at_the_start(width=settings.width, start=settings.start)
+    largest_weight, even_weight, breadth = experiments.evenness(weights)
+    wide_breadth = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
     yield Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
     yield Code(inspect.getsource(experiments.even_at_the_start))
     yield Row(
@@ -177,24 +177,24 @@ def before_training(chosen: Settings) -> Iterator[Part]:
         Choice("start", "start", {deviation: str(deviation) for deviation in STARTS}),
     )
     yield Words(
-        f"`even_at_the_start(width={chosen.width}, start={chosen.start})`: the largest weight of a row is "
-        f"**{percent(largest)}** on average, an even row’s is {percent(even)}; a row spreads over **{broad:.0f} of "
-        f"{len(weights)} tokens** (2 to the power of its entropy)."
+        f"`even_at_the_start(width={settings.width}, start={settings.start})`: the largest weight of a row is "
+        f"**{percent(largest_weight)}** on average, an even row’s is {percent(even_weight)}; a row spreads over "
+        f"**{breadth:.0f} of {len(weights)} tokens** (2 to the power of its entropy)."
     )
-    begins = (chosen.width, chosen.start) == (START_WIDTH, START)
+    is_default = (settings.width, settings.start) == (START_WIDTH, START)
     yield Exercise(
         "Find a start from which a row is not nearly even.",
         "A query’s number is a sum of width products with numbers of deviation *start*: its own is √width · start, "
         "0.55 for 768 and 0.02. A key’s is the same, and a scaled score’s is width · start², 0.31: such scores differ "
-        f"little. With a start of 0.1 it is 7.7, and a row spreads over {wide:.1f} tokens.",
+        f"little. With a start of 0.1 it is 7.7, and a row spreads over {wide_breadth:.1f} tokens.",
         hint="The deviation of a scaled score is width · start². Which start makes it large?",
         id="scale_start",
-        done=broad < UNEVEN * len(weights),
-        tempting=[(not begins, "Still nearly even. A larger start, or a larger width?")],
+        done=breadth < UNEVEN * len(weights),
+        tempting=[(not is_default, "Still nearly even. A larger start, or a larger width?")],
     )
 
 
-def features_question(cosine: float, prose: str, shown: Photo) -> Question:
+def features_question(cosine: float, prose: str, photo: Photo) -> Question:
     """The question for a model without classes. `cosine`: the mean over patches of the cosine between a patch's
     features with and without the scale."""
     return Question(
@@ -206,26 +206,28 @@ def features_question(cosine: float, prose: str, shown: Photo) -> Question:
         prose=prose,
         tempting=(((0.97, 1), "In layer 0 the order of weights stays, but not their size: what each token receives is "
                    "another mixture, layer upon layer."),),
-        picture=shown,
+        picture=photo,
     )  # fmt: skip
 
 
-def verdict_question(labels: Sequence[str], scaled: Sequence[float], unscaled: float, d: int, prose: str) -> Question:
-    """The question about the prediction. `scaled`: the likeliest classes' probabilities in per cent; `unscaled`: the
-    first class's probability with the other scale."""
+def verdict_question(
+    labels: Sequence[str], scaled_shares: Sequence[float], unscaled_share: float, d: int, prose: str
+) -> Question:
+    """The question about the prediction. `scaled_shares`: the likeliest classes' probabilities in per cent;
+    `unscaled_share`: the first class's probability with the other scale."""
     return Question(
-        "scale_answer", f"*{labels[0]}* has {scaled[0]:.1f} % with its own scale. With the other one it has ▢.",
-        Number(0, 100, " %"), unscaled,
+        "scale_answer", f"*{labels[0]}* has {scaled_shares[0]:.1f} % with its own scale. With the other one it has ▢.",
+        Number(0, 100, " %"), unscaled_share,
         "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
         "answer is left depends on the picture; there is no rule.",
         prose=prose,
         tempting=(
-            ((scaled[0] - 1, scaled[0] + 1), "In layer 0 the order of weights stays, but not their size: what each "
-             "token receives is another mixture."),
+            ((scaled_shares[0] - 1, scaled_shares[0] + 1), "In layer 0 the order of weights stays, but "
+             "not their size: what each token receives is another mixture."),
             ((0, 0.5), "Every mixture is still one of this picture’s values: much of what they say stays."),
         ),
         picture=Bars(
-            tuple(labels), tuple(scaled), 100, across=True, unit=" %", at=0,
+            tuple(labels), tuple(scaled_shares), 100, across=True, unit=" %", at=0,
             title=f"Likeliest classes with 1/√{d}",
         ),
     )  # fmt: skip
@@ -239,43 +241,48 @@ def other_scale(model: str, d: int, instead: str) -> str:
 # What the model then predicts -----------------------------------------------------------------------------------------
 
 
-def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Running the network with the scale and without …")
-    scaled = subject.trace()
-    d = key_width(scaled)
-    unscaled = subject.trace(softmax.scale_of(d, chosen.instead))
-    context, prose = f"{subject.about} {chosen.instead}", other_scale(subject.model, d, instead(chosen, d))
-    verdicts = softmax.verdicts(scaled, unscaled)
+    scaled_trace = subject.trace()
+    d = key_width(scaled_trace)
+    unscaled_trace = subject.trace(softmax.scale_of(d, settings.instead))
+    context, prose = f"{subject.about} {settings.instead}", other_scale(subject.model, d, instead(settings, d))
+    verdicts = softmax.verdicts(scaled_trace, unscaled_trace)
     if not verdicts:
-        cosine, shown = turned(subject, scaled, unscaled, chosen)
-        yield Ask(features_question(cosine, prose, shown), context)
+        cosine, photo = turned(subject, scaled_trace, unscaled_trace, settings)
+        yield Ask(features_question(cosine, prose, photo), context)
         yield choice_of_scale(d)
         return
     labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.on for verdict in verdicts]
     yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), context)
     changed = ", ".join(
-        f"*{v.label}* from {percent(v.on)} to {percent(v.off)}" for v in softmax.changed(scaled, unscaled)[:3]
+        f"*{v.label}* from {percent(v.on)} to {percent(v.off)}"
+        for v in softmax.changed(scaled_trace, unscaled_trace)[:3]
     )
     yield After(
         "scale_answer",
         choice_of_scale(d),
-        likeliest(verdicts, d, instead(chosen, d)),
+        likeliest(verdicts, d, instead(settings, d)),
         Words(f"Most changed, of all classes: {changed}."),
     )
 
 
-def turned(subject: Subject, scaled, unscaled, chosen: Settings) -> tuple[float, Photo]:
+def turned(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -> tuple[float, Photo]:
     """The mean cosine of a patch's features with both scales, and a map of how far each patch's feature turned."""
     import torch
 
     def work():
         with subject.turns():
-            scaled_features, unscaled_features = (seen.features()[len(seen.prefix) :] for seen in (scaled, unscaled))
+            scaled_features, unscaled_features = (
+                trace.features()[len(trace.prefix) :] for trace in (scaled_trace, unscaled_trace)
+            )
         return torch.cosine_similarity(scaled_features, unscaled_features, dim=-1)  # (patches,)
 
-    cosines = subject.kept(("turned by a scale", chosen.instead), work)
+    cosines = subject.kept(("turned by a scale", settings.instead), work)
     heat = tuple((1 - cosines).clamp(min=0).tolist())
-    return float(cosines.mean()), Photo(subject.photo(), scaled.grid, scaled.grid[1] / scaled.grid[0], heat=heat)
+    return float(cosines.mean()), Photo(
+        subject.photo(), scaled_trace.grid, scaled_trace.grid[1] / scaled_trace.grid[0], heat=heat
+    )
 
 
 # Charts ---------------------------------------------------------------------------------------------------------------
@@ -283,25 +290,25 @@ def turned(subject: Subject, scaled, unscaled, chosen: Settings) -> tuple[float,
 
 def of_each_head(
     scaled: tuple[np.ndarray, ...],
-    without: tuple[np.ndarray, ...],
+    other_numbers: tuple[np.ndarray, ...],
     d: int,
-    instead: str,
+    instead_words: str,
     tokens: int,
     scale: float,
     whole_pass: bool,
 ) -> Iterator[Chart]:
-    """Charts of the heads' numbers (analysis.scale.sharpness) with the scale and with another one (`without`).
-    `whole_pass`: whether `without` comes from a pass in which every layer had the other scale."""
-    changed = "without" if instead.startswith("1,") else f"with {instead}"
-    hover = f"layer {{layer}}, head {{head}}<br>with 1/√{d} {{on}}, {changed} {{off}}"
+    """Charts of the heads' numbers (analysis.scale.sharpness) with the scale and with another one (`other_numbers`).
+    `whole_pass`: whether `other_numbers` comes from a pass in which every layer had the other scale."""
+    other_words = "without" if instead_words.startswith("1,") else f"with {instead_words}"
+    hover = f"layer {{layer}}, head {{head}}<br>with 1/√{d} {{on}}, {other_words} {{off}}"
     kinds = (
         ("entropy", "Entropy, bits (at most {most})", 2, " bits", "entropy per head"),
         ("peak", "Largest weight", 3, "", "peak per head"),
         ("deviation", "How far apart scaled scores lie", 2, "", "deviation per head"),
     )
-    for on, off, (quantity, title, digits, unit, name) in zip(scaled, without, kinds, strict=True):
+    for on, off, (quantity, title, digits, unit, name) in zip(scaled, other_numbers, kinds, strict=True):
         filled_hover = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
-        words = {
+        arguments = {
             "quantity": quantity,
             "scale": scale,
             "whole": whole_pass,
@@ -311,9 +318,9 @@ def of_each_head(
         }
         title = title.replace("{most}", f"{np.log2(tokens):.1f}")
         figure = _each_head(
-            title, on, off, filled_hover, digits, (f"with 1/√{d}", changed), log=quantity == "deviation"
+            title, on, off, filled_hover, digits, (f"with 1/√{d}", other_words), log=quantity == "deviation"
         )
-        yield Chart(figure, name, own=Made("sharpness", words))
+        yield Chart(figure, name, own=Made("sharpness", arguments))
 
 
 def _each_head(
@@ -324,9 +331,9 @@ def _each_head(
     x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
     figure = go.Figure()
     gaps = np.full_like(scaled, np.nan)
-    ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([scaled, unscaled, gaps], -1).ravel()}
+    lines = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([scaled, unscaled, gaps], -1).ravel()}
     figure.add_scatter(
-        **ties, mode="lines", line={"color": LINE_COLOUR, "width": 1}, hoverinfo="skip", showlegend=False
+        **lines, mode="lines", line={"color": LINE_COLOUR, "width": 1}, hoverinfo="skip", showlegend=False
     )
     texts = [
         hover.format(

@@ -52,14 +52,14 @@ EXAMPLES = {
     "vit-b": "A ViT-B, random parameters",
     "own": "Your own numbers",
 }
-NUMBERS = {  # name: (label, most, default)
+NUMBERS = {  # name -> (label, largest value, default)
     "batch": ("Batch", 64, 1),
     "tokens": ("Tokens", 1024, 4),
     "dim": ("Width in", 1536, 512),
     "chan": ("Width out", 1536, 512),
     "heads": ("Heads", 24, 8),
 }
-SIZES = {  # of examples in textbooks, in the order of NUMBERS
+SIZES = {  # example of a textbook -> its sizes, in the order of NUMBERS
     "sentence": (1, 4, 512, 512, 8),
     "one-head": (13, 100, 49, 64, 1),
     "four-heads": (13, 100, 49, 64, 4),
@@ -71,7 +71,7 @@ ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exe
 def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
     """The question about the shape of the scores. `name`: the example in words. A size that the reader can change is a
     letter."""
-    wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
+    full_width = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
     def shape(*numbers: int | str) -> str:
         return " × ".join(f"{n:,}" if isinstance(n, int) else n for n in numbers)
@@ -82,7 +82,7 @@ def scores_question(name: str, batch: int | str, tokens: int | str, heads: int |
         "scores?",
         {
             "d": shape(batch, heads, tokens, d), "square": shape(batch, heads, tokens, tokens),
-            "flat": shape(batch, tokens, tokens), "wide": shape(batch, tokens, wide),
+            "flat": shape(batch, tokens, tokens), "wide": shape(batch, tokens, full_width),
         },
         "square",
         f"Every head has a number for each pair of tokens. The {d} numbers of a query and a key are used up by the "
@@ -102,8 +102,8 @@ def question_about(subject: Subject, example: str) -> Question:
         return scores_question(EXAMPLES[example], batch, tokens, heads, width // heads)
     if example == "own":
         return scores_question("Your own numbers", "B", "N", "h", "d")
-    c = subject.vit.config
-    return scores_question("This picture", 1, tokens_of(subject), c.heads, c.width // c.heads)
+    config = subject.vit.config
+    return scores_question("This picture", 1, tokens_of(subject), config.heads, config.width // config.heads)
 
 
 def shapes(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
@@ -117,8 +117,8 @@ def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
         (letter, *(f"{x:.2f}" for x in row.tolist()), f"**{float(row.sum()):.2f}**")
         for letter, row in zip(letters, weights, strict=True)
     ]
-    sums = ("sum of the column", *(f"{x:.2f}" for x in weights.sum(0).tolist()), "")
-    return Table((title, *letters, "sum of the row"), [*rows, sums])
+    sum_row = ("sum of the column", *(f"{x:.2f}" for x in weights.sum(0).tolist()), "")
+    return Table((title, *letters, "sum of the row"), [*rows, sum_row])
 
 
 BIASED = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
@@ -126,33 +126,33 @@ WIDE = (1, 2, 5, 8)  # numbers of heads of full width
 SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, in pixels
 
 
-def names_in_other_code(chosen: Settings) -> Fold:
+def names_in_other_code(settings: Settings) -> Fold:
     from playground.lessons import experiments
 
-    key, query = (experiments.change_by_bias(which) for which in ("key", "query"))
-    plain_results, biased_results = experiments.biased("none"), experiments.biased(chosen.biased)
-    changed = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
-    plain, unscaled = experiments.largest_with(None), experiments.largest_with(1.0)
+    key_change, query_change = (experiments.change_by_bias(target) for target in ("key", "query"))
+    plain_results, biased_results = experiments.biased("none"), experiments.biased(settings.biased)
+    changes = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
+    plain_largest, unscaled_largest = experiments.largest_with(None), experiments.largest_with(1.0)
     return Fold(
         "Names in other code: qkv_bias and qk_scale",
         Choice("biased", "A bias is added to", BIASED),
         rows_that_sum(biased_results[0], "weights of four random tokens"),
         Words(
-            f"With a bias on *{BIASED[chosen.biased]}* a weight changes by at most **{changed[0]:.2g}**, a number of "
-            f"a mixture by at most **{changed[1]:.2g}**."
+            f"With a bias on *{BIASED[settings.biased]}* a weight changes by at most **{changes[0]:.2g}**, a number of "
+            f"a mixture by at most **{changes[1]:.2g}**."
         ),
         Words(
             "`qkv_bias=True` adds a learned vector to all queries, one to all keys, one to all values: 3 × width "
             "more parameters. The one of the *keys* changes no weight (measured: at most "
-            f"{key:.0e}), for q·b is the same for every key, and only differences count; that of the queries does "
-            f"({query:.2f}).\n\n`qk_scale=None` means 1/√d_k; a number stands in its place. With 100 random "
-            f"tokens and one head of 64 the largest weight of a row is {percent(plain)} on average; with `qk_scale=1` "
-            f"it is {percent(unscaled)}."
+            f"{key_change:.0e}), for q·b is the same for every key, and only differences count; that of the queries "
+            f"does ({query_change:.2f}).\n\n`qk_scale=None` means 1/√d_k; a number stands in its place. With 100 "
+            f"random tokens and one head of 64 the largest weight of a row is {percent(plain_largest)} on average; "
+            f"with `qk_scale=1` it is {percent(unscaled_largest)}."
         ),
     )
 
 
-def other_texts(chosen: Settings) -> Iterator[Part]:
+def other_texts(settings: Settings) -> Iterator[Part]:
     from playground.lessons import experiments
 
     yield Words("**The shapes of other texts**")
@@ -171,17 +171,18 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
         shapes(experiments.fused_shapes()),
         Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
-    full, shared = experiments.parameters_of_heads(chosen.wide)
+    full_count, shared_count = experiments.parameters_of_heads(settings.wide)
     yield Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
         Slider("wide", "Heads", {heads: str(heads) for heads in WIDE}),
-        shapes(experiments.full_heads(heads=chosen.wide)),
+        shapes(experiments.full_heads(heads=settings.wide)),
         Words(
-            f"Here every head has matrices of the full width, so each more head costs more: **{full}** parameters. "
-            f"Most code, this one too, shares the width among the heads: {shared}, however many there are."
+            f"Here every head has matrices of the full width, so each more head costs more: **{full_count}** "
+            f"parameters. Most code, this one too, shares the width among the heads: {shared_count}, however many "
+            "there are."
         ),
     )
-    stages = experiments.patches(chosen.side, chosen.cut)
+    stages = experiments.patches(settings.side, settings.cut)
     tokens, width = stages[-1][1]
     yield Fold(
         "A picture of 128 pixels as tokens of 32 numbers",
@@ -191,29 +192,29 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
         ),
         shapes(stages),
         Words(
-            f"({chosen.side} ÷ {chosen.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). Only "
-            "E knows how large a patch is."
+            f"({settings.side} ÷ {settings.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). "
+            "Only E knows how large a patch is."
         ),
     )
-    yield names_in_other_code(chosen)
+    yield names_in_other_code(settings)
 
 
-def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("example", "Example", EXAMPLES)
-    if chosen.example == "picture":
+    if settings.example == "picture":
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
         yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
         yield Wait("Walking through the layer …")
-        yield Drawing("steps", packed_walk(subject, layer_of(chosen.at, subject)), DRAWN)
+        yield Drawing("steps", packed_walk(subject, layer_of(settings.at, subject)), DRAWN)
     else:
         note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
         yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
         yield Drawing("steps", packed_random_walk(), DRAWN)
-    yield Ask(question_about(subject, chosen.example), chosen.example)
+    yield Ask(question_about(subject, settings.example), settings.example)
     yield from exercises()
     yield Wait("Running the network on this picture …")
-    yield whole_table(subject, layer_of(chosen.table_layer, subject), chosen.table_head)
-    yield from other_texts(chosen)
+    yield whole_table(subject, layer_of(settings.table_layer, subject), settings.table_head)
+    yield from other_texts(settings)
 
 
 # The drawing ----------------------------------------------------------------------------------------------------------
@@ -233,8 +234,8 @@ def tokens_of(subject: Subject) -> int:
     """The number of tokens in the drawing's walk, whose input size differs from the microscope's."""
     from playground.lessons.walk import size_of_walk
 
-    c, (high, wide) = subject.vit.config, size_of_walk(subject.vit, subject.image)
-    return (high // c.patch_size) * (wide // c.patch_size) + len(c.prefix)
+    config, (height, width) = subject.vit.config, size_of_walk(subject.vit, subject.image)
+    return (height // config.patch_size) * (width // config.patch_size) + len(config.prefix)
 
 
 @cache
@@ -255,18 +256,18 @@ def packed_random_walk() -> bytes:
 
 
 def exercises() -> Iterator[Part]:
-    right = tuple(ASKED.values())
+    solution = tuple(ASKED.values())
     yield Exercise(
         "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
         "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 "
         "heads can share evenly.",
         hint="*Your own numbers*. Which of the four is which?",
         id="shapes_numbers",
-        done=entered(*right),
+        done=entered(*solution),
         tempting=[
             (entered(*order), "The right numbers at other places: the scores are batch × heads × tokens × tokens.")
-            for order in permutations(right)
-            if order != right
+            for order in permutations(solution)
+            if order != solution
         ],
     )
     yield think(
@@ -292,32 +293,32 @@ def entered(*numbers: int) -> When:
 
 def whole_table(subject: Subject, layer: int, head: int) -> Fold:
     """All N × N weights of one head; the drawing of the nine steps shows 64 rows of it."""
-    seen = subject.trace()
-    title = f"The whole table: {seen.tokens:,} × {seen.tokens:,} weights of one head"
+    trace = subject.trace()
+    title = f"The whole table: {trace.tokens:,} × {trace.tokens:,} weights of one head"
     choices = Row(
         choice_of_layer(subject, "table_layer", "Layer of the table"),
-        Slider("table_head", "Head of the table", {n: str(n) for n in range(seen.heads)}),
+        Slider("table_head", "Head of the table", {n: str(n) for n in range(trace.heads)}),
     )
-    if seen.tokens > MOST_TABLE:
+    if trace.tokens > MOST_TABLE:
         note = f"With more than {MOST_TABLE:,} tokens the table would be larger than a screen; choose a coarser grid."
         return Fold(title, choices, Words(note))
-    head = min(head, seen.heads - 1)
-    end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
-    front = f"The first {len(seen.prefix)} rows and columns belong to no patch. " if seen.prefix else ""
+    head = min(head, trace.heads - 1)
+    scale_end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
+    prefix_sentence = f"The first {len(trace.prefix)} rows and columns belong to no patch. " if trace.prefix else ""
     note = (
-        f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(end)} and more. {front}Stripes "
-        "beside the diagonal are neighbours above and below, one row of the picture apart."
+        f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(scale_end)} and more. "
+        f"{prefix_sentence}Stripes beside the diagonal are neighbours above and below, one row of the picture apart."
     )
-    width = min(760, max(392, seen.tokens))
+    width = min(760, max(392, trace.tokens))
     picture = Picture(table, width=width, kind="png", words=f"layer {layer}, head {head}")
     return Fold(title, choices, Words(note, small=True), picture)
 
 
 def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
     """The end of the colour scale, and the table as a PNG."""
-    seen = subject.trace()
+    trace = subject.trace()
     with subject.turns():
-        weights = seen.matrix(layer, head)  # (tokens, tokens)
+        weights = trace.matrix(layer, head)  # (tokens, tokens)
     return colour_scale_end(weights), table_of(weights)
 
 

@@ -228,7 +228,7 @@ class Question:
 
 
 def quiz() -> tuple[Question, ...]:
-    tokens, wider = (224 // 16) ** 2, (384 // 16) ** 2
+    tokens, more_tokens = (224 // 16) ** 2, (384 // 16) ** 2
     return (
         Question(
             "A picture of 224 × 224 pixels is cut into patches of 16 × 16. How many patches are that?",
@@ -265,7 +265,8 @@ def quiz() -> tuple[Question, ...]:
         Question(
             "From 224 to 384 pixels at patch 16, the number of scores between patches grows by about",
             ("1.7 times", "2.9 times", "8.6 times", "16 times"), 2,
-            f"{tokens} patches become {wider}, and scores go with the square: {(wider / tokens) ** 2:.1f} times.",
+            f"{tokens} patches become {more_tokens}, and scores go with the square: {(more_tokens / tokens) ** 2:.1f} "
+            "times.",
         ),
         Question(
             "To hide a token from all others, one",
@@ -310,9 +311,9 @@ class Sheet:
 
     queries: list[list[float]]
     keys: list[list[float]]
-    products: list[float]  # q·k of the token that asks
-    scores: list[float]  # ÷ √2
-    powers: list[float]  # e to the scores
+    products: list[float]  # the asking token's query times each key
+    scores: list[float]  # the products ÷ √2
+    powers: list[float]  # e to the power of each score
     weights: list[float]
     all: list[list[float]]  # the rows of all tokens
     mixture: float  # the mean of the values, weighted by the row of the token that asks

@@ -54,29 +54,31 @@ def runs() -> tuple[Timelapse, Timelapse]:
     return timelapse.read(TIMELAPSE), timelapse.read(TAUGHT_CURVES)
 
 
-def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def pair(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training import evaluate
     from playground.training.recipe import Recipe
     from playground.training.timelapse import used_beginnings
 
-    untold, taught = runs()
-    steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold, taught))
+    untold_run, taught_run = runs()
+    steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold_run, taught_run))
     yield Words(
         f"One architecture, trained twice from random parameters ({steps} steps). A line is a head: how much attention "
         "of an object’s patches stays on their own object. Dashed: an even row. Dotted: a filter of colour and "
         "nearness, without a network."
     )
-    starts = tuple(
-        beginning for beginning in used_beginnings(Recipe(), taught) if beginning.told and beginning.loss != "looked"
+    told_beginnings = tuple(
+        beginning
+        for beginning in used_beginnings(Recipe(), taught_run)
+        if beginning.told and beginning.loss != "looked"
     )
-    named_runs = zip(RUNS, (untold, taught), strict=True)
+    named_runs = zip(RUNS, (untold_run, taught_run), strict=True)
     yield Row(*(Chart(drawn(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
     yield Ask(guided_run_question())
     title = f"run {WITH}, the heads that were told"
     yield After(
         "training_told",
-        Chart(drawn(taught, title, starts), "own object told", 330),
-        Words(outcome_words(untold, taught, starts)),
+        Chart(drawn(taught_run, title, told_beginnings), "own object told", 330),
+        Words(outcome_words(untold_run, taught_run, told_beginnings)),
         Fold(
             "More: how the two runs differ",
             Words(
@@ -100,23 +102,23 @@ def guided_run_question() -> Question:
     )  # fmt: skip
 
 
-def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figure:
+def drawn(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) -> go.Figure:
     """Share on the own object by step, one line a head and one point a saved moment. Heads that a loss asked to stay on
     objects are coloured. The lines have a gap at the step at which that loss began: nothing was measured between the
     moments before and after that step."""
-    mass = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
-    guided = {head for beginning in begins if beginning.loss == "gathered" for head in beginning.told}
-    began_step = next((beginning.step for beginning in begins if beginning.loss == "gathered"), None)
+    shares = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
+    guided_heads = {head for beginning in loss_beginnings if beginning.loss == "gathered" for head in beginning.told}
+    began_step = next((beginning.step for beginning in loss_beginnings if beginning.loss == "gathered"), None)
     steps: list[float | None] = [max(FIRST, moment.step) for moment in run.moments]
     if began_step is not None:
-        gap = sum(moment.step < began_step for moment in run.moments)
-        steps.insert(gap, None)
-        mass = np.insert(mass, gap, np.nan, axis=0)
+        gap_index = sum(moment.step < began_step for moment in run.moments)
+        steps.insert(gap_index, None)
+        shares = np.insert(shares, gap_index, np.nan, axis=0)
     figure = go.Figure()
-    for layer, head in sorted(np.ndindex(*mass.shape[1:]), key=lambda place: place in guided):
-        is_told = (layer, head) in guided
+    for layer, head in sorted(np.ndindex(*shares.shape[1:]), key=lambda place: place in guided_heads):
+        is_told = (layer, head) in guided_heads
         figure.add_scatter(
-            x=steps, y=100 * mass[:, layer, head], mode="lines+markers" if is_told else "lines", showlegend=False,
+            x=steps, y=100 * shares[:, layer, head], mode="lines+markers" if is_told else "lines", showlegend=False,
             connectgaps=False,
             line={"color": TOLD if is_told else QUIET, "width": 3 if is_told else 1.2},
             hovertemplate=f"layer {layer}, head {head}: %{{y:.0f}} % at step %{{x:,}}<extra></extra>",
@@ -137,28 +139,28 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
     return figure.update_layout(title={"text": title, "x": 0})
 
 
-def outcome_words(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, ...]) -> str:
-    gathered = next(beginning for beginning in begins if beginning.loss == "gathered")
-    best, (layer, head) = float(untold.moments[-1].mass[BEST_HEAD]), BEST_HEAD
-    last_before = [moment for moment in taught.moments if moment.step < gathered.step][-1]
-    first_after = next(moment for moment in taught.moments if moment.step >= gathered.step)
-    before, after, end = (
-        float(np.mean([moment.mass[head] for head in gathered.told]))
+def outcome_words(untold: Timelapse, taught: Timelapse, loss_beginnings: tuple[Beginning, ...]) -> str:
+    guidance = next(beginning for beginning in loss_beginnings if beginning.loss == "gathered")
+    best_share, (layer, head) = float(untold.moments[-1].mass[BEST_HEAD]), BEST_HEAD
+    last_before = [moment for moment in taught.moments if moment.step < guidance.step][-1]
+    first_after = next(moment for moment in taught.moments if moment.step >= guidance.step)
+    share_before, share_after, share_at_end = (
+        float(np.mean([moment.mass[head] for head in guidance.told]))
         for moment in (last_before, first_after, taught.moments[-1])
     )
     return (
-        f"Run **{WITH}** was told from step {gathered.step:,} on: its {len(gathered.told)} coloured heads stood at "
-        f"{percent(before)} at step {last_before.step:,}, at {percent(after)} at step {first_after.step:,}, and "
-        f"end at {percent(end)}. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 "
-        f"finds alike, and not where to look. Its head that is best on other scenes, head {head} of layer {layer}, "
-        f"reaches {percent(best)}, {best / untold.chance:.0f} times an even row. But near patches of one colour are "
-        f"mostly of one object: the filter reaches {percent(FILTER_SHARE)}. A map does not show which of the two ways "
-        "it came about."
+        f"Run **{WITH}** was told from step {guidance.step:,} on: its {len(guidance.told)} coloured heads stood at "
+        f"{percent(share_before)} at step {last_before.step:,}, at {percent(share_after)} at step "
+        f"{first_after.step:,}, and end at {percent(share_at_end)}. Run **{WITHOUT}** was told which average to "
+        "predict, that of the patches which DINOv2 finds alike, and not where to look. Its head that is best on other "
+        f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold.chance:.0f} times "
+        "an even row. But near patches of one colour are mostly of one object: the filter reaches "
+        f"{percent(FILTER_SHARE)}. A map does not show which of the two ways it came about."
     )
 
 
 LAYERS = 6  # of the model in the time-lapse
-SIDE = 640  # pixels of the picture
+SIDE = 640  # pixels along the picture's longer side
 MOST_HEADS = 20  # layers, and heads of a layer, that an address can name
 SHARPER = 2  # bits: a head counts as sharp once its entropy has fallen by this much since the start
 LOSSES = {  # what each loss of the bundled model's run asks for; see workshop/distil.py
@@ -187,16 +189,16 @@ def beginnings() -> tuple[Beginning, ...]:
 # The time-lapse -------------------------------------------------------------------------------------------------------
 
 
-def timelapse(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training.recipe import Emergent
     from playground.training.timelapse import first_with_a_habit
 
     run = timelapse_run()
     step, habits = first_with_a_habit(run)
     yield Ask(when_a_habit(step, run))
-    losses = "\n".join(f"- *{name}*: {LOSSES[name]}" for name in run.losses)
-    changes = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
-    layer = min(chosen.layer, LAYERS - 1)
+    loss_lines = "\n".join(f"- *{name}*: {LOSSES[name]}" for name in run.losses)
+    change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
+    layer = min(settings.layer, LAYERS - 1)
     jpeg = smaller(subject.sample(run.sample).jpeg, SIDE)
     blob = subject.kept(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))
     yield After(
@@ -208,8 +210,8 @@ def timelapse(subject: Subject, chosen: Settings) -> Iterator[Part]:
             "weights; none knows the objects’ masks. But its teacher chose the patches of the average, and whoever "
             "looks at those knows it."
         ),
-        Fold("More: what its losses ask it to predict", Words(losses)),
-        Fold("More: what changes on the way, the dotted lines of the charts", Words(changes)),
+        Fold("More: what its losses ask it to predict", Words(loss_lines)),
+        Fold("More: what changes on the way, the dotted lines of the charts", Words(change_lines)),
         Fold(
             "More: how its parameters begin",
             Words(
@@ -229,14 +231,14 @@ def when_a_habit(step: int, run: Timelapse) -> Question:
 
     curve = run.curve[run.curve[:, 0] > 0]
     drawn_steps = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
-    total = drawn_steps[:, 1:].sum(1)
+    loss_sums = drawn_steps[:, 1:].sum(1)
     first_moment = run.moments[0]
     prose = (
         "One run of the bundled model. At step 0 chance decides whom a patch listens to: a row spreads over about "
         f"{2 ** first_moment.habits.entropy.mean():.0f} of the {unpack(first_moment.trace)[0]['tokens']} tokens. After "
         "your guess **play**: the attention of one patch changes."
     )
-    return when(step, run.moments[-1].step, drawn_steps[:, 0].tolist(), (total / total[0]).tolist(), prose)
+    return when(step, run.moments[-1].step, drawn_steps[:, 0].tolist(), (loss_sums / loss_sums[0]).tolist(), prose)
 
 
 def when(step: int, last_step: int, steps: Sequence[float], losses: Sequence[float], prose: str) -> Question:
@@ -263,19 +265,19 @@ def when(step: int, last_step: int, steps: Sequence[float], losses: Sequence[flo
 
 
 def sharp_exercise(run: Timelapse) -> Exercise:
-    bits, sharp = sharp_bits(run), first_sharp(run)
-    share = share_of_the_fall(run, sharp)
+    bits, sharp_moment = sharp_bits(run), first_sharp(run)
+    share = share_of_the_fall(run, sharp_moment)
     later_steps = [
-        moment.step for moment in run.moments[:-1] if moment.step > sharp.step
+        moment.step for moment in run.moments[:-1] if moment.step > sharp_moment.step
     ]  # the page opens at moments[-1]
     return Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER} fewer "
         "than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
-        f"{'After' if share > 0.5 else 'Before'}: at step {sharp.step:,} the sum of the losses has done "
+        f"{'After' if share > 0.5 else 'Before'}: at step {sharp_moment.step:,} the sum of the losses has done "
         f"{percent(share)} of all its falling.",
         hint="Each line of the chart *Entropy of the heads* is a head. Follow the lowest.",
         id="training_sharp",
-        done=When({"moment": [sharp.step]}),
+        done=When({"moment": [sharp_moment.step]}),
         answers=tuple(
             (
                 time,
@@ -305,8 +307,8 @@ def share_of_the_fall(run: Timelapse, moment: Moment) -> float:
 
 
 def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> Exercise:
-    heads = sorted({head for with_habit in habits.values() for head in with_habit})
-    named_heads = "; ".join(f"*{kind}*: {heads_in_words(with_habit)}" for kind, with_habit in habits.items())
+    heads = sorted({head for habit_heads in habits.values() for head in habit_heads})
+    named_heads = "; ".join(f"*{kind}*: {heads_in_words(habit_heads)}" for kind, habit_heads in habits.items())
     return Exercise(
         "Go to the first moment at which a head has a habit, and choose such a head.",
         f"At step {step:,}: {named_heads}.",
@@ -319,13 +321,13 @@ def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> 
 
 def heads_in_words(heads: list[Head]) -> str:
     """For example "head 0 of layer 2, heads 1 and 4 of layer 3"."""
-    layers: dict[int, list[str]] = {}
+    heads_by_layer: dict[int, list[str]] = {}
     for layer, head in heads:
-        layers.setdefault(layer, []).append(str(head))
+        heads_by_layer.setdefault(layer, []).append(str(head))
     groups = []
-    for layer, (*other_heads, last_head) in layers.items():
-        plural, listed = ("s", ", ".join(other_heads) + " and ") if other_heads else ("", "")
-        groups.append(f"head{plural} {listed}{last_head} of layer {layer}")
+    for layer, (*other_heads, last_head) in heads_by_layer.items():
+        plural, others_words = ("s", ", ".join(other_heads) + " and ") if other_heads else ("", "")
+        groups.append(f"head{plural} {others_words}{last_head} of layer {layer}")
     return ", ".join(groups)
 
 
@@ -336,7 +338,7 @@ SETTINGS: dict[str, Setting] = {
     "learner": LEARNER,
     "patch": Written("", pattern=r"\d{1,2},\d{1,2}"),
 }
-FIRST_HABITS = 1  # the layer in which heads first have a habit; a test checks it
+FIRST_HABITS = 1  # the layer in which heads first have a habit, as a test checks
 
 LESSON = Lesson(
     "training",

@@ -30,7 +30,7 @@ ALONE, TOLD = "alone", "told"  # the two models, as training/quick.py calls them
 NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
 LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
 LEARNER = Setting.of(ALONE, NAMES)
-FINE = 96  # pixels of a field on the screen
+FINE = 96  # pixels along a field of the board
 LARGE = 0.25  # share of a patch's attention on its twin, well above chance
 PAIR = "one pair: each has to name the other’s colour"
 NEEDS = (
@@ -52,33 +52,33 @@ class Trial:
         return self.learned[ALONE].lapse.moments[-1].step if self.learned else 0
 
 
-def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def now(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training import quick
 
     trial: Trial | None = subject.come_to("two")
-    learned = trial.learned if trial else {}
+    learners = trial.learned if trial else {}
     last_step = quick.Pairs().steps
     yield Words(
         "On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, the other "
-        f"patch with the same sign.{outcome_words(trial, last_step) if learned and not subject.at_work('two') else ''}"
+        f"patch with the same sign.{outcome_words(trial, last_step) if learners and not subject.at_work('two') else ''}"
     )
-    yield Run("two", "Train again" if learned else "Train now", lambda former: training(subject, former), NEEDS)
-    if not learned:
+    yield Run("two", "Train again" if learners else "Train now", lambda former: training(subject, former), NEEDS)
+    if not learners:
         yield Ask(board_question(trial.seed if trial else 0))
     else:
         yield Choice("learner", "Which of the two", NAMES)
-        yield Drawing("reel", reel(trial, chosen.learner, subject.at_work("two")), ("layer", "head", "patch"))
-        yield Row(*curves(learned, last_step))
+        yield Drawing("reel", reel(trial, settings.learner, subject.at_work("two")), ("layer", "head", "patch"))
+        yield Row(*curves(learners, last_step))
         if trial.step == last_step:
-            yield Words(" ".join(best_head_words(name, learner) for name, learner in learned.items()))
+            yield Words(" ".join(best_head_words(name, learner) for name, learner in learners.items()))
     yield Exercise(
         "Train the two. Show the model in which one head is told, and in it that head.",
-        which_first(learned) if learned else "Train them: then this answer counts the steps.",
+        which_first(learners) if learners else "Train them: then this answer counts the steps.",
         hint="One choice stands above the picture, layers and heads below it, and a line says which head is told.",
         id="training_told_head",
-        done=bool(learned) and told_head_of(TOLD),
+        done=bool(learners) and told_head_of(TOLD),
         tempting=[
-            (bool(learned) and told_head_of(ALONE),
+            (bool(learners) and told_head_of(ALONE),
              "The head is right, but this is the model that nobody tells."),
         ],
     )  # fmt: skip
@@ -93,31 +93,37 @@ def outcome_words(trial: Trial, last_step: int) -> str:
     )
 
 
-def training(subject: Subject, former: Trial | None) -> Generator[Wait, None, None]:
+def training(subject: Subject, former_trial: Trial | None) -> Generator[Wait, None, None]:
     """Trains a new trial and yields its progress. Each run starts from other parameters than the run before."""
     from playground.training import quick
 
-    trial = Trial(former.seed + 1 if former else 0)
+    trial = Trial(former_trial.seed + 1 if former_trial else 0)
     yield Wait("Beginning…", come_to=trial)
     with subject.turns() as give_way:
-        for learned in quick.train_now(quick.recipes(trial.seed), give_way):
-            trial.learned = learned
-            words = f"Learning: step **{trial.step}** of {quick.Pairs().steps}."
-            yield Wait(words, come_to=trial)
+        for learners in quick.train_now(quick.recipes(trial.seed), give_way):
+            trial.learned = learners
+            progress = f"Learning: step **{trial.step}** of {quick.Pairs().steps}."
+            yield Wait(progress, come_to=trial)
 
 
 def board_question(seed: int) -> Question:
     from playground.training import quick
 
-    fine = quick.image(seed, FINE)
-    pair_picture = pictures.only_patches(fine, quick.FIELDS, quick.pair(seed), PAIR)
-    photo = Photo(jpegs.small_url(jpegs.as_jpeg(fine)), quick.FIELDS, fine.width / fine.height, beside=pair_picture)
-    c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
+    board_image = quick.image(seed, FINE)
+    pair_picture = pictures.only_patches(board_image, quick.FIELDS, quick.pair(seed), PAIR)
+    photo = Photo(
+        jpegs.small_url(jpegs.as_jpeg(board_image)),
+        quick.FIELDS,
+        board_image.width / board_image.height,
+        beside=pair_picture,
+    )
+    config, (layer, head) = quick.SMALL, quick.TOLD_HEAD
     return twin_question(
         photo,
-        f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {c.depth} layers, {c.heads} heads "
-        f"and {quick.weights():,} parameters each, the same random ones at the beginning, the same boards. The only "
-        f"difference: in one of them a second loss tells head {head} of layer {layer} where the twin is.",
+        f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {config.depth} layers, "
+        f"{config.heads} heads and {quick.weights():,} parameters each, the same random ones at the beginning, the "
+        f"same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where the "
+        "twin is.",
     )
 
 
@@ -147,11 +153,11 @@ def reel(trial: Trial, name: str, growing: bool) -> bytes:
     from playground.training import quick
 
     learner = trial.learned[name]
-    mass, layer, head = learner.best
+    share, layer, head = learner.best
     return of_a_learner(
         f"{trial.id}-{name}", learner.lapse, jpegs.as_jpeg(quick.image(trial.seed, FINE)), planned=quick.planned(),
         growing=growing, told=learner.told, habits=quick.HABITS, kinds=quick.kinds,
-        first=(layer, head) if mass > LARGE else quick.TOLD_HEAD,
+        first=(layer, head) if share > LARGE else quick.TOLD_HEAD,
     )  # fmt: skip
 
 
@@ -165,19 +171,21 @@ def told_head_of(learner: str) -> When:
 # Charts that compare the two models -----------------------------------------------------------------------------------
 
 
-def curves(learned: dict[str, Learner], last_step: int) -> Iterator[Chart]:
+def curves(learners: dict[str, Learner], last_step: int) -> Iterator[Chart]:
     from playground.training import quick
 
-    steps = [moment.step for moment in learned[ALONE].lapse.moments]
-    right = {name: learner.right for name, learner in learned.items()}
-    yield Chart(in_one_chart("Right answers", steps, right, quick.GUESS, "a guess", last_step), "now_right", 240)
-    looks = {name: [float(moment.mass.max()) for moment in learner.lapse.moments] for name, learner in learned.items()}
+    steps = [moment.step for moment in learners[ALONE].lapse.moments]
+    right_shares = {name: learner.right for name, learner in learners.items()}
+    yield Chart(in_one_chart("Right answers", steps, right_shares, quick.GUESS, "a guess", last_step), "now_right", 240)
+    twin_shares = {
+        name: [float(moment.mass.max()) for moment in learner.lapse.moments] for name, learner in learners.items()
+    }
     title = "Attention on the twin, best head"
-    yield Chart(in_one_chart(title, steps, looks, quick.EVEN, "even", last_step), "now_twin", 240)
+    yield Chart(in_one_chart(title, steps, twin_shares, quick.EVEN, "even", last_step), "now_twin", 240)
 
 
 def in_one_chart(
-    title: str, steps: list[int], values: dict, chance: float, chance_is: str, last_step: int
+    title: str, steps: list[int], values: dict, chance: float, chance_words: str, last_step: int
 ) -> go.Figure:  # fmt: skip
     """A line for each model, and a dashed line at the level of chance."""
     figure = go.Figure()
@@ -188,7 +196,7 @@ def in_one_chart(
         )
     figure.add_hline(
         y=100 * chance, line={"dash": "dash", "color": "gray", "width": 1},
-        annotation={"text": f"{chance_is}: {percent(chance)}", "yanchor": "bottom"},
+        annotation={"text": f"{chance_words}: {percent(chance)}", "yanchor": "bottom"},
     )  # fmt: skip
     figure.update_xaxes(title="step", range=[0, last_step])
     figure.update_yaxes(range=[0, 102], ticksuffix=" %", hoverformat=".0f")
@@ -199,19 +207,19 @@ def first_steps(learner: Learner) -> tuple[int | None, int | None]:
     """The first step at which the best head looks at twins, and the first at which most answers are right; None if
     there is no such step yet."""
     moments = learner.lapse.moments
-    looking, right = (
+    looking_step, right_step = (
         next((moment.step for moment, value in zip(moments, values, strict=True) if value > level), None)
         for values, level in (([float(m.mass.max()) for m in moments], LARGE), (learner.right, 0.5))
     )
-    return looking, right
+    return looking_step, right_step
 
 
-def which_first(learned: dict[str, Learner]) -> str:
-    last_step = learned[ALONE].lapse.moments[-1].step
-    looking = {name: first_steps(learner)[0] for name, learner in learned.items()}
+def which_first(learners: dict[str, Learner]) -> str:
+    last_step = learners[ALONE].lapse.moments[-1].step
+    looking_steps = {name: first_steps(learner)[0] for name, learner in learners.items()}
     lines = [
         f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {last_step}")
-        for name, step in looking.items()
+        for name, step in looking_steps.items()
     ]
     return f"More than {percent(LARGE)} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."
 
@@ -220,15 +228,18 @@ def best_head_words(name: str, learner: Learner) -> str:
     """A sentence about the learner's best head."""
     from playground.training.quick import EVEN
 
-    mass, layer, head = learner.best
-    looking, right = first_steps(learner)
+    share, layer, head = learner.best
+    looking_step, right_step = first_steps(learner)
     since_words = (
-        f"; above {percent(LARGE)} from step {looking} on, more than half of the answers right from step {right} on"
-        if None not in (looking, right)
+        f"; above {percent(LARGE)} from step {looking_step} on, more than half of the answers right from step "
+        f"{right_step} on"
+        if None not in (looking_step, right_step)
         else ""
     )
-    times = f"{mass / EVEN:.0f} × even"
-    sentence = f"head {head} of layer {layer} gives the twin {percent(mass)} of its attention ({times}){since_words}."
+    ratio_words = f"{share / EVEN:.0f} × even"
+    sentence = (
+        f"head {head} of layer {layer} gives the twin {percent(share)} of its attention ({ratio_words}){since_words}."
+    )
     return (
         f"**Told:** {sentence}"
         if name == TOLD
@@ -239,14 +250,14 @@ def best_head_words(name: str, learner: Learner) -> str:
 # Packs a training run for microscope/lessons/reel.js: its curves, and the attention at each of its moments.
 
 
-def of_a_layer(run: Timelapse, layer: int, begins: Sequence[Beginning], jpeg: bytes) -> bytes:
+def of_a_layer(run: Timelapse, layer: int, loss_beginnings: Sequence[Beginning], jpeg: bytes) -> bytes:
     """Packs one layer at each moment: all layers would be too many bytes."""
     from playground.analysis.heads import HABITS
 
     traces = [layer_of(moment.trace, layer) for moment in run.moments]
     header = {
         "run": "bundled", "planned": len(run.moments),
-        "begins": [[beginning.step, beginning.short] for beginning in begins],
+        "begins": [[beginning.step, beginning.short] for beginning in loss_beginnings],
         "aim": "On the patch's own object", "told": [], "growing": False, "first": None,
     }  # fmt: skip
     return _packed(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.kinds(moment.mass))
@@ -287,8 +298,8 @@ def _packed(
 
 
 def layer_of(data: bytes, layer: int) -> bytes:
-    """The same pack with only this layer."""
+    """The pack `data` with only this layer."""
     header, arrays = unpack(data)
-    place = header["held"].index(layer)
+    index = header["held"].index(layer)
     del header["sections"], arrays["value_norms"]
-    return pack(header | {"held": [layer]}, {name: array[place : place + 1] for name, array in arrays.items()})
+    return pack(header | {"held": [layer]}, {name: array[index : index + 1] for name, array in arrays.items()})

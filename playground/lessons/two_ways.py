@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 KERNELS = (3, 5, 7)
 MOST_TOKENS = 16384
 TOKENS = (64, 196, 576, 1024, 4096, MOST_TOKENS)
-MOST_MOVED = 3  # patches
+MOST_MOVED = 3  # most patches by which the picture is moved
 
 
 # How far --------------------------------------------------------------------------------------------------------------
@@ -68,29 +68,29 @@ def field_question() -> Question:
     )  # fmt: skip
 
 
-def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def far(subject: Subject, settings: Settings) -> Iterator[Part]:
     habits = yield from measuring(subject)
-    seen, k = subject.trace(), chosen.kernel
+    trace, k = subject.trace(), settings.kernel
     yield Words(
         "A convolution reads k × k patches. A stack of convolutions reads 1 + layers · (k − 1) patches across: its "
         "**receptive field**. Attention may look at every patch in the first layer. The dots say how far heads look."
     )
     yield Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
-    heads, stack = Measured("distances", habits.distance.ravel().tolist()), measured(seen, "reaches", kernel=k)
-    yield Chart(how_far(habits.distance, stack.value, k), "how-far", 320, own={0: heads, 1: stack})
+    dots, line = Measured("distances", habits.distance.ravel().tolist()), measured(trace, "reaches", kernel=k)
+    yield Chart(how_far(habits.distance, line.value, k), "how-far", 320, own={0: dots, 1: line})
     yield Ask(field_question())
     yield Stays(any_convolution(subject))
     yield Words(
         f"This picture is {{side}} patches long. A {k}×{k} stack needs **{{layers}} layers** until one edge can hear "
         f"of the other; attention needs one. In layer 0 the heads of {subject.model} look {{distance:.1f}} patches "
         "away on average; an even row would look {even:.1f} patches away.",
-        values={"side": measured(seen, "longer_side"), "layers": measured(seen, "layers_needed", kernel=k),
+        values={"side": measured(trace, "longer_side"), "layers": measured(trace, "layers_needed", kernel=k),
                 "distance": Measured("mean_distance", float(habits.distance[0].mean()), {"layer": 0}),
-                "even": measured(seen, "even_distance")},
+                "even": measured(trace, "even_distance")},
     )  # fmt: skip
 
 
-def how_far(distance: np.ndarray, half: list[float], k: int) -> go.Figure:
+def how_far(distance: np.ndarray, reaches: list[float], k: int) -> go.Figure:
     """distance: (layers, heads)"""
     layers = np.arange(len(distance))
     figure = go.Figure()
@@ -99,7 +99,7 @@ def how_far(distance: np.ndarray, half: list[float], k: int) -> go.Figure:
         marker={"size": 8, "color": WEIGHTS}, hovertemplate="layer %{x}: %{y:.1f} patches<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
-        x=layers, y=half, mode="lines+markers", name=f"{k}×{k} convolutions: farthest",
+        x=layers, y=reaches, mode="lines+markers", name=f"{k}×{k} convolutions: farthest",
         line={"color": CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
     )  # fmt: skip
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
@@ -132,43 +132,43 @@ def any_convolution(subject: Subject) -> Fold:
 # A shifted picture ----------------------------------------------------------------------------------------------------
 
 
-def shift_question(difference: float, layer: int, head: int, convolution: str, shown: Pictures) -> Question:
-    """`difference`: in per cent; `convolution`: the words for what the shift does to a convolution's outputs."""
+def shift_question(difference: float, layer: int, head: int, convolution_text: str, pictures: Pictures) -> Question:
+    """`difference`: per cent of the weight; `convolution_text`: what the shift does to a convolution's outputs."""
     return Question(
         "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
         Number(0, 100, " %"), difference,
         f"That is the mean over all heads of layer {layer} and over all places that both pictures show. Below is one "
-        f"row: head {head}, the outlined place. A convolution’s answers at these places {convolution}.",
+        f"row: head {head}, the outlined place. A convolution’s answers at these places {convolution_text}.",
         prose=PROSE,
         tempting=(
             ((0, 0.4), "So it would be with a convolution, away from the edges."),
             ((90, 100), "Most of what a patch is compared with has moved along, so most of its weight stays."),
         ),
-        picture=shown,
+        picture=pictures,
     )  # fmt: skip
 
 
-def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
     layer, head = subject.shown
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
-    shift = shifted_crops(subject, chosen.moved)
-    context = f"{subject.about} {shift.patches} {layer} {head}"
-    yield Ask(shift_question(100 * shift.apart, layer, head, convolution_words(shift), crop_pictures(shift)), context)
+    crops = shifted_crops(subject, settings.moved)
+    context = f"{subject.about} {crops.patches} {layer} {head}"
+    yield Ask(shift_question(100 * crops.apart, layer, head, convolution_words(crops), crop_pictures(crops)), context)
     by_one, by_most = (shifted_crops(subject, patch_count).apart for patch_count in (1, MOST_MOVED))
     yield After(
         "two_ways_shift",
         Words(
             f"The same place asks (in white), layer {layer}, head {head}. After the last layer its features have a "
-            f"cosine of **{float(shift.features.mean()):.3f}** on average, of {float(shift.features.min()):.3f} at "
+            f"cosine of **{float(crops.features.mean()):.3f}** on average, of {float(crops.features.min()):.3f} at "
             "worst: every patch has another position, and a column of patches leaves while another comes in."
         ),
         Fold(
             "More: and a convolution?",
             Words(
-                f"Away from the edges its answers {convolution_words(shift)}: the picture moved by whole patches. "
+                f"Away from the edges its answers {convolution_words(crops)}: the picture moved by whole patches. "
                 "Moved by a single pixel, the patch embedding, a convolution with a stride of a whole patch, changes "
-                f"by {percent(shift.one_pixel)} of its length."
+                f"by {percent(crops.one_pixel)} of its length."
             ),
         ),
         Exercise(
@@ -195,12 +195,12 @@ def shifted_crops(subject: Subject, patches: int) -> Shifted:
 
 
 def crop_pictures(shift: Shifted) -> Pictures:
-    spots = [(shift.query[0], shift.query[1] + by) for by in (shift.patches, 0)]
+    spots = [(shift.query[0], shift.query[1] + offset) for offset in (shift.patches, 0)]
     pairs = list(zip(shift.pictures, shift.rows, spots, strict=True))
-    first, second = (data_url(outlined(cut, shift.grid, spot)) for cut, _, spot in pairs)
-    before, after = (data_url(lit(cut, row, spot)) for cut, row, spot in pairs)
+    first, second = (data_url(outlined(crop, shift.grid, spot)) for crop, _, spot in pairs)
+    first_map, second_map = (data_url(lit(crop, row, spot)) for crop, row, spot in pairs)
     aspect = shift.pictures[0].width / shift.pictures[0].height
-    return Pictures((first, second), (before, after), ("as it was", f"moved by {shift.patches}"), aspect)
+    return Pictures((first, second), (first_map, second_map), ("as it was", f"moved by {shift.patches}"), aspect)
 
 
 def convolution_words(shift: Shifted) -> str:
@@ -232,7 +232,7 @@ def parameters_question(d: int) -> Question:
     )  # fmt: skip
 
 
-def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def built(subject: Subject, settings: Settings) -> Iterator[Part]:
     width = subject.vit.config.width
     yield Words(
         "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before "
@@ -240,7 +240,7 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     yield Ask(parameters_question(width), str(width))
     yield Choice("reads", "Look at", READS)
-    yield from side_by_side(subject, chosen.reads)
+    yield from side_by_side(subject, settings.reads)
     yield Fold("More: bias by bias", Table(
         ("", "convolution", "attention"),
         (
@@ -284,23 +284,23 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     """Two maps of one place: the patches that a 3 × 3 kernel may read, or mixes, and those of attention."""
     import torch
 
-    another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    look = subject.sample(another) if reads == "other" else subject
-    seen, (layer, head) = look.trace(), subject.shown
-    rows, columns = seen.grid
+    other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
+    look = subject.sample(other_sample) if reads == "other" else subject
+    trace, (layer, head) = look.trace(), subject.shown
+    rows, columns = trace.grid
     spot = (rows // 2, columns // 2)
-    kernel = torch.zeros(rows, columns)
-    kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
-    asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
-    cut, verb = small(look.image), "may read" if reads == "may" else "mixes"
+    kernel_row = torch.zeros(rows, columns)
+    kernel_row[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
+    attention_row = torch.ones(rows, columns) if reads == "may" else trace.on_grid(trace.row(layer, head, spot))
+    picture, verb = small(look.image), "may read" if reads == "may" else "mixes"
     kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
-    count = {"patches": measured(seen, "patches")}
-    mixing = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=count)
+    patch_values = {"patches": measured(trace, "patches")}
+    mixing = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
     heat = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
     own = ({"data": Made("lit", {"row": "kernel"})}, {"data": heat, "caption": mixing}) if look is subject else ({}, {})
     yield Row(
-        Picture(lit(cut, kernel, spot), kernel_words, own=own[0]),
-        Picture(lit(cut, asks, spot), mixing.says, own=own[1]),
+        Picture(lit(picture, kernel_row, spot), kernel_words, own=own[0]),
+        Picture(lit(picture, attention_row, spot), mixing.says, own=own[1]),
     )
 
 
@@ -357,7 +357,7 @@ def what_is_left(keeps: str) -> go.Figure:
     return figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
 
 
-def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import two_ways
 
     counts = (64, 256, 1024, 4096, 16384)
@@ -389,9 +389,9 @@ def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
             "needs an order in which it is read."
         ),
         Choice("keeps", "The state keeps", KEEPS),
-        Chart(what_is_left(chosen.keeps), "what-a-state-keeps", 280),
+        Chart(what_is_left(settings.keeps), "what-a-state-keeps", 280),
         Words(
-            f"In the end it holds **{percent(two_ways.left_of_the_first(chosen.keeps)[-1])}** of the first token. "
+            f"In the end it holds **{percent(two_ways.left_of_the_first(settings.keeps)[-1])}** of the first token. "
             "Attention reads the first token itself, however far back it is."
         ),
     )
@@ -405,7 +405,7 @@ def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKENS})
     names = ("all pairs, 2 N² d", f"windows of {WINDOW} tokens, 2 N w² d", "linear attention, 2 N d²")
-    flops = two_ways.products(chosen.cheap_tokens, WINDOW, HEAD)
+    flops = two_ways.products(settings.cheap_tokens, WINDOW, HEAD)
     rows = [(name, f"{n:,}", f"{n / flops[0]:.3g} ×") for name, n in zip(names, flops, strict=True)]
     yield Table((f"one head of {HEAD}, the first product", "FLOPs", ""), rows)
     yield Exercise(

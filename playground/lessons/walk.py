@@ -1,4 +1,4 @@
-"""The nine steps of one attention layer: at each step the formula, the line of code that does it, and the tensor.
+"""The nine steps of one attention layer, each with its formula, its line of code and its tensor.
 
 The layer is vit.py's Block if input and output are equally wide; else it is `TeachingAttention`.
 A picture's tensors are computed here, with the model's parameters. Tensors of random tokens and random parameters are
@@ -64,7 +64,7 @@ def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[st
 class Walk:
     steps: list[Step]
     tensors: list[dict[str, Tensor]]  # for each step {name: tensor}
-    tokens: list[str]  # names
+    tokens: list[str]  # their names
     scale: float
 
     @property
@@ -74,24 +74,24 @@ class Walk:
 
 def size_of_walk(vit: VisionTransformer, picture: Image.Image) -> tuple[int, int]:
     """(H, W) of the model input, in pixels."""
-    c = vit.config
-    native = tuple(min(side, MOST_SIDE * c.patch_size) for side in c.image_size)
-    return images.fit(picture.size, c.patch_size, native)
+    config = vit.config
+    native_size = tuple(min(side, MOST_SIDE * config.patch_size) for side in config.image_size)
+    return images.fit(picture.size, config.patch_size, native_size)
 
 
 def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> Walk:
     """Runs a picture's tokens through a layer of the network."""
-    c, size = vit.config, size_of_walk(vit, picture)
-    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
+    config, size = vit.config, size_of_walk(vit, picture)
+    pixels = images.model_input(picture, size, config.mean, config.std, config.interpolation)
     with torch.no_grad():
         x, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight.device))
         if layer:
             x, _ = next(islice(vit.layers(x, rotation), layer - 1, None))
         tensors = tensors_of(vit.blocks[layer], x, rotation)
-    columns = size[1] // c.patch_size
-    patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(c.prefix)))
+    columns = size[1] // config.patch_size
+    patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(config.prefix)))
     block = vit.blocks[layer]
-    return Walk(vit_steps(block, rotation), tensors, [*map(_token_name, c.prefix), *patches], block.attn.scale)
+    return Walk(vit_steps(block, rotation), tensors, [*map(_token_name, config.prefix), *patches], block.attn.scale)
 
 
 def _token_name(prefix: str) -> str:
@@ -100,9 +100,9 @@ def _token_name(prefix: str) -> str:
 
 def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None = None) -> list[dict[str, Tensor]]:
     """The tensors of each of the nine steps, in the attention half of a layer of vit.py."""
-    attn, normed = block.attn, block.norm1(x)
-    flat = dict(zip("QKV", attn.qkv(normed).chunk(3, dim=-1), strict=True))  # (B, N, D) each
-    _, (q, k, v) = attn(normed, None, rotation)  # (B, h, N, d) each
+    attn, normed_x = block.attn, block.norm1(x)
+    flat_qkv = dict(zip("QKV", attn.qkv(normed_x).chunk(3, dim=-1), strict=True))  # (B, N, D) each
+    _, (q, k, v) = attn(normed_x, None, rotation)  # (B, h, N, d) each
     scores = q @ k.transpose(-2, -1) * attn.scale  # (B, h, N, N)
     weights = scores.softmax(dim=-1)
     mixed = weights @ v  # (B, h, N, d)
@@ -110,7 +110,7 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
     answer = attn.proj(concatenated)  # (B, N, D)
     return [
         {"x": x},
-        flat,
+        flat_qkv,
         {"Q": q, "K": k, "V": v},
         {"scores": scores},
         {"weights": weights},
@@ -126,8 +126,8 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
 
 def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
     """The steps through the attention half of a layer of vit.py; without a `block`, of a layer without QK norm."""
-    extra = "".join(
-        word for word, is_so in (
+    extra_sentences = "".join(
+        sentence for sentence, is_so in (
             (" Queries and keys are then normalised, head by head.",
              block is not None and block.attn.q_norm.__class__ is not nn.Identity),
             (" Queries and keys are then rotated by an angle that their patch's place gives.", rotation is not None),
@@ -155,7 +155,7 @@ def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None
         ('x = x + at("attention", self.ls1(mixture))',),
         ("x", "answer", "sum"),
     )
-    return [first_step, *_middle(Attention, "LN(x)", ("width", "width"), extra), last_step]
+    return [first_step, *_middle(Attention, "LN(x)", ("width", "width"), extra_sentences), last_step]
 
 
 class TeachingAttention(nn.Module):
@@ -212,15 +212,15 @@ def teaching_steps() -> list[Step]:
     return [first_step, *_middle(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
 
 
-def _middle(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
+def _middle(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
     """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
     shown."""
-    return [*_projection_steps(home, x, widths, extra), *_weight_steps(), *_output_steps(home, widths[1])]
+    return [*_projection_steps(home, x, widths, extra_sentences), *_weight_steps(), *_output_steps(home, widths[1])]
 
 
-def _projection_steps(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
+def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
     W, C = widths
-    project, divide = {
+    project_line, split_line = {
         Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
         TeachingAttention: ("self.qkv(x)", ".permute(2, 0, 3, 1, 4)"),
     }[home]
@@ -233,19 +233,19 @@ def _projection_steps(home: type, x: str, widths: tuple[str, str], extra: str) -
             ("batch", "tokens", C),
             f"(tokens × {W}) · ({W} × {C}) = (tokens × {C}), three times",
             home.forward,
-            (project,),
+            (project_line,),
             ("Q", "K", "V"),
             joined=True,
         ),
         _step(
             "Heads",
             "Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
-            f"In the code Q, K and V are one tensor, {FUSED}.{extra}",
+            f"In the code Q, K and V are one tensor, {FUSED}.{extra_sentences}",
             "Q → Q_1 … Q_h,  K and V alike",
             DEEP,
             f"{C} = heads × d_k",
             home.forward,
-            (divide,),
+            (split_line,),
             ("Q", "K", "V"),
         ),
     ]
@@ -289,7 +289,7 @@ def _weight_steps() -> list[Step]:
 
 
 def _output_steps(home: type, C: str) -> list[Step]:
-    join = {
+    join_line = {
         Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
         TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
     }[home]
@@ -301,7 +301,7 @@ def _output_steps(home: type, C: str) -> list[Step]:
             ("batch", "tokens", C),
             f"heads × d_k = {C}",
             home.forward,
-            (join,),
+            (join_line,),
             ("heads",),
             joined=True,
         ),
@@ -321,7 +321,7 @@ def _output_steps(home: type, C: str) -> list[Step]:
 # As bytes for the browser; large tensors are cut to what the page shows -----------------------------------------------
 
 MOST_ROWS, WHOLE_ROWS = 64, 100  # up to 100 tokens all rows are shown, beyond that the first 64
-MOST_COLUMNS, MOST_HEADS = 768, 12  # columns of all heads together
+MOST_COLUMNS, MOST_HEADS = 768, 12  # most columns of all heads together; most heads
 
 
 def steps_to_bytes(walk: Walk, id: str) -> bytes:
@@ -330,19 +330,19 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
     arrays, steps = {}, []
     heads = walk.shapes[2][1]
     numbers = {
-        axis: n
+        axis: size
         for step, shape in zip(walk.steps, walk.shapes, strict=True)
-        for axis, n in zip(step.axes, shape, strict=True)
+        for axis, size in zip(step.axes, shape, strict=True)
     }
     for i, (step, tensors, shape) in enumerate(zip(walk.steps, walk.tensors, walk.shapes, strict=True)):
-        plain = step.plain()
-        for group in plain["groups"]:
-            shown = cut(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
-            halves = shown.numpy().astype(np.float16)
-            group["section"] = sections.setdefault(halves.tobytes(), f"{i}-{group['name']}")
-            arrays.setdefault(group["section"], halves)
-            group |= dict(zip(("panels", "rows", "columns"), shown.shape, strict=True))
-        steps.append(plain | {"shape": shape, **_range(tensors)})
+        record = step.plain()
+        for group in record["groups"]:
+            matrices = cut(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
+            half_floats = matrices.numpy().astype(np.float16)
+            group["section"] = sections.setdefault(half_floats.tobytes(), f"{i}-{group['name']}")
+            arrays.setdefault(group["section"], half_floats)
+            group |= dict(zip(("panels", "rows", "columns"), matrices.shape, strict=True))
+        steps.append(record | {"shape": shape, **_range(tensors)})
     numbers |= {"qkv": 3 * heads * numbers["d_k"], "scale": float(f"{walk.scale:.3g}")}
     rows = visible(len(walk.tokens))
     return pack({"id": id, "numbers": numbers, "steps": steps, "tokens": walk.tokens[:rows]}, arrays)
@@ -357,10 +357,10 @@ def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
     return matrix.unflatten(1, (heads, -1)).transpose(0, 1) if step.joined else matrix[None]
 
 
-def cut(shown: Tensor, square: bool) -> Tensor:
-    heads, rows, columns = shown.shape
+def cut(matrices: Tensor, square: bool) -> Tensor:
+    heads, rows, columns = matrices.shape
     heads, rows = min(heads, MOST_HEADS), visible(rows)
-    return shown[:heads, :rows, : rows if square else min(columns, MOST_COLUMNS // heads)]
+    return matrices[:heads, :rows, : rows if square else min(columns, MOST_COLUMNS // heads)]
 
 
 def visible(tokens: int) -> int:
@@ -368,10 +368,10 @@ def visible(tokens: int) -> int:
 
 
 def _range(tensors: dict[str, Tensor]) -> dict[str, float]:
-    """The smallest and largest number of the whole tensors, and the end of the colour scale: the 99th percentile of the
-    absolute values, because one outlier would make everything else pale."""
+    """The smallest and largest number of the whole tensors, and the end of the colour scale. Except for weights, the
+    scale ends at the 99th percentile of the absolute values, because one outlier would make everything else pale."""
     tensor_values = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]
     low, high = min(float(t.min()) for t in tensor_values), max(float(t.max()) for t in tensor_values)
-    sizes = np.concatenate([t.abs().numpy() for t in tensor_values])
-    end = high if "weights" in tensors else float(np.percentile(sizes, 99))
-    return {"low": low, "high": high, "end": end or 1.0}
+    magnitudes = np.concatenate([t.abs().numpy() for t in tensor_values])
+    scale_end = high if "weights" in tensors else float(np.percentile(magnitudes, 99))
+    return {"low": low, "high": high, "end": scale_end or 1.0}

@@ -1,4 +1,4 @@
-"""The lesson on what a weight does not tell: what arrives, a score, a fact about the picture, an explanation."""
+"""The lesson on what a weight is not: what arrives, a score, always about the picture, an explanation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from playground.pack import pack
 from playground.pictures.jpegs import as_jpeg, smaller
 from playground.samples import start_patch
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.analysis.explain import Explained
@@ -74,15 +74,15 @@ def differs_question(share: float, says: str) -> Question:
     )  # fmt: skip
 
 
-def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def carries(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it). A short value "
         "adds less than a long one. Point at a patch: two tags show the largest weight and the longest vector."
     )
-    layer = wanted_layer(subject, chosen)
+    layer = wanted_layer(subject, settings)
     yield choice_of_layer(subject)
-    data = subject.kept(("carried", layer), lambda: carried(subject, layer))
-    yield Drawing("carried", data, ("look",), Made("layer", {"layer": layer, "desk": DESK}))
+    packed_layer = subject.kept(("carried", layer), lambda: carried(subject, layer))
+    yield Drawing("carried", packed_layer, ("look",), Made("layer", {"layer": layer, "desk": DESK}))
     yield Exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
         "The length of W_O v. A patch with a smaller weight and a longer value may add the longer vector.",
@@ -106,10 +106,10 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def wanted_layer(subject: Subject, chosen: Settings) -> int:
+def wanted_layer(subject: Subject, settings: Settings) -> int:
     """The layer in the address: from the setting `layer`, or else from `look`, which names a layer, head and patch."""
-    layer_key = int(chosen.look.split(".")[0]) if chosen.look else UPPER
-    return layer_of(layer_key if chosen.layer == UPPER else chosen.layer, subject)
+    layer_key = int(settings.look.split(".")[0]) if settings.look else UPPER
+    return layer_of(layer_key if settings.layer == UPPER else settings.layer, subject)
 
 
 DESK = (
@@ -120,10 +120,10 @@ SIDE = 640  # pixels, the picture's longer side
 
 
 def carried(subject: Subject, layer: int) -> bytes:
-    seen = subject.trace()
-    row, column = start_patch(subject.name, seen.grid)
-    header = {"id": f"{subject.about} {layer}", "layer": layer, "patch": row * seen.grid[1] + column, "desk": DESK}
-    return pack(header, {"pack": seen.to_bytes([layer]), "image": smaller(subject.jpeg, SIDE)})
+    trace = subject.trace()
+    row, column = start_patch(subject.name, trace.grid)
+    header = {"id": f"{subject.about} {layer}", "layer": layer, "patch": row * trace.grid[1] + column, "desk": DESK}
+    return pack(header, {"pack": trace.to_bytes([layer]), "image": smaller(subject.jpeg, SIDE)})
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def grown_question() -> Question:
     )  # fmt: skip
 
 
-def scores(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "The softmax takes e to the power of every score, and divides by the sum. A *difference* of scores is a "
         f"*ratio* of weights: 8 more is e⁸ = {np.exp(8):,.0f} times the weight, 8 less is e⁻⁸ = {np.exp(-8):.5f} "
@@ -220,72 +220,74 @@ def explain_question(
     shares: Mapping[str, Mapping[str, float]], askers: int, map_urls: Sequence[str], aspect: float
 ) -> Question:
     """`shares`: for each scene the mean score of each map; `map_urls`: data URLs of the maps and, last, the picture."""
-    means = {name: sum(of_picture[name] for of_picture in shares.values()) / len(shares) for name in (*MAPS, *CONTROLS)}
-    ends = {
+    means = {
+        name: sum(scene_shares[name] for scene_shares in shares.values()) / len(shares) for name in (*MAPS, *CONTROLS)
+    }
+    ranges = {
         name: (
-            min(of_picture[name] for of_picture in shares.values()),
-            max(of_picture[name] for of_picture in shares.values()),
+            min(scene_shares[name] for scene_shares in shares.values()),
+            max(scene_shares[name] for scene_shares in shares.values()),
         )
         for name in MAPS
     }
-    best = max(MAPS, key=means.__getitem__)
-    patches, shown = askers * len(shares), (*map_urls,)
+    best_map = max(MAPS, key=means.__getitem__)
+    patch_count, image_urls = askers * len(shares), (*map_urls,)
     return Question(
         "weight_explain",
-        f"In our small model, for {patches} patches of {len(shares)} drawings: which of the five maps foretells best "
-        "how far blanking moves the feature?",
-        Options.of({name: words for name, (words, _) in MAPS.items()}), best,
+        f"In our small model, for {patch_count} patches of {len(shares)} drawings: which of the five maps foretells "
+        "best how far blanking moves the feature?",
+        Options.of({name: words for name, (words, _) in MAPS.items()}), best_map,
         "Rank correlation, 1 is perfect (mean, and from drawing to drawing): "
         + ", ".join(
-            f"{MAPS[name][0]} **{means[name]:.2f}** ({ends[name][0]:.2f} to {ends[name][1]:.2f})" for name in MAPS
+            f"{MAPS[name][0]} **{means[name]:.2f}** ({ranges[name][0]:.2f} to {ranges[name][1]:.2f})" for name in MAPS
         )
         + f". To compare: {' and '.join(f'{words} {means[name]:.2f}' for name, words in CONTROLS.items())}.",
-        Pictures(shown, shown, (*(words for words, _ in MAPS.values()), "who asks"), aspect, 400),
+        Pictures(image_urls, image_urls, (*(words for words, _ in MAPS.values()), "who asks"), aspect, 400),
         prose=BLANK,
-        tempting=tuple((name, reason) for name, (_, reason) in MAPS.items() if name != best),
+        tempting=tuple((name, reason) for name, (_, reason) in MAPS.items() if name != best_map),
     )  # fmt: skip
 
 
-def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
+def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import cutting
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks, side_of
     from playground.pictures.images import displayed
 
     yield Wait("Making the five maps …", looked_at(subject))
-    seen, room = subject.trace(), subject.passes_in_time
-    query = start_patch(subject.name, seen.grid)
-    finest, coarsest = side_of(seen.grid), side_of(seen.grid, 0)
-    edge = cutting.PASSES if len(blocks(seen.grid, coarsest)) + cutting.PASSES <= room else 0
-    side = side_of(seen.grid, room - edge)
+    trace, pass_limit = subject.trace(), subject.passes_in_time
+    query = start_patch(subject.name, trace.grid)
+    finest_side, coarsest_side = side_of(trace.grid), side_of(trace.grid, 0)
+    edge_passes = cutting.PASSES if len(blocks(trace.grid, coarsest_side)) + cutting.PASSES <= pass_limit else 0
+    side = side_of(trace.grid, pass_limit - edge_passes)
 
-    def make() -> dict[str, Tensor]:
+    def make_maps() -> dict[str, Tensor]:
         with subject.turns():
-            return blanking.maps(seen, np.asarray(displayed(subject.image, seen.size)), query)
+            return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
 
-    maps = subject.kept(("maps", query), make)
-    yield Ask(which_map(subject, query, blanking.own_block(seen.grid, side, query), maps))
-    passes = len(blocks(seen.grid, side)) + edge
+    maps = subject.kept(("maps", query), make_maps)
+    yield Ask(which_map(subject, query, blanking.own_block(trace.grid, side, query), maps))
+    passes = len(blocks(trace.grid, side)) + edge_passes
     if reason := subject.too_long(passes):
         yield Words(reason)
         return
-    if seen.tokens > AT_ONCE and chosen.blank != "yes":
+    if trace.tokens > AT_ONCE and settings.blank != "yes":
         yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
         return
     moves = yield from measuring(subject, query, side)
-    if edge:
+    if edge_passes:
         yield Wait("Cutting an edge …")
 
         def cut_it():
-            with subject.turns() as give_way:  # not around `kept`, which may wait for another thread's result
-                return cutting.cut_edge(seen, query, give_way)
+            with subject.turns() as give_way:  # not taken around `kept`, which may wait for another thread
+                return cutting.cut_edge(trace, query, give_way)
 
-        cut = subject.kept(("cut", query), cut_it)
+        edge_cut = subject.kept(("cut", query), cut_it)
     yield After(
         "weight_explain",
-        *(coarser(finest, len(blocks(seen.grid, finest))) if side > finest else ()),
+        *(coarser(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
         *foretold(subject, query, blanking.explain(maps, query, side, moves)),
-        *(the_cut(subject, query, cut) if edge else NO_EDGE),
+        *(the_cut(subject, query, edge_cut) if edge_passes else NO_EDGE),
     )
 
 
@@ -294,13 +296,13 @@ def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks
 
-    key, seen, moves = ("moves", query, side), subject.trace(), []
+    key, trace, moves = ("moves", query, side), subject.trace(), []
     if not subject.has(key):
-        several = len(blocks(seen.grid, side))
-        yield Wait(f"Blanking one block after the other: 0 of {several}")
+        block_count = len(blocks(trace.grid, side))
+        yield Wait(f"Blanking one block after the other: 0 of {block_count}")
         with subject.turns() as give_way:
-            for moves in blanking.moves_of(seen, query, side, give_way):
-                yield Wait(f"Blanking one block after the other: {len(moves)} of {several}")
+            for moves in blanking.moves_of(trace, query, side, give_way):
+                yield Wait(f"Blanking one block after the other: {len(moves)} of {block_count}")
     return subject.kept(key, lambda: moves)
 
 
@@ -309,14 +311,14 @@ def looked_at(subject: Subject) -> Row:
     return Row(Picture(as_jpeg(pictures.small(subject.image))), Words(BLANK))
 
 
-def which_map(subject: Subject, query: tuple[int, int], asking: Tensor, maps: Mapping[str, Tensor]) -> Question:
-    """`asking`: the block around the query's patch, which stays dark because all maps contain it."""
+def which_map(subject: Subject, query: tuple[int, int], own_block: Tensor, maps: Mapping[str, Tensor]) -> Question:
+    """`own_block`: the block around the query's patch, which stays dark because all maps contain it."""
     from playground.analysis.explain import ASKERS, FORETOLD
 
     image = pictures.small(subject.image)
-    map_urls = [light_url(lit(image, maps[name].masked_fill(asking, 0), query)) for name in MAPS]
-    plain = light_url(outlined(image, subject.trace().grid, query))
-    return explain_question(FORETOLD, len(ASKERS), (*map_urls, plain), image.width / image.height)
+    map_urls = [light_url(lit(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
+    plain_url = light_url(outlined(image, subject.trace().grid, query))
+    return explain_question(FORETOLD, len(ASKERS), (*map_urls, plain_url), image.width / image.height)
 
 
 def coarser(side: int, passes: int) -> Iterator[Part]:

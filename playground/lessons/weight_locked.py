@@ -55,10 +55,10 @@ PAIRS = tuple(  # (model without registers, the same model trained with four reg
 SINK = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
 
 
-def locked(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    mean = yield from measuring(subject)
-    yield replace(which_head(subject, mean), context=subject.about)
-    yield After("weight_locked", heads_table(mean), key_length_words(subject.trace(), mean), *lengths(subject))
+def locked(subject: Subject, settings: Settings) -> Iterator[Part]:
+    habits = yield from measuring(subject)
+    yield replace(which_head(subject, habits), context=subject.about)
+    yield After("weight_locked", heads_table(habits), key_length_words(subject.trace(), habits), *lengths(subject))
     yield think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
         "A weight says how one head of one layer mixes values. Later layers may ignore the mixture, and the token "
@@ -79,7 +79,7 @@ NO_SINK = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
     "nearly all to one token."
 )
-SAYS = {  # by the number of heads that give more than LOCKED to one place
+SAYS = {  # how many heads give more than LOCKED to one place -> sentences
     "none": PLACE.replace("{many}", "None") + "give" + GIVES + NO_SINK,
     "one": PLACE + "gives" + GIVES + SINK_SAYS,
     "several": PLACE + "give" + GIVES + SINK_SAYS,
@@ -90,46 +90,49 @@ MOST, LEAST = (
 )
 
 
-def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
+def about_agreeing(trace, habits, text: str, which: str = "most") -> Words:
     """The text with the numbers of one head in its blanks: the head whose rows agree "most" or "least" (`which`)."""
-    share = shares_of_one_place(mean)
+    shares = shares_of_one_place(habits)
     values = {
-        value: Measured("agreeing", number_of_agreeing_head(share, which, value), {"which": which, "what": value})
+        value: Measured("agreeing", number_of_agreeing_head(shares, which, value), {"which": which, "what": value})
         for value in ("layer", "head", "share")
     } | {
-        "place": Measured("agreed_place", place_of_agreeing(seen, mean)),
-        "even": Measured("even_share", 1 / seen.tokens),
-        "many": Measured("locked_heads", int((share > LOCKED).sum())),
-        "heads": Measured("all_heads", share.size),
+        "place": Measured("agreed_place", place_of_agreeing(trace, habits)),
+        "even": Measured("even_share", 1 / trace.tokens),
+        "many": Measured("locked_heads", int((shares > LOCKED).sum())),
+        "heads": Measured("all_heads", shares.size),
     }
     return Words(text, values={name: measured for name, measured in values.items() if re.search(rf"{{{name}\b", text)})
 
 
-def which_head(subject: Subject, mean) -> Ask:
+def which_head(subject: Subject, habits) -> Ask:
     from playground.analysis import heads
 
-    seen, share = subject.trace(), shares_of_one_place(mean)
-    asks, sentences = about_agreeing(seen, mean, ASKS), {name: about_agreeing(seen, mean, SAYS[name]) for name in SAYS}
-    most_words, least_words = about_agreeing(seen, mean, MOST), about_agreeing(seen, mean, LEAST, "least")
-    verdict = sentences[count_key(int((share > LOCKED).sum()))]
-    (layer, head), least_head = (spot_of(index, share) for index in (share.argmax(), share.argmin()))
-    rows, columns = seen.grid
-    heat = seen.on_grid(mean_row(seen, layer, head)).flatten()
-    shown = Photo(
+    trace, shares = subject.trace(), shares_of_one_place(habits)
+    asks, sentences = (
+        about_agreeing(trace, habits, ASKS),
+        {name: about_agreeing(trace, habits, SAYS[name]) for name in SAYS},
+    )
+    most_words, least_words = about_agreeing(trace, habits, MOST), about_agreeing(trace, habits, LEAST, "least")
+    verdict = sentences[count_key(int((shares > LOCKED).sum()))]
+    (layer, head), least_head = (spot_of(index, shares) for index in (shares.argmax(), shares.argmin()))
+    rows, columns = trace.grid
+    heat = trace.on_grid(mean_row(trace, layer, head)).flatten()
+    photo = Photo(
         subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True, words=most_words.says,
         beside=agrees_least(subject, least_head, least_words.says),
     )  # fmt: skip
-    truth = Measured("agreeing_percent", 100 * float(share[layer, head]))
+    truth = Measured("agreeing_percent", 100 * float(shares[layer, head]))
     picture = Made("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED / 3})
-    tempting = Made("even_tempting", {"even": percent(1 / seen.tokens)})
-    question = locked_question(asks.says, truth.value, verdict.says, seen.tokens, heads.words(seen), shown)
+    tempting = Made("even_tempting", {"even": percent(1 / trace.tokens)})
+    question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.words(trace), photo)
     return Ask(question, own={
         "asks": asks, "truth": truth, "says": Made("by_count", sentences), "picture": picture, "tempting": tempting,
     })  # fmt: skip
 
 
 def locked_question(
-    asks: str, truth: float, says: str, tokens: int, sampling_note: str, shown: Photo | None
+    asks: str, truth: float, says: str, tokens: int, sampling_note: str, photo: Photo | None
 ) -> Question:
     """`sampling_note`: a sentence for a model with so many patches that only some of their rows were measured, else
     empty."""
@@ -142,7 +145,7 @@ def locked_question(
             ((0, 100 / tokens + 1), "That is an even row’s share: it would mean that no place is special."),
             ((99.9, 100), "Then no other token would be heard at all, by whoever asks."),
         ),
-        picture=shown,
+        picture=photo,
     )  # fmt: skip
 
 
@@ -153,21 +156,23 @@ def count_key(heads: int) -> str:
 def agrees_least(subject: Subject, spot: tuple[int, int], words: str) -> Beside:
     """A picture of the mean row of the head that agrees least, `spot`: (layer, head). The colour scale ends at LOCKED /
     3 or above, so that an even row stays dark."""
-    seen = subject.trace()
-    mean = seen.on_grid(mean_row(seen, *spot))
-    return pictures.row(pictures.small(subject.image), mean, None, words, max(LOCKED / 3, float(mean.max())))
+    trace = subject.trace()
+    mean_weights = trace.on_grid(mean_row(trace, *spot))
+    return pictures.row(
+        pictures.small(subject.image), mean_weights, None, words, max(LOCKED / 3, float(mean_weights.max()))
+    )
 
 
-def heads_table(mean) -> Table:
-    share, rows = shares_of_one_place(mean), []
+def heads_table(habits) -> Table:
+    share, rows = shares_of_one_place(habits), []
     for layer, head in (spot_of(index, share) for index in np.argsort(-share, axis=None)[:5]):
-        shares = (table[layer, head] for table in (mean.to_one, mean.to_class, mean.to_registers))
+        shares = (table[layer, head] for table in (habits.to_one, habits.to_class, habits.to_registers))
         rows.append(
             (
                 f"layer {layer}, head {head}",
                 *(percent(share) for share in shares),
-                f"{mean.entropy[layer, head]:.1f} bits",
-                f"{mean.effect[layer, head]:.2f}",
+                f"{habits.entropy[layer, head]:.1f} bits",
+                f"{habits.effect[layer, head]:.2f}",
             )
         )
     return Table(
@@ -182,11 +187,11 @@ HAS = LONG + "It has a **megaphone**: whoever’s query points a little its way 
 HAS_NONE = LONG + "So it has no **megaphone**; it is heard because most queries point to where its key points."
 
 
-def key_length_words(seen, mean) -> Words:
+def key_length_words(trace, habits) -> Words:
     """Tells whether all patches attend to the token because its key is long."""
-    times = {"times": Measured("key_length", key_of_agreeing(seen, mean))}
-    long_key_words, usual_key_words = (Words(text, values=times) for text in (HAS, HAS_NONE))
-    chosen_words = long_key_words if times["times"].value > LOUD else usual_key_words
+    ratio_values = {"times": Measured("key_length", key_of_agreeing(trace, habits))}
+    long_key_words, usual_key_words = (Words(text, values=ratio_values) for text in (HAS, HAS_NONE))
+    chosen_words = long_key_words if ratio_values["times"].value > LOUD else usual_key_words
     return Words(
         chosen_words.says,
         own={"text": Made("megaphone", {"loud": LOUD, "has": long_key_words, "none": usual_key_words})},
@@ -207,8 +212,8 @@ def lengths(subject: Subject) -> Iterator[Part]:
         ),
     )
     yield Stays(outliers)
-    if (subject.model_name, subject.name) != tuple(SINK.values()) and (sink := subject.other(**SINK)):
-        link = urlencode(sink.words() | {"layer": 0, "head": 5})
+    if (subject.model_name, subject.name) != tuple(SINK.values()) and (sink_subject := subject.other(**SINK)):
+        link = urlencode(sink_subject.words() | {"layer": 0, "head": 5})
         yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
     pairs = (tuple(subject.other(model=name) for name in names) for names in PAIRS)
     names = next((names for names in pairs if all(names)), None)
@@ -220,34 +225,35 @@ def lengths(subject: Subject) -> Iterator[Part]:
         )
         return
     columns = (card(answer) for answer in names if answer)
-    yield Stays(Column(*(Row(*across) for across in zip_longest(*columns, fillvalue=Words("")))))
+    yield Stays(Column(*(Row(*row_parts) for row_parts in zip_longest(*columns, fillvalue=Words("")))))
 
 
 def measured_lengths(subject: Subject):
     from playground.analysis import token_norms
 
     def measure() -> token_norms.Lengths:
-        seen = subject.trace()
+        trace = subject.trace()
         with subject.turns() as give_way:
-            return token_norms.lengths(seen, give_way)
+            return token_norms.lengths(trace, give_way)
 
     return subject.kept("lengths", measure)
 
 
 def lengths_in_words(subject: Subject) -> str:
     lengths = measured_lengths(subject)
-    last_layer, worst = len(lengths.patches) - 1, lengths.worst
-    outliers = lengths.far_out(last_layer)
-    stand = "none stands" if not outliers else "1 stands" if outliers == 1 else f"{outliers} stand"
+    last_layer, worst_layer = len(lengths.patches) - 1, lengths.worst
+    outlier_count = lengths.far_out(last_layer)
+    stand_words = "none stands" if not outlier_count else "1 stands" if outlier_count == 1 else f"{outlier_count} stand"
     remark = (
         "It has the outliers that large models grow"
-        if lengths.largest(worst) > FAR
+        if lengths.largest(worst_layer) > FAR
         else "It does *not* have the outliers of large models"
     )
     return (
         f"After the last layer of {plain_name(subject.trace().model)} the longest patch is "
-        f"**{lengths.largest(last_layer):.1f} ×** as long as the median one, at most {lengths.largest(worst):.1f} × "
-        f"(after layer {worst}); {stand} beyond Tukey’s bound. {remark}."
+        f"**{lengths.largest(last_layer):.1f} ×** as long as the median one, at most "
+        f"{lengths.largest(worst_layer):.1f} × (after layer {worst_layer}); {stand_words} beyond Tukey’s bound. "
+        f"{remark}."
     )
 
 
@@ -256,20 +262,20 @@ def card(subject: Subject) -> Iterator[Part]:
     if reason := subject.too_long(1):
         yield Words(reason)
         return
-    seen, lengths = subject.trace(), measured_lengths(subject)
+    trace, lengths = subject.trace(), measured_lengths(subject)
     image = subject.image.convert("RGB")
     image.thumbnail((320, 320))
-    after_all = lengths.patches[-1]  # (rows, columns)
-    longest = divmod(int(after_all.argmax()), seen.grid[1])
-    asks = (seen.grid[0] // 2, seen.grid[1] // 2)
-    yield Words(f"**{plain_name(seen.model)}**, {sum(name.startswith('reg') for name in seen.prefix)} registers")
-    yield Picture(lit(image, after_all, longest), "lengths of tokens; the longest in white")
-    row = seen.on_grid(seen.rows(len(lengths.patches) - 1, asks).mean(0))
-    yield Picture(lit(image, row, asks), "whom the patch in white listens to, last layer, mean of heads")
-    yield Picture(outlined(image, seen.grid, longest), "the longest token’s patch")
+    last_lengths = lengths.patches[-1]  # (rows, columns)
+    longest_patch = divmod(int(last_lengths.argmax()), trace.grid[1])
+    query = (trace.grid[0] // 2, trace.grid[1] // 2)
+    yield Words(f"**{plain_name(trace.model)}**, {sum(name.startswith('reg') for name in trace.prefix)} registers")
+    yield Picture(lit(image, last_lengths, longest_patch), "lengths of tokens; the longest in white")
+    row = trace.on_grid(trace.rows(len(lengths.patches) - 1, query).mean(0))
+    yield Picture(lit(image, row, query), "whom the patch in white listens to, last layer, mean of heads")
+    yield Picture(outlined(image, trace.grid, longest_patch), "the longest token’s patch")
     figure = go.Figure()
-    figure.add_histogram(x=after_all.flatten().tolist(), marker_color=VALUE, nbinsx=60)
+    figure.add_histogram(x=last_lengths.flatten().tolist(), marker_color=VALUE, nbinsx=60)
     figure.update_yaxes(type="log", title="patches")
     figure.update_xaxes(title="length")
-    yield Chart(figure, f"token-lengths-{seen.model}", height=220)
+    yield Chart(figure, f"token-lengths-{trace.model}", height=220)
     yield Words(lengths_in_words(subject))

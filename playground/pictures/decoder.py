@@ -27,16 +27,17 @@ from playground.errors import Busy, PlaygroundError
 
 MOST_BYTES = 600 * 2**20
 CORE_SECONDS = 5  # the most seconds of one core that decoding a file may take
-SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # for AVIF and HEIC: 64 megapixels take 2
+SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # for AVIF and HEIC; 64 megapixels take 2 s
 PATIENCE = 2.0  # seconds of waiting for each second of a core: the machine may be busy with other work
-STARTING = 120.0  # seconds until a process is ready; they don't count as a file's time
+STARTING = 120.0  # most seconds until a process is ready; a file's time begins only then
 LOOK_EVERY = 0.05  # seconds between two checks whether somebody still waits for the answer
 LONGEST_SENTENCE = 2000
 PIPE = 2**20  # bytes of a pipe's buffer
 READY = b"\1"  # the first byte from a process, sent when it is ready
 REQUEST = struct.Struct("<IIIQ")  # most pixels, longest side, seconds of a core, bytes of the file
-HEAD = struct.Struct("<III?")  # header of an answer: width and height of the RGB (or 0, 0), the length of a sentence,
-# and whether it is the process's last answer
+# Header of an answer: the picture's width and height, or 0, 0 and the length of a sentence that says why there is no
+# picture; and whether the process ends after this answer
+HEAD = struct.Struct("<III?")
 
 # The only variables that the process gets: a process that reads hostile files must not hold the server's secrets
 PASSED_VARIABLES = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
@@ -76,7 +77,7 @@ class Worker:
         for pipe in (self._process.stdin, self._process.stdout):
             _widen(pipe.fileno())
         self._ready = threading.Event()
-        self._last = False  # whether the process has had its last file
+        self._last = False  # whether the process takes no further file
 
     @property
     def pid(self) -> int:

@@ -29,7 +29,7 @@ LARGE = 150 * 2**20  # bytes: after a larger peak the process ends, because its 
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C the server ends this process
     _limit_memory(int(sys.argv[1]))
     AvifImagePlugin.DEFAULT_MAX_THREADS = pillow_heif.options.DECODE_THREADS = THREADS
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -64,8 +64,8 @@ def _answer(data: bytes, pixels: int, side: int) -> tuple[tuple[int, int, int], 
 
 
 def _most_bytes_taken() -> int:
-    """The largest memory of this process so far; 0 if the system does not report it. getrusage would count the server's
-    memory at the start of this process too."""
+    """The largest memory of this process so far; 0 if the system does not report it. getrusage is not used, because it
+    also counts memory that the server had when it started this process."""
     with contextlib.suppress(OSError):
         lines = Path("/proc/self/status").read_text().splitlines()
         return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
@@ -82,7 +82,7 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _limit_seconds(seconds: int) -> None:
-    """Gives this process so many more CPU seconds; after them the system ends it."""
+    """Gives this process `seconds` more CPU seconds, after which the system ends it."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -38,7 +38,7 @@ MAX_WEBP_PIXELS = 36_000_000  # the WebP decoder keeps three copies beside Pillo
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run lengths in slow Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
 MAX_HEIF_HEADER = 2**17  # bytes, for AVIF and HEIC: libavif's time is quadratic in the number of items
-MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of a HEIC: libheif also decodes tiles outside the picture
+MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of all tiles of a HEIC, because libheif also decodes tiles outside the picture
 HIDDEN_EXIF = b"exif\0\0"
 
 ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF or HEIC"
@@ -72,9 +72,6 @@ TIFF_TAGS = {*range(256, 260), 262, 266, 273, 274, 277, 278, 279, 284, 292, 293,
 TIFF_TAGS |= {347, *range(529, 533), 34675}
 TIFF_NUMBERS = {3: "H", 4: "I", 16: "Q"}
 TIFF_COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32773, 32946, 50000}
-
-
-# Reading
 
 
 def read(source) -> bytes:
@@ -159,68 +156,71 @@ def read_header(data: bytes) -> Image.Image:
                 "HEIF": _defuse_heic,
             }  # fmt: skip
             return picture_class(_CountedReads(defusers.get(picture_class.format, bytes)(data)))
-    names = (name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL))
-    name = next(names, "no picture of a kind that can be opened")
+    matching_names = (name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL))
+    name = next(matching_names, "no picture of a kind that can be opened")
     raise PlaygroundError(f"This file is {name}: save or export the picture as {ACCEPTED}.")
 
 
 def _defuse_png(data: bytes) -> bytes:
-    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # each may expand to a megabyte
+    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # a chunk may grow to a megabyte
         raise PlaygroundError("The PNG file holds far more packed text or profiles than a picture: save it again.")
     return data
 
 
 def _defuse_jpeg(data: bytes) -> bytes:
-    """The same file with its EXIF hidden from Pillow, which joins the blocks in quadratic time and parses
-    everything."""
+    """The same file with its EXIF renamed: Pillow would join the EXIF blocks in quadratic time and parse them all."""
     return data.replace(b"Exif\0\0", HIDDEN_EXIF)
 
 
 def _defuse_tiff(data: bytes) -> bytes:
     """The same file reduced to its first page and the tags that describe its pixels."""
-    order, is_big = "<>"[data.startswith(b"MM")], b"+" in data[2:4]
-    count, entry, offset = (order + layout for layout in (("Q", "HHQ8s", "Q") if is_big else ("H", "HHI4s", "I")))
-    (start,) = struct.unpack_from(offset, data, 8 if is_big else 4)
-    (tags,) = struct.unpack_from(count, data, start)
-    first_entry, step = start + struct.calcsize(count), struct.calcsize(entry)
-    if start < 8 or tags > 4096:
+    byte_order, is_big = "<>"[data.startswith(b"MM")], b"+" in data[2:4]
+    count_format, entry_format, offset_format = (
+        byte_order + layout for layout in (("Q", "HHQ8s", "Q") if is_big else ("H", "HHI4s", "I"))
+    )
+    (directory_start,) = struct.unpack_from(offset_format, data, 8 if is_big else 4)
+    (tag_count,) = struct.unpack_from(count_format, data, directory_start)
+    first_entry, step = directory_start + struct.calcsize(count_format), struct.calcsize(entry_format)
+    if directory_start < 8 or tag_count > 4096:
         raise ValueError("no picture has so many tags")
-    entries = [struct.unpack_from(entry, data, first_entry + step * tag) for tag in range(tags)]
+    entries = [struct.unpack_from(entry_format, data, first_entry + step * tag) for tag in range(tag_count)]
     kept_tags = {tag: (tag, *rest) for tag, *rest in reversed(entries) if tag in TIFF_TAGS}
     if sum(length for _, kind, length, _ in kept_tags.values() if kind not in (1, 2, 6, 7)) > MAX_TAG_NUMBERS:
         raise PlaygroundError("The TIFF file is cut into far more strips or tiles than a picture needs: save it again.")
 
     def number(tag: int) -> int:
-        _, kind, length, value = kept_tags.get(tag, (tag, 3, 1, struct.pack(order + "H", 1)))
+        _, kind, length, value = kept_tags.get(tag, (tag, 3, 1, struct.pack(byte_order + "H", 1)))
         if length != 1:
             raise ValueError("one number was expected")
-        return struct.unpack_from(order + TIFF_NUMBERS[kind], value)[0]
+        return struct.unpack_from(byte_order + TIFF_NUMBERS[kind], value)[0]
 
     if number(322) * number(323) > MAX_TILE_PIXELS:
         raise PlaygroundError(f"The TIFF file has tiles of {number(322):,} × {number(323):,} pixels: save it as PNG.")
     if number(259) not in TIFF_COMPRESSIONS:
         raise PlaygroundError(f"The TIFF file is compressed in a rare way (scheme {number(259)}): save it as PNG.")
-    packed = b"".join(struct.pack(entry, *kept_tags[tag]) for tag in sorted(kept_tags))
-    page = struct.pack(count, len(kept_tags)) + packed + struct.pack(offset, 0)
-    return data[:start] + page + data[start + len(page) :]
+    packed_entries = b"".join(struct.pack(entry_format, *kept_tags[tag]) for tag in sorted(kept_tags))
+    page = struct.pack(count_format, len(kept_tags)) + packed_entries + struct.pack(offset_format, 0)
+    return data[:directory_start] + page + data[directory_start + len(page) :]
 
 
 def _defuse_heif(data: bytes) -> bytes:
     """The same file without EXIF and XMP, which Pillow would parse number by number. They aren't needed: the boxes
     `irot` and `imir` say which way is up."""
-    defused, position, header = bytearray(data), 0, 0
+    safe_data, position, header_bytes = bytearray(data), 0, 0
     while position + 8 <= len(data):
         size, name = struct.unpack_from(">I4s", data, position)
         if size == 1:
             (size,) = struct.unpack_from(">Q", data, position + 8)
-        end = min(position + max(size, 8), len(data)) if size else len(data)
-        header += 8 if name == b"mdat" else end - position
-        if header > MAX_HEIF_HEADER:
+        box_end = min(position + max(size, 8), len(data)) if size else len(data)
+        header_bytes += 8 if name == b"mdat" else box_end - position
+        if header_bytes > MAX_HEIF_HEADER:
             raise PlaygroundError("The picture's file has a far longer header than a picture needs: save it as PNG.")
         if name != b"mdat":
-            defused[position:end] = defused[position:end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
-        position = end
-    return bytes(defused)
+            safe_data[position:box_end] = (
+                safe_data[position:box_end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
+            )
+        position = box_end
+    return bytes(safe_data)
 
 
 def _defuse_heic(data: bytes) -> bytes:
@@ -228,10 +228,10 @@ def _defuse_heic(data: bytes) -> bytes:
     grids, tiles = set(), set()
     for reference in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
         size = int.from_bytes(data[reference.start() - 4 : reference.start()])
-        for number in "HI":  # item numbers have two bytes, or four
+        for item_format in "HI":  # an item number has two bytes (H) or four (I)
             with contextlib.suppress(struct.error):
-                grid, count = struct.unpack_from(f">{number}H", data, reference.end())
-                layout = f">{number}H{count}{number}"
+                grid, count = struct.unpack_from(f">{item_format}H", data, reference.end())
+                layout = f">{item_format}H{count}{item_format}"
                 if size == 8 + struct.calcsize(layout):
                     grids.add(grid)
                     tiles.update(struct.unpack_from(layout, data, reference.end())[2:])
@@ -267,10 +267,10 @@ def check_effort(picture: Image.Image) -> None:
             f"{pixels / 1e6:,.1f}: save it smaller, or as JPEG."
         )
     if picture.format == "HEIF" and (tiles := picture.info.get("tiling")):
-        decoded = math.prod(tiles[key] for key in ("num_columns", "num_rows", "tile_width", "tile_height"))
-        if decoded > MAX_TILES_PIXELS:
+        tile_pixels = math.prod(tiles[key] for key in ("num_columns", "num_rows", "tile_width", "tile_height"))
+        if tile_pixels > MAX_TILES_PIXELS:
             raise PlaygroundError(
-                f"The HEIC file has tiles of {decoded / 1e6:,.0f} megapixels in all for a picture of "
+                f"The HEIC file has tiles of {tile_pixels / 1e6:,.0f} megapixels in all for a picture of "
                 f"{pixels / 1e6:,.1f}: save it as PNG."
             )
     if picture.format == "JPEG":
@@ -278,7 +278,7 @@ def check_effort(picture: Image.Image) -> None:
 
 
 def _check_scans(file: io.BytesIO, pixels: int) -> None:
-    """Counts the scans of a JPEG, of which Pillow has read the header, and cuts off what follows the end marker."""
+    """Counts the scans of a JPEG whose header Pillow has read, and cuts off what follows the end marker."""
     scans, data_start, has_end = 1, file.tell(), False
     for marker in re.finditer(rb"\xff[\xd9\xda]", file.getvalue()[data_start:]):
         if has_end := marker[0] == b"\xff\xd9":

@@ -84,8 +84,8 @@ def _picture_of_array(numbers: Any) -> Image.Image:
     """Pixels from arrays of numpy, torch and others."""
     import numpy as np
 
-    on_cpu = numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
-    array = np.asarray(on_cpu)
+    cpu_numbers = numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
+    array = np.asarray(cpu_numbers)
     if array.ndim == 4 and len(array) == 1:
         array = array[0]
     if array.ndim == 3 and array.shape[0] in (1, 3) and array.shape[2] not in (1, 3):
@@ -95,7 +95,7 @@ def _picture_of_array(numbers: Any) -> Image.Image:
     if not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)) or not array.size:
         raise PlaygroundError(
             "An array is a picture with the shape (height, width, 3), (3, height, width) or (height, width); "
-            f"given was {tuple(np.shape(on_cpu))}."
+            f"given was {tuple(np.shape(cpu_numbers))}."
         )
     if array.dtype.kind == "f":
         if np.isnan(array).any():
@@ -145,7 +145,7 @@ def _decoded(picture: Image.Image, pixels: int) -> Image.Image:
 
 # The model's input
 
-RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # timm's names of the filters
+RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # by timm's names of the filters
 
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".avif")
@@ -158,22 +158,22 @@ def in_folder(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
 
 
-def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tuple[int, int]:
+def fit(image_size: tuple[int, int], patch: int, native_size: tuple[int, int]) -> tuple[int, int]:
     """The input size (H, W) for a picture of (width, height): the picture's aspect in whole patches, with about as many
     patches as the native size has, never more, and at least one along each side.
     """
     width, height = image_size
-    patches = max(1, native[0] // patch) * max(1, native[1] // patch)
+    patches = max(1, native_size[0] // patch) * max(1, native_size[1] // patch)
     aspect = min(max(height / width, 1 / patches), patches)
     rows, columns = math.sqrt(patches * aspect), math.sqrt(patches / aspect)
 
     def near_sides(side: float) -> list[int]:
-        return [step for step in range(math.floor(side) - 1, math.ceil(side) + 2) if 1 <= step <= patches]
+        return [count for count in range(math.floor(side) - 1, math.ceil(side) + 2) if 1 <= count <= patches]
 
     grids = [(r, c) for r in near_sides(rows) for c in {*near_sides(columns), patches // r}]
     grids += [(patches // c, c) for c in near_sides(columns)]
 
-    def misfit(grid: tuple[int, int]) -> float:  # distortion costs more than fewer patches
+    def misfit(grid: tuple[int, int]) -> float:  # the cost of a grid: distortion counts more than missing patches
         r, c = grid
         return 2 * abs(math.log(r / c / aspect)) + abs(math.log(r * c / patches))
 
@@ -188,9 +188,10 @@ def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
     except (TypeError, ValueError):
         raise PlaygroundError(f"A size is (height, width) in pixels, not {size!r}.") from None
     if height < patch or width < patch or height % patch or width % patch:
-        nearest = tuple(max(1, round(n / patch)) * patch for n in (height, width))
+        nearest_size = tuple(max(1, round(n / patch)) * patch for n in (height, width))
         raise PlaygroundError(
-            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is {nearest}."
+            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is "
+            f"{nearest_size}."
         )
     if (tokens := height * width // patch**2) > MOST_PATCHES:
         raise PlaygroundError(
@@ -222,7 +223,7 @@ def model_input(
     pixels = torch.from_numpy(np.array(displayed(image, size, interpolation)))  # (H, W, 3) bytes
     pixels = pixels.permute(2, 0, 1).float().contiguous()  # (3, H, W)
     per_channel = [torch.tensor(values, dtype=torch.float32).view(3, 1, 1) for values in (mean, std)]
-    return pixels.div_(255).sub_(per_channel[0]).div_(per_channel[1]).unsqueeze(0)  # in place: it may be large
+    return pixels.div_(255).sub_(per_channel[0]).div_(per_channel[1]).unsqueeze(0)  # in place, because it may be large
 
 
 def given_input(values: Any) -> torch.Tensor:
@@ -248,16 +249,14 @@ def given_input(values: Any) -> torch.Tensor:
     return pixels.float() if pixels.requires_grad else pixels.cpu().float()
 
 
-# Converts a picture of any mode to upright RGB, in bands of rows, so that there are never two copies of 64 megapixels.
-
-# Decides, from the table of tags in a colour profile, whether LittleCMS can read it safely.
+# Decides, from the table of tags in a colour profile, whether LittleCMS can read the profile safely.
 #
 # Two kinds of tags would take far too much time or memory. Multi-process elements may name their stages a hundred
 # thousand times in a few hundred bytes, and LittleCMS computes every stage for each of 36,000 colours. Tables may claim
 # more numbers than the profile holds, and memory is allocated before they are read. Profiles of cameras, scanners,
 # screens and printers have neither.
 
-TAGS_AT, TAG = 128, struct.Struct(">4sII")  # name, offset, size
+TAGS_AT, TAG = 128, struct.Struct(">4sII")  # a tag's name, offset and size
 MOST_TAGS = 100  # LittleCMS reads no profile that has more
 
 
@@ -274,7 +273,8 @@ def is_usable(profile: bytes) -> bool:
 
 
 def _is_modest(data: memoryview, size: int) -> bool:
-    """Checks a tag and all bytes after it, because its claimed length can't be trusted."""
+    """Checks the bytes from a tag's beginning to the end of the profile, because the tag's claimed length can't be
+    trusted."""
     kind = bytes(data[:4])
     if kind == b"mpet":
         return False
@@ -286,6 +286,8 @@ def _is_modest(data: memoryview, size: int) -> bool:
         return math.prod(data[table_start : table_start + 16][:inputs]) * outputs <= size
     return True
 
+
+# A picture of any mode becomes RGB in bands of rows, so that there are never two copies of 64 megapixels.
 
 BAND_PIXELS = 2**20
 
@@ -309,8 +311,8 @@ def upright_rgb(picture: Image.Image, pixels: int) -> Image.Image:
         # In the order of browsers: first the colour profile, then the opacity
         rgb = _on_white(to_srgb(colours), opacity) if opacity else to_srgb(colours.reduce(shrink))
         canvas.paste(rgb.reduce(shrink) if opacity else rgb, (0, top // shrink))
-    turn = UPRIGHT.get(_orientation(picture.info.get("exif")))
-    return canvas if turn is None else canvas.transpose(turn)
+    transposition = UPRIGHT.get(_orientation(picture.info.get("exif")))
+    return canvas if transposition is None else canvas.transpose(transposition)
 
 
 def shrinkage(picture: Image.Image, pixels: int) -> int:
@@ -345,7 +347,8 @@ def _on_white(rgb: Image.Image, opacity: Image.Image) -> Image.Image:
 
 
 def _deep_scale(picture: Image.Image) -> tuple[float, float] | None:
-    """(black, white): the range of the mode, or of the picture's values if the mode has no fixed range."""
+    """The values of black and white: the range of the mode, or of the picture's values if the mode has no fixed range.
+    None for a mode of eight bits."""
     if picture.mode.startswith("I;16"):
         return 0, 65535
     if picture.mode not in ("I", "F"):
@@ -381,10 +384,10 @@ def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.
         with contextlib.suppress(Exception):  # with a broken profile the picture opens without it
             from PIL import ImageCms
 
-            source = ImageCms.ImageCmsProfile(io.BytesIO(profile) if profile else ImageCms.createProfile("LAB"))
-            space, name = source.profile.xcolor_space.strip(), source.profile.profile_description or ""
+            source_profile = ImageCms.ImageCmsProfile(io.BytesIO(profile) if profile else ImageCms.createProfile("LAB"))
+            space, name = source_profile.profile.xcolor_space.strip(), source_profile.profile.profile_description or ""
             if space == {"L": "GRAY", "LAB": "Lab"}.get(mode, mode) and "sRGB" not in name:
-                transform = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
+                transform = ImageCms.buildTransform(source_profile, ImageCms.createProfile("sRGB"), mode, "RGB")
                 return lambda band: ImageCms.applyTransform(band, transform)  # type: ignore[return-value]
     return lambda band: band.convert("RGB")
 
@@ -392,12 +395,12 @@ def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.
 def _orientation(exif: bytes | None) -> int:
     """The EXIF orientation. Parsed by hand: Pillow would parse all of EXIF, print warnings, and trust claimed sizes."""
     tiff = exif.removeprefix(b"Exif\0\0").removeprefix(HIDDEN_EXIF) if isinstance(exif, bytes) else b""
-    order = "<" if tiff.startswith(b"II") else ">"
+    byte_order = "<" if tiff.startswith(b"II") else ">"
     with contextlib.suppress(struct.error):
-        (start,) = struct.unpack_from(order + "I", tiff, 4)
-        (tags,) = struct.unpack_from(order + "H", tiff, start)
-        for entry in range(start + 2, start + 2 + 12 * tags, 12):
-            tag, kind, length = struct.unpack_from(order + "HHI", tiff, entry)
+        (directory_start,) = struct.unpack_from(byte_order + "I", tiff, 4)
+        (tag_count,) = struct.unpack_from(byte_order + "H", tiff, directory_start)
+        for entry in range(directory_start + 2, directory_start + 2 + 12 * tag_count, 12):
+            tag, kind, length = struct.unpack_from(byte_order + "HHI", tiff, entry)
             if tag == 274 and kind in (3, 4) and length == 1:
-                return int(struct.unpack_from(order + TIFF_NUMBERS[kind], tiff, entry + 8)[0])
+                return int(struct.unpack_from(byte_order + TIFF_NUMBERS[kind], tiff, entry + 8)[0])
     return 1

@@ -9,9 +9,9 @@ from PIL import Image
 
 
 def as_jpeg(image: Image.Image, **options) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "JPEG", **{"quality": 90} | options)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", **{"quality": 90} | options)
+    return buffer.getvalue()
 
 
 def smaller(jpeg: bytes, side: int) -> bytes:

@@ -1,5 +1,5 @@
-"""Mounts our scripts as Streamlit components: a message carries the address of a script, never the script. Also lists
-the scripts that lessons mount, with their styles."""
+"""Mounts our scripts as Streamlit components: a message to the browser carries the address of a script, never the
+script. Also lists the scripts that lessons mount, with their styles."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from playground.figures.bundle import LENS_STYLES
 from playground.pictures.jpegs import data_url
 from playground.serving import scripts
 
-# A lesson mounts scripts. Each is described by its file, the HTML element into which it draws, and its styles.
-
 
 @dataclass(frozen=True)
 class Script:
     file: str  # a script in microscope/
-    box: str  # class of the element, and its data- attribute
+    box: str  # class and data- attribute of the element into which the script draws
     styles: str  # a style sheet in microscope/
     look: str = ""  # another class of the element, for styles of a single lesson
     mounts: str = ""  # the name of the function that mounts the drawing, if the file has several drawings
@@ -120,14 +118,14 @@ def stage() -> None:
 
 
 def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
-    """A callback that ignores messages of a page that was just left: then Streamlit has forgotten the component of this
-    key, but still calls the component's callback."""
+    """A callback for the component `key` that does nothing once the component's page was left: Streamlit has then
+    forgotten the component, but still calls the callback."""
 
-    def hear() -> None:
+    def listen_if_there() -> None:
         if key in st.session_state:
             listen()
 
-    return hear
+    return listen_if_there
 
 
 def spot(value: object, layers: int, heads: int) -> tuple[int, int] | None:

@@ -46,30 +46,30 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        headers, asking = Headers(scope=scope), people.visitor(scope)
+        headers, visitor = Headers(scope=scope), people.visitor(scope)
         if scope["type"] == "websocket":
             if is_foreign(headers):
                 ledger.refused["foreign pages"] += 1
                 return await send({"type": "websocket.close", "code": FOREIGN})
-            return await self._socket(asking.address, scope, receive, send)
-        if asking.person:
-            self.seats.asks(headers.get("x-playground-run", ""), asking.person, person=path_of(scope) not in PROBES)
-        answer = Fetched(asking, send).send
-        if (page := _page(scope)) is not None and not self.seats.has_room(asking.address):
+            return await self._socket(visitor.address, scope, receive, send)
+        if visitor.person:
+            self.seats.asks(headers.get("x-playground-run", ""), visitor.person, person=path_of(scope) not in PROBES)
+        send_answer = Fetched(visitor, send).send
+        if (page := _page(scope)) is not None and not self.seats.has_room(visitor.address):
             ledger.refused["pages"] += 1
             if page != MICROSCOPE.name:
-                full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
-                return await full(scope, receive, send)
-            answer = _with_full_header(answer)
+                full_page = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
+                return await full_page(scope, receive, send)
+            send_answer = _with_full_header(send_answer)
         with suppress(ClientDisconnect):  # the client has left; uvicorn ends the connection
-            await self.app(scope, receive, answer)
+            await self.app(scope, receive, send_answer)
 
     async def _socket(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         seat = self.seats.enter(address, lambda: loop.call_soon_threadsafe(task.cancel))
         if seat is None:  # the browser's page tries again by itself
             return await send({"type": "websocket.close", "code": TRY_AGAIN})
-        silent = loop.call_later(ledger.NEW_PAGE, self._close_silent, seat)
+        silence_timer = loop.call_later(ledger.NEW_PAGE, self._close_silent, seat)
         talk = Talk(receive, send, seat)
         try:
             await self.app(scope, talk.receive, talk.send)
@@ -80,7 +80,7 @@ class Door:
             with suppress(Exception):  # the browser may have left at the same time
                 await send({"type": "websocket.close", "code": TRY_AGAIN})
         finally:
-            silent.cancel()
+            silence_timer.cancel()
             self.seats.leave(seat)
 
     def _close_silent(self, seat: Seat) -> None:
@@ -99,29 +99,31 @@ class Fetched:
         self._held, self.over = 0, False
 
     async def send(self, message: Message) -> None:
-        body, more = message.get("body", b""), message.get("more_body", False)
+        body, has_more = message.get("body", b""), message.get("more_body", False)
         if len(body) <= PIECE:
             return await self._send(message)
         self._find_room(len(body))
         try:
             for start in range(0, len(body), PIECE):
-                last = start + PIECE >= len(body)
-                piece = {**message, "body": body[start : start + PIECE], "more_body": more or not last}
+                is_last = start + PIECE >= len(body)
+                piece = {**message, "body": body[start : start + PIECE], "more_body": has_more or not is_last}
                 await self._send(piece)
                 if self.over:
                     raise ClientDisconnect
         finally:
             self.give_back()
 
-    def _find_room(self, count: int) -> None:
-        while trouble := ledger.answers.take(self.visitor, count):
-            address = self.visitor.address if trouble == "key" else ledger.answers.by.furthest()
-            oldest = next((candidate for candidate in self.on_the_way if candidate.visitor.address == address), None)
-            if oldest is None:
+    def _find_room(self, byte_count: int) -> None:
+        while refusal := ledger.answers.take(self.visitor, byte_count):
+            address = self.visitor.address if refusal == "key" else ledger.answers.by.furthest()
+            oldest_answer = next(
+                (candidate for candidate in self.on_the_way if candidate.visitor.address == address), None
+            )
+            if oldest_answer is None:
                 raise ClientDisconnect
-            oldest.over = True
-            oldest.give_back()
-        self._held = count
+            oldest_answer.over = True
+            oldest_answer.give_back()
+        self._held = byte_count
         self.on_the_way[self] = None
 
     def give_back(self) -> None:

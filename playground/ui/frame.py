@@ -40,7 +40,7 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
   pointer-events: none !important;
 }
-"""  # each capitalised word is replaced by the selector that streamlit_private.py gives under this name
+"""  # each word in capitals is replaced by the selector of that name in PARTS
 
 
 def frame() -> None:

@@ -52,8 +52,8 @@ class Headers:
                 MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
-        closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
-        app = PlainTextResponse("Not found", status_code=404) if closed else self.app
+        is_closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
+        app = PlainTextResponse("Not found", status_code=404) if is_closed else self.app
         return await app(scope, receive, with_headers)
 
 
@@ -78,4 +78,4 @@ class KnownHosts:
         ledger.refused["foreign names"] += 1
         host_names = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=host_names), 403, headers() | {"Cache-Control": "no-store"})
-        await refusal(scope, receive, send)  # a browser that opens a socket gets this status, too
+        await refusal(scope, receive, send)  # this answer refuses a WebSocket, too

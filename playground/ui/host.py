@@ -54,27 +54,27 @@ WIDE = 420  # pixels: the width of a slider or of a drop-down list
 
 def show(name: str) -> None:
     lesson = LESSONS[name]
-    here = page.begin(lesson.name, lesson.idea, lesson.settings, first=next(iter(lesson.steps)))
+    subject = page.begin(lesson.name, lesson.idea, lesson.settings, first=next(iter(lesson.steps)))
     step = page.steps(lesson.titles)
-    at_work = runs_of_this_session(here)
-    st.fragment(_play, run_every=LOOK_EVERY if at_work else None)(lesson, step, here, at_work)
+    at_work = runs_of_this_session(subject)
+    st.fragment(_play, run_every=LOOK_EVERY if at_work else None)(lesson, step, subject, at_work)
     page.end()
 
 
-def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
+def _play(lesson: Lesson, step: str, subject: Here, at_work: bool) -> None:
     """Shows a step as a fragment: after a change of a setting, or a poll of a run, only the step is drawn again."""
-    if runs_of_this_session(here) != at_work:
+    if runs_of_this_session(subject) != at_work:
         st.rerun()  # runs the whole page, because a fragment can't start or stop its own polling
     with queue.page():
-        _draw(lesson, step, here)
+        _draw(lesson, step, subject)
 
 
-def _draw(lesson: Lesson, step: str, here: Here) -> None:
+def _draw(lesson: Lesson, step: str, subject: Here) -> None:
     bring_back_settings()
-    chosen = Settings(**{name: state[name] for name in lesson.choices})
-    player = _Player(lesson, here)
+    settings = Settings(**{name: state[name] for name in lesson.choices})
+    player = _Player(lesson, subject)
     try:
-        player.play(opened(f"{lesson.name} {step}", lesson.steps[step].parts(here, chosen), here))
+        player.play(opened(f"{lesson.name} {step}", lesson.steps[step].parts(subject, settings), subject))
         state.offered = player.offered
         state.messages = player.messages
     except PlaygroundError as error:
@@ -87,17 +87,17 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
     drawing is ready, a picture is shown in place of the parts."""
     key = ("opened", name)
     if not subject.has(key):
-        meanwhile = Picture(as_jpeg(small(subject.image)))
-        yield Wait(f"Asking {subject.model} …", meanwhile)
-        first = []
+        small_picture = Picture(as_jpeg(small(subject.image)))
+        yield Wait(f"Asking {subject.model} …", small_picture)
+        first_parts = []
         for part in parts:
             if isinstance(part, Wait):
-                yield replace(part, meanwhile=part.meanwhile or meanwhile)
+                yield replace(part, meanwhile=part.meanwhile or small_picture)
                 continue
-            first.append(part)
+            first_parts.append(part)
             if isinstance(part, VISIBLE_PARTS):
                 break
-        yield from first
+        yield from first_parts
         subject.kept(key, lambda: True)
     yield from parts
 
@@ -116,45 +116,45 @@ def take_settings(key: str, lesson: Lesson, drawing: Drawing) -> None:
 @dataclass
 class _Message:
     """The last message to a drawing; the session keeps only its digest. If the drawing itself has reported a setting,
-    the message stays the same and is not sent again. Streamlit may recreate a drawing: the new one sees from the
-    message's number that the message is old, and keeps the settings that were reported since."""
+    the message stays the same and is not sent again. Streamlit may recreate a drawing: the new drawing sees
+    from the message's number that the message is old, and keeps the settings that were reported since."""
 
     digest: bytes
     sent: dict[str, object]  # the values of the settings in the message
     begins: dict[str, object]  # the present values of the settings
 
     @staticmethod
-    def of(data: bytes, begins: dict[str, object]) -> _Message:
-        return _Message(sha256(data).digest(), begins, dict(begins))
+    def of(data: bytes, settings: dict[str, object]) -> _Message:
+        return _Message(sha256(data).digest(), settings, dict(settings))
 
 
 MESSAGE_NUMBERS = count(1)
 
 
 class _Player:
-    def __init__(self, lesson: Lesson, here: Here):
-        self.lesson, self.here = lesson, here
+    def __init__(self, lesson: Lesson, subject: Here):
+        self.lesson, self.here = lesson, subject
         self.numbers = count()  # gives each part a number for its key
         self.offered: set[str] = set()  # settings that have a control on the page
         self.messages: dict[str, _Message] = {}  # key of a drawing -> the last message to the drawing
 
     def play(self, parts: Iterable[Part]) -> None:
         """Shows the parts. Successive Waits are shown in one place on the page, which the next part clears."""
-        coming = iter(parts)
-        place, part = None, next(coming, None)
+        part_iterator = iter(parts)
+        placeholder, part = None, next(part_iterator, None)
         while part is not None:
             if isinstance(part, Wait):
-                place = place or st.empty()
-                with place.container():
+                placeholder = placeholder or st.empty()
+                with placeholder.container():
                     if part.meanwhile:
                         self.part(part.meanwhile)
                     with st.spinner(part.words):
-                        part = next(coming, None)
+                        part = next(part_iterator, None)
                 continue
-            if place:
-                place.empty()
+            if placeholder:
+                placeholder.empty()
             self.part(part)
-            place, part = None, next(coming, None)
+            placeholder, part = None, next(part_iterator, None)
 
     def part(self, part: Part) -> None:
         match part:
@@ -168,12 +168,16 @@ class _Player:
             case Column() | Stays():
                 self.play(part)
             case Row():
-                shown = [
-                    (inner, share) for inner, share in zip(part, part.shares, strict=True) if not _is_settled(inner)
+                visible_parts = [
+                    (inner_part, share)
+                    for inner_part, share in zip(part, part.shares, strict=True)
+                    if not _is_settled(inner_part)
                 ]
-                for column, (inner, _) in zip(st.columns([share for _, share in shown]), shown, strict=True):
+                for column, (inner_part, _) in zip(
+                    st.columns([share for _, share in visible_parts]), visible_parts, strict=True
+                ):
                     with column:
-                        self.part(inner)
+                        self.part(inner_part)
             case Fold():
                 with st.expander(page.mathematics(part.title)):
                     self.play(part)
@@ -200,13 +204,13 @@ class _Player:
     def choice(self, choice: Choice) -> None:
         setting, options = choice.setting, choice.options
         self.bring_back(choice)
-        options_of = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
+        widget_options = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
         if isinstance(choice, Slider):
-            st.select_slider(**options_of, key=setting, width=WIDE)
+            st.select_slider(**widget_options, key=setting, width=WIDE)
         elif isinstance(choice, Pick):
-            st.selectbox(**options_of, key=setting, width=WIDE)
+            st.selectbox(**widget_options, key=setting, width=WIDE)
         else:
-            st.segmented_control(**options_of, key=setting, required=True)
+            st.segmented_control(**widget_options, key=setting, required=True)
 
     def bring_back(self, choice: Choice) -> None:
         """Restores a control's value, because Streamlit forgets the value of a control that was not drawn. A value that
@@ -225,10 +229,15 @@ class _Player:
         key = f"drawing_{drawing.name}"
         if isinstance(drawing.data, bytes):
             message, former_message = _Message.of(drawing.data, settings_now), state.get("messages", {}).get(key)
-            same = former_message and (former_message.digest, former_message.begins) == (message.digest, settings_now)
+            is_same = former_message and (former_message.digest, former_message.begins) == (
+                message.digest,
+                settings_now,
+            )
             if script.settles:
                 message = (
-                    former_message if same else replace(message, sent=settings_now | {"message": next(MESSAGE_NUMBERS)})
+                    former_message
+                    if is_same
+                    else replace(message, sent=settings_now | {"message": next(MESSAGE_NUMBERS)})
                 )
             self.messages[key] = message
             header, arrays = unpack(drawing.data)
@@ -245,13 +254,13 @@ class _Player:
 
     def open_head(self, clicked: object) -> None:
         """Opens a head in the microscope. `clicked` is unchecked input from a browser."""
-        c = self.here.vit.config
-        if head := spot(clicked, c.depth, c.heads):
-            shown = {"layer": str(head[0]), "head": str(head[1])}
-            st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
+        config = self.here.vit.config
+        if head := spot(clicked, config.depth, config.heads):
+            view_words = {"layer": str(head[0]), "head": str(head[1])}
+            st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | view_words)
 
     def exercise(self, exercise: Exercise) -> None:
-        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for other pictures
+        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for a site without a server
         settings = {name: str(state[name]) for name in self.lesson.choices}
         lesson_component("exercise")(
             key=f"exercise_{exercise.id or exercise.asks[:40]}", data=record | {"settings": settings}
@@ -269,13 +278,13 @@ LOOK_EVERY = 0.7  # seconds between two polls of a run
 DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
 
 
-def runs_of_this_session(here: Here) -> bool:
-    """Stores the session's runs in `here`, and returns whether one is at work. Also polls each run: one that is not
-    polled loses its place in the queue."""
-    here.works = state.setdefault("works", {})
-    for work in here.works.values():
+def runs_of_this_session(subject: Here) -> bool:
+    """Stores the session's runs in `subject`, and returns whether one is at work. Also polls each run: a run that
+    is not polled loses its place in the queue."""
+    subject.works = state.setdefault("works", {})
+    for work in subject.works.values():
         work.look()
-    return not all(work.over for work in here.works.values())
+    return not all(work.over for work in subject.works.values())
 
 
 def offer_run(run: Run) -> None:

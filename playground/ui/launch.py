@@ -77,7 +77,7 @@ def _is_free(host: str, port: int) -> bool:
     except socket.gaierror:
         raise _no_address(host) from None
     with socket.socket(family, kind) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignores a server that has just ended
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended leaves its port free
         try:
             probe.bind(address)
         except OSError as error:

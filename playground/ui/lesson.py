@@ -26,9 +26,9 @@ _MODEBAR = {
 
 
 def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
-    """Shows the page's title and, above the `first` step only, its idea in one sentence. The value of a widget whose
-    `key` is a setting's name stands in the address."""
-    here = arrive(page, settings)
+    """Shows the page's title and, above the `first` step only, its idea in one sentence. A widget whose `key` is
+    the name of a setting keeps its value in the address."""
+    subject = arrive(page, settings)
     st.session_state.titles = {}
     if st.session_state["class"] == "no":
         _overview(page)
@@ -36,17 +36,17 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, f
         st.header(mathematics(PAGES[page].title), anchor=False)
         if first is None or st.session_state.step == first:
             st.markdown(mathematics(idea))
-    return here
+    return subject
 
 
 def _overview(page: str) -> None:
     """Shows a drawing of the whole model, in which the part that the page explains is highlighted."""
     boxes = [
         {
-            "name": name.strip(), "page": about, "lit": page in lit,
+            "name": name.strip(), "page": about_page, "lit": page in lit_pages,
             "group": "before" if name in BEFORE else "after" if name in AFTER else "layer",
         }
-        for name, (about, lit) in PARTS.items()
+        for name, (about_page, lit_pages) in PARTS.items()
     ]  # fmt: skip
     data = {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES), "step": _place()}
     result = lesson_component("overview")(key="overview", data=data, on_go_change=lambda: None)
@@ -77,7 +77,7 @@ def with_subscripts(text: str) -> str:
 
 
 def steps(titles: Mapping[str, str]) -> str:
-    """Offers the page's steps and returns the chosen one: one step is on the screen at a time."""
+    """Offers the page's steps and returns the chosen step, the only one that is shown."""
     if len(titles) > 1:
         st.pills("Step", titles, format_func=titles.get, key="step", label_visibility="collapsed", required=True)
     st.session_state.titles = titles
@@ -105,10 +105,10 @@ def end() -> None:
 def _way_on() -> None:
     """Shows the button to the page's next step or, after the last step, to the next page."""
     state = st.session_state
-    for (step, _), (following, title) in pairwise(state.titles.items()):
+    for (step, _), (next_step, title) in pairwise(state.titles.items()):
         if step == state.step:
             label = f"Next: {title.partition(' · ')[2]}"
-            st.button(label, icon=":material/arrow_downward:", key="next_step", on_click=_on_next, args=(following,))
+            st.button(label, icon=":material/arrow_downward:", key="next_step", on_click=_on_next, args=(next_step,))
             return
     page, words = after(PAGES[state.page]), state.here.words()
     st.page_link(
@@ -138,8 +138,8 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
     """Asks the question. A guess belongs to a `context`, such as a picture. In another context, a reader who has
     guessed before sees the answer and may guess again; with `afresh`, the answer is hidden until the next guess."""
     assert question.id in QUESTIONS, question.id
-    more = {"context": str(context), "afresh": afresh}
-    lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | more)
+    context_fields = {"context": str(context), "afresh": afresh}
+    lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | context_fields)
 
 
 def after_question(id: str) -> AbstractContextManager:
@@ -150,8 +150,9 @@ def after_question(id: str) -> AbstractContextManager:
 def held_back() -> str:
     """CSS that hides the container after each question until the guess (microscope/lessons/guess.js). A hidden
     container keeps its width, so that its charts get the right layout."""
-    hidden = ", ".join(f'html:not([data-guessed~="{id}"]) .st-key-after_{id}' for id in QUESTIONS)
+    hidden_selectors = ", ".join(f'html:not([data-guessed~="{id}"]) .st-key-after_{id}' for id in QUESTIONS)
     return (
-        f"{hidden} {{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "
+        f"{hidden_selectors} "
+        f"{{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "
         "&, & * { visibility: hidden !important; } }\n"
     )

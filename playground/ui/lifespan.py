@@ -20,10 +20,7 @@ from playground.serving import cache, ledger, models, people, pictures, prepared
 from playground.ui import messages, streamlit_private
 from playground.ui.streamlit_private import fragment_and_page, shown_on
 
-# The following work is done once per server.
-
-
-AFTER_THE_FIRST_PICTURE = 2.0  # seconds
+AFTER_THE_FIRST_PICTURE = 2.0  # seconds until `_warm_up` starts, which would slow down the first picture
 
 
 @st.cache_resource(show_spinner=False)
@@ -34,9 +31,9 @@ def once_per_server() -> None:
     streamlit_private.hide_sessions()
     messages.connect()
     _log_to_stdout()
-    background = threading.Timer(AFTER_THE_FIRST_PICTURE, _warm_up)
-    background.daemon = True
-    background.start()
+    timer = threading.Timer(AFTER_THE_FIRST_PICTURE, _warm_up)
+    timer.daemon = True
+    timer.start()
 
 
 def _warm_up() -> None:
@@ -60,15 +57,15 @@ class InJson(logging.Formatter):
     """Logs each event as a line of JSON, its facts in fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        event = {"time": when, "level": record.levelname.lower(), "message": record.getMessage()}
+        timestamp = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        event = {"time": timestamp, "level": record.levelname.lower(), "message": record.getMessage()}
         if record.exc_info:
             event["trace"] = self.formatException(record.exc_info)
         return json.dumps(event, ensure_ascii=False)
 
 
 FILES = 65536  # the number of files that the process may have open
-FORGET_EVERY = 60.0  # seconds
+FORGET_EVERY = 60.0  # seconds between two rounds of `_forget_the_gone`
 # Python's switch interval in seconds: the time for which another thread may keep the interpreter while the event loop
 # waits. For one answer the event loop waits a dozen times. With Python's default of 5 ms, an answer took a tenth of a
 # second longer while a page ran.
@@ -81,11 +78,11 @@ async def lifespan(_) -> AsyncIterator[None]:
     _open_more_files()
     sys.setswitchinterval(TURN)
     settings.find_a_folder()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        _end_soon_after(number)
-    forgetting = asyncio.create_task(_forget_the_gone())
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        _end_soon_after(signal_number)
+    forget_task = asyncio.create_task(_forget_the_gone())
     yield
-    forgetting.cancel()
+    forget_task.cancel()
 
 
 def _open_more_files() -> None:
@@ -93,10 +90,10 @@ def _open_more_files() -> None:
     with suppress(ImportError, ValueError, OSError):  # missing on Windows, forbidden on some systems
         import resource
 
-        has, may_have = resource.getrlimit(resource.RLIMIT_NOFILE)
-        limit = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
-        if has != resource.RLIM_INFINITY and has < limit:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, may_have))
+        soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        limit = FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, FILES)
+        if soft_limit != resource.RLIM_INFINITY and soft_limit < limit:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard_limit))
 
 
 async def _forget_the_gone() -> None:
@@ -110,13 +107,13 @@ async def _forget_the_gone() -> None:
 def _end_soon_after(number: signal.Signals) -> None:
     """Ends the process LAST_SECONDS after the signal. The server would wait for every connection and thread, such as a
     stalled upload or a long computation; an alarm of the operating system does not."""
-    former = signal.getsignal(number)
+    former_handler = signal.getsignal(number)
 
     def end(number: int, frame) -> None:
         if hasattr(signal, "alarm"):  # not on Windows
             signal.alarm(LAST_SECONDS)
-        if callable(former):
-            former(number, frame)
+        if callable(former_handler):
+            former_handler(number, frame)
 
     signal.signal(number, end)
 

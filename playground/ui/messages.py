@@ -29,11 +29,11 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def visitor(self) -> ledger.Visitor:
-        """The person, with the network of the page's socket. On the server's own machine Streamlit gives no address, so
-        a person's pages and other requests would count as those of two people."""
+        """The person, with the network that the ledger has for the page's socket. Streamlit gives no address for a
+        browser on the server's own machine: there a person's pages and requests would count as two people."""
         session = streamlit_private.session()
-        home = ledger.seats.address_of(session)
-        network = ledger.network(st.context.ip_address) if home is None else home
+        known_network = ledger.seats.address_of(session)
+        network = ledger.network(st.context.ip_address) if known_network is None else known_network
         return ledger.Visitor(st.session_state.get("key") or session, network)
 
     def stays(self) -> None:
@@ -45,9 +45,9 @@ class OnPage:
         if ahead == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)
         elif ahead != self._before or time.monotonic() - self._at > AGAIN_AFTER:
-            visitor = "person" if ahead == 1 else "people"
+            noun = "person" if ahead == 1 else "people"
             seconds = 4 + self._times % 2  # an unchanged duration would not prolong the toast
-            sentence = f"Waiting: {ahead} {visitor} before you"
+            sentence = f"Waiting: {ahead} {noun} before you"
             self._toast = streamlit_private.toast(sentence, self._toast, icon="spinner", duration=seconds)
             self._before, self._at, self._times = ahead, time.monotonic(), self._times + 1
 

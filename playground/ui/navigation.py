@@ -34,7 +34,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
         _set(address)
     state.arriving = (
         state.get("arriving", False) or reads_address
-    )  # until `tell_settings` has reported the page's settings
+    )  # true until `tell_settings` has reported the page's settings
     _look(address if reads_address else None)
     bring_back_settings()
     return state.here
@@ -60,19 +60,19 @@ def _look(address: dict[str, str] | None) -> None:
     keeps the former ones."""
     state = st.session_state
     message = state.pop("came_with", None) or _from_toolbar()
-    if message and message["settings"] is not None:  # the page was opened on a former server
+    if message and message["settings"] is not None:  # the page was opened before the server was restarted
         _set(message["settings"])
     state.arriving = state.arriving or bool(message)
     if message and "here" not in state and message["run"] == streamlit_private.session():
-        address = None  # the page was opened on a former server, and the choice is newer than its address
+        address = None  # opened before the server was restarted: the choice is newer than the address
     if address is None and message is None:
         return _stay()
     words, view = chosen.read_address(address) if address is not None else ({}, {})
     message = message or {"choice": {}, "view": {}, "key": None}
     key = message["key"] or state.get("key")
-    former = state.get("here")
-    words = words or message["choice"] or (former.words() if former else {})
-    view = view or chosen.view_of(message["view"]) or (former.view if former else {})
+    former_here = state.get("here")
+    words = words or message["choice"] or (former_here.words() if former_here else {})
+    view = view or chosen.view_of(message["view"]) or (former_here.view if former_here else {})
     state.key = key
     if key and people.KEY.fullmatch(key):
         ledger.seats.asks(streamlit_private.session(), key)
@@ -99,10 +99,10 @@ def _stay() -> None:
         _open(here.words(), here.view, here.key, here)
 
 
-def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: Here | None = None) -> None:
+def _open(words: dict[str, str], view: dict[str, str], key: str | None, former_here: Here | None = None) -> None:
     state = st.session_state
     try:
-        new = Here(words, view, key)
+        new_here = Here(words, view, key)
     except PlaygroundError as error:
         if state.page == MICROSCOPE:  # here the browser itself asks for the numbers and shows errors
             state.here = _instead()
@@ -111,9 +111,9 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
             _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
-        st.rerun()  # draws the toolbar again, which is drawn before this and shows the choice
-    if same is None or new.person is not same.person:  # else `state.here` stays `same`
-        state.here = new
+        st.rerun()  # draws the toolbar again, which shows the choice
+    if former_here is None or new_here.person is not former_here.person:  # else `state.here` stays as it is
+        state.here = new_here
     state.pop("answer", None)
 
 
@@ -122,10 +122,10 @@ def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
     answer = choice | {"words": words}
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
-        st.rerun()  # draws the toolbar again, which was drawn before this and passes the answer to the browser
+        st.rerun()  # draws the toolbar again, which passes the answer to the browser
     stays_in_browser = (
         settings.now().compute == "browser"
-    )  # then the browser asks the person before it sends the photograph
+    )  # such a browser asks the person before it sends the photograph
     st.caption(
         "This lesson needs your photograph." if stays_in_browser else "Your photograph is on its way to the server."
     )
@@ -150,11 +150,11 @@ def _address_of(page: str, has_moved: bool) -> dict[str, str]:
 
 
 def _settings_now() -> dict[str, str]:
-    """The settings as words of an address, without defaults."""
+    """The settings as parameters of an address, without those that have their default value."""
     state, words = st.session_state, {}
-    former, state.chosen = state.get("chosen", {}), {}
+    former_values, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
-        state.chosen[name] = value = state.get(name, former.get(name, setting.default))
+        state.chosen[name] = value = state.get(name, former_values.get(name, setting.default))
         if setting.found(name, words) != value:
             words[name] = str(value)
     return words
@@ -167,6 +167,6 @@ def tell_settings(part: str) -> None:
     state, settings = st.session_state, _settings_now()
     state.address = state.here.words() | settings
     message = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}
-    n, former = state.get("told_settings", (0, None))
-    state.told_settings = (n + (message != former), message)
+    number, former_message = state.get("told_settings", (0, None))
+    state.told_settings = (number + (message != former_message), message)
     app_component("settings")(key=f"settings_{part}", data=message | {"n": state.told_settings[0]})

@@ -1,7 +1,7 @@
 """Runs the app's server: uvicorn with `app:app`. Streamlit's own command can't listen at a Unix socket, and on its
 sockets a small answer is delayed by 40 ms.
 
-    python -m playground.ui.run FILE     listens at a Unix socket, behind the proxy alone: deploy/start.py starts it so
+    python -m playground.ui.run FILE     listens at a Unix socket for the proxy; deploy/start.py runs this command
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from playground.assets import APP
 from playground.serving import settings
 
 MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
-PING = 30  # seconds between two pings of a socket, which a proxy must not close in between
+PING = 30  # seconds between two pings, so that no proxy closes an idle socket
 BACKLOG = 2048
 FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments allowed to a socket at once, then per second
 SLICE = 4096  # bytes that are parsed before their frames are counted: at most about 500 pings
@@ -58,7 +58,7 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
 
     os.chdir(APP.parent)  # where Streamlit finds .streamlit/, the production settings
     sys.path.insert(0, str(APP.parent))
-    st.get_option("server.port")  # reads the log settings now; later that would turn uvicorn's log on again
+    st.get_option("server.port")  # reads the log settings now: read later, they would turn uvicorn's log on again
     streamlit_private.read_environment()
     trusted = ["*"] if behind_proxy else list(settings.now().proxies)
     config = uvicorn.Config(
@@ -71,20 +71,20 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
 
 def at_unix_socket(file: Path) -> socket.socket:
     """A Unix socket that only its owner may open."""
-    listening = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     mask = os.umask(0o177)
     try:
-        listening.bind(str(file))
+        listener.bind(str(file))
     finally:
         os.umask(mask)
-    listening.listen(BACKLOG)
-    return listening
+    listener.listen(BACKLOG)
+    return listener
 
 
 def at_port(host: str, port: int) -> list[socket.socket]:
     """Listening sockets, one for each address family of the host. Each names its protocol: asyncio sets TCP_NODELAY
     on such sockets only."""
-    listening = []
+    listeners = []
     for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         listener = socket.socket(family, kind, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -96,8 +96,8 @@ def at_port(host: str, port: int) -> list[socket.socket]:
             listener.close()
             continue
         listener.listen(BACKLOG)
-        listening.append(listener)
-    return listening
+        listeners.append(listener)
+    return listeners
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def message_kind(message: bytes) -> str:
     parsed = BackMsg()
     try:
         parsed.ParseFromString(message)
-    except Exception as error:  # protobuf's; it is a dependency of Streamlit, not ours
+    except Exception as error:  # protobuf's own error, but protobuf is no dependency of ours
         raise ValueError("Streamlit's pages say nothing of this kind.") from error
     kind = parsed.WhichOneof("type")
     return kind if kind in HEARD else ""
@@ -83,10 +83,10 @@ def shown_on(message: bytes, page: str) -> tuple[bytes, str]:
 
 def read_environment() -> None:
     """Reads Streamlit's options from the environment (STREAMLIT_SERVER_…), as its own command would do."""
-    typed = {bool: lambda word: word.lower() in ("true", "1"), int: int, float: float, str: str}
+    parsers = {bool: lambda word: word.lower() in ("true", "1"), int: int, float: float, str: str}
     for name, option in config.get_config_options().items():
-        if (word := os.environ.get(option.env_var)) is not None and option.type in typed:
-            config.set_option(name, typed[option.type](word), option.env_var)
+        if (word := os.environ.get(option.env_var)) is not None and option.type in parsers:
+            config.set_option(name, parsers[option.type](word), option.env_var)
 
 
 def use_our_pages() -> None:
@@ -118,11 +118,12 @@ def session() -> str:
     return context.session_id if context else ""
 
 
-def toast(sentence: str, former=None, **options):
-    """Shows a toast in place of the former one; in a fragment, which may not change the former one, beside it."""
-    if former is not None:
+def toast(sentence: str, former_toast=None, **options):
+    """Shows a toast in place of the former toast; in a fragment beside the former toast, which a fragment
+    may not change."""
+    if former_toast is not None:
         try:
-            return former.toast(sentence, **options)
+            return former_toast.toast(sentence, **options)
         except StreamlitInvalidLayoutContextError:
             pass
     return st.toast(sentence, **options)

@@ -60,7 +60,7 @@ def parts() -> None:
     st.pills("Part", PARTS, format_func=PARTS.get, key="part", label_visibility="collapsed", required=True)
 
 
-def plan(here: Here) -> None:
+def plan(subject: Here) -> None:
     left_column, right_column = st.columns(2)
     left_column.segmented_control(
         "Minutes", (*teaching.PLANS, teaching.OWN), key="minutes", required=True,
@@ -90,7 +90,7 @@ def plan(here: Here) -> None:
         "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. *Reveal* "
         "shows all of them, then the truth. It is in memory only, and ends with *End* or after four hours."
     )
-    offer_slides(here, scenes)
+    offer_slides(subject, scenes)
 
 
 def offer_own_plan() -> None:
@@ -119,9 +119,9 @@ def notes() -> None:
 
 
 def sheets() -> None:
-    for name, words in SHEETS.items():
+    for name, title in SHEETS.items():
         row = st.columns([3, 1, 1], vertical_alignment="center")
-        row[0].markdown(words)
+        row[0].markdown(title)
         for column, paper in zip(row[1:], printed.PAPERS, strict=True):
             file = f"{name}-{paper}.pdf"
             column.download_button(
@@ -132,7 +132,7 @@ def sheets() -> None:
 
 
 def quiz() -> None:
-    right = answered_count = 0
+    right_count = answered_count = 0
     questions = teaching.quiz()
     for number, question in enumerate(questions, start=1):
         answer = st.radio(
@@ -142,14 +142,16 @@ def quiz() -> None:
         if answer is None:
             continue
         answered_count += 1
-        right += answer == question.right
+        right_count += answer == question.right
         answer_sentence = (
             "Right." if answer == question.right else f"No: {mathematics(question.options[question.right])}."
         )
         st.markdown(
             f":{'green' if answer == question.right else 'orange'}[**{answer_sentence}**] {mathematics(question.why)}"
         )
-    st.markdown(f"**{right} of {answered_count} right**, {len(questions)} questions in all. Nothing is kept or sent.")
+    st.markdown(
+        f"**{right_count} of {answered_count} right**, {len(questions)} questions in all. Nothing is kept or sent."
+    )
 
 
 # The slides of a plan are one file: the interactive story about the chosen picture, drawings and questions of lessons,
@@ -170,7 +172,7 @@ def of_the_quiz(number: int, question: teaching.Question) -> dict:
     return {"settings": {}, "parts": [{"kind": "ask", "question": guess, "context": "slides", "afresh": True}]}
 
 
-def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
+def of_a_lesson(subject: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
     """A lesson's step in the form that slides show. Adds the files that its drawings read to `files`."""
     lesson = LESSONS[scene.page]
     name = scene.words.get("step", next(iter(lesson.steps)))
@@ -183,12 +185,12 @@ def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dic
     settings = site_files.settings_of(lesson)
     for setting, record in settings.items():
         record["now"] = scene.words.get(setting, record["default"])
-    played = site_files.played_ahead(lesson, lesson.steps[name], here, keep)
+    played = site_files.played_ahead(lesson, lesson.steps[name], subject, keep)
     return {"settings": settings, "parts": [part for part in without_rows(played) if kind_of(part) in SHOWN]}
 
 
 def mounted() -> dict[str, printed.Mounted]:
-    """The scripts of all parts of lessons."""
+    """For each script of a lesson, what slides need to mount it."""
     return {
         name: printed.Mounted(drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look)
         for name, script in SCRIPTS.items()
@@ -200,7 +202,7 @@ def without_rows(parts: Iterable[dict]) -> Iterator[dict]:
     for part in parts:
         if part["kind"] == "row":
             timing = {name: part[name] for name in ("after",) if name in part}  # the question before the row, if any
-            yield from (inner | timing for inner in without_rows(part["parts"]))
+            yield from (inner_part | timing for inner_part in without_rows(part["parts"]))
         else:
             yield part
 
@@ -209,23 +211,25 @@ def kind_of(part: dict) -> str:
     return next(iter(part["of"].values()))["kind"] if part["kind"] == "each" else part["kind"]
 
 
-def living_page(here: Here) -> str:
-    """The page of the story about the picture, in the picture's opening view."""
+def living_page(subject: Here) -> str:
+    """The HTML of the interactive story about the person's picture, in the view in which the picture opens."""
     from playground.figures import html
 
-    seen, named = here.trace(), here.sample_name
-    opening_view = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.setup), {}))
-    fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
+    trace, sample = subject.trace(), subject.sample_name
+    opening_view = figure_words.as_typed(
+        figure_words.description(figure_words.Shown(subject.picture, subject.setup), {})
+    )
+    fits_all = 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim <= MOST_BYTES
     story = {
-        "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
-        "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(named).parts] if named else [],
+        "place": {"model": subject.model_name} | ({"sample": sample} if sample else {}), "model": subject.model_name,
+        "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(sample).parts] if sample else [],
     }  # fmt: skip
     with queue.drawing():
-        spec = replace(opening_view, layers="all") if fits else html.light(opening_view, seen)
-        return html.story(spec, seen, here.picture.image, story)
+        spec = replace(opening_view, layers="all") if fits_all else html.light(opening_view, trace)
+        return html.story(spec, trace, subject.picture.image, story)
 
 
-def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
+def slides(subject: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
     pages, minute, files = [], 0, {}
     scenes = list(scenes)
     for scene in scenes:
@@ -235,23 +239,23 @@ def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
             pages.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
         elif scene.page == "teach":
             quiz = teaching.quiz()
-            chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
-            for number, question in enumerate(chosen, start=1):
+            chosen_questions = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
+            for number, question in enumerate(chosen_questions, start=1):
                 name, lesson = f"{scene.title}: {number} of {QUIZ}", of_the_quiz(number, question)
                 pages.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
         else:
-            pages.append(printed.Slide(scene.title, minutes, scene.do, lesson=of_a_lesson(here, scene, files)))
-    story = living_page(here) if any(scene.story for scene in scenes) else ""
+            pages.append(printed.Slide(scene.title, minutes, scene.do, lesson=of_a_lesson(subject, scene, files)))
+    story = living_page(subject) if any(scene.story for scene in scenes) else ""
     return printed.page(title, printed.Deck(pages, mounted(), story, files))
 
 
-def offer_slides(here: Here, scenes: list[teaching.Scene]) -> None:
-    about = (tuple(scene.title for scene in scenes), here.picture.id, here.setup)
+def offer_slides(subject: Here, scenes: list[teaching.Scene]) -> None:
+    slides_key = (tuple(scene.title for scene in scenes), subject.picture.id, subject.setup)
     minutes = sum(scene.minutes for scene in scenes)
     if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides", disabled=not scenes):
         with st.spinner("Playing the scenes of the plan on your picture"):
-            state.slides = (about, slides(here, scenes, f"Attention in {minutes} minutes").encode())
-    if state.get("slides", (None,))[0] == about:
+            state.slides = (slides_key, slides(subject, scenes, f"Attention in {minutes} minutes").encode())
+    if state.get("slides", (None,))[0] == slides_key:
         data = state.slides[1]
         st.download_button(
             f"One file, {len(data) / 2**20:.1f} MB", data, f"attention-{minutes}.html", "text/html",

@@ -1,5 +1,5 @@
-"""Draws the toolbar on every page: it keeps the choice of picture, model and grid, and links to other pages. The page's
-HTML loads its script before Streamlit's own scripts (`Ahead`).
+"""Draws the toolbar on every page: it keeps the choice of picture, model and grid, and links to other pages. `Ahead`
+makes the page's HTML load the toolbar's script before Streamlit's own scripts.
 
 The toolbar is drawn before the page, so that Streamlit keeps it from page to page. On the microscope's page it reports
 nothing to Streamlit; on a lesson's page it reports each choice, because the server computes the lesson's numbers.
@@ -29,8 +29,8 @@ state = st.session_state
 
 
 def draw(page: Page) -> None:
-    if (go := state.pop("go", None)) and str(go.get("page")) in PAGES:
-        _leave(go)
+    if (target := state.pop("go", None)) and str(target.get("page")) in PAGES:
+        _leave(target)
     data = {
         "page": page.name,
         "arrived": state.get("arrived", 0),
@@ -67,15 +67,15 @@ def same_for_all() -> dict:
 
 def _on_go() -> None:
     """Opens the page chosen in the toolbar: {page, words of its address, view, key}."""
-    go = state.toolbar.go
-    state.go = go if isinstance(go, dict) else None
+    target = state.toolbar.go
+    state.go = target if isinstance(target, dict) else None
 
 
-def _leave(go: dict) -> None:
-    state.came_with = heard(go)
+def _leave(target: dict) -> None:
+    state.came_with = heard(target)
     state.read_again = True
     state.arrived = state.get("arrived", 0) + 1
-    st.switch_page(PAGES[go["page"]].file, query_params=_plain(go.get("words")))
+    st.switch_page(PAGES[target["page"]].file, query_params=_plain(target.get("words")))
 
 
 def heard(message: object) -> dict[str, dict | str | None]:
@@ -115,17 +115,17 @@ class Ahead:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        elsewhere = (
+        other_prefixes = (
             "/api/",
             "/static/",
             "/c/",
         )  # not Streamlit's pages; /c/ is the page of a class for phones
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        # Streamlit would compress numbers at every request, although numbers don't become smaller
-        plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
-        if scope["method"] != "GET" or f"{path_of(scope)}/".startswith(elsewhere):
-            return await self.app(plain, receive, send)
+        # Without accept-encoding, so that Streamlit does not compress numbers, which hardly become smaller
+        plain_scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
+        if scope["method"] != "GET" or f"{path_of(scope)}/".startswith(other_prefixes):
+            return await self.app(plain_scope, receive, send)
         start: Message = {}
         pieces: list[bytes] = []
 
@@ -141,28 +141,28 @@ class Ahead:
                 if not message.get("more_body"):
                     await _send_page(scope, start, b"".join(pieces), send)
 
-        return await self.app(plain, receive, with_script)
+        return await self.app(plain_scope, receive, with_script)
 
 
-async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> None:
-    page, inserted = html, line()
+async def _send_page(scope: Scope, start_message: Message, html: bytes, send: Send) -> None:
+    page, head_tags = html, line()
     if path_of(scope).rpartition("/")[2] in PATHS:
         page = STREAMLITS_OWN.sub(rb"<template data-later>\g<0></template>", html, count=1)
         request = Request(scope)
         root = str(request.url.replace(query="")).rpartition("/")[0]
-        inserted = routes_figures.preview_tags(request.query_params, f"{root}/") + inserted
-    for theirs, our_text in OURS.items():
-        page = page.replace(theirs, our_text, 1)
-    page = page.replace(b"<title>", f"{inserted}<title>".encode(), 1)
-    headers = MutableHeaders(scope=start)
+        head_tags = routes_figures.preview_tags(request.query_params, f"{root}/") + head_tags
+    for streamlit_text, our_text in OURS.items():
+        page = page.replace(streamlit_text, our_text, 1)
+    page = page.replace(b"<title>", f"{head_tags}<title>".encode(), 1)
+    headers = MutableHeaders(scope=start_message)
     headers.add_vary_header("Accept-Encoding")
     if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
         page = gzip.compress(page, mtime=0)
         headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(page))
-    for name in ("ETag", "Last-Modified"):  # headers that are about Streamlit's file without our line
+    for name in ("ETag", "Last-Modified"):  # headers of Streamlit's own file, which lacks our line
         del headers[name]
-    await send(start)
+    await send(start_message)
     await send({"type": "http.response.body", "body": page})
 
 
