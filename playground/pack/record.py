@@ -1,5 +1,5 @@
-"""The record of a forward pass: the queries, keys and values of each layer. As bytes, for the browser, it holds
-queries, keys and the norms of the values."""
+"""Records a forward pass: the queries, keys and values of each layer. The record's bytes, for the browser, hold the
+norms of the values instead of the values."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ class Record:
     patch_size: int
     prefix: tuple[str, ...]
     native_scale: float  # 1/√d_k
-    scale: float  # the scale with which the pass ran
+    scale: float  # the scale of the scores in the pass
     record: dict[int, QKV]  # layer -> q, k and v, (heads, tokens, d) each; v is None in a trace read from bytes
     layers: int
     logits: Tensor | None  # (classes,)
     predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
-    weight_versions: WeightVersions = ()  # the versions of the model's weights in this pass
+    weight_versions: WeightVersions = ()  # versions of the weights, by which `outdated` detects later changes
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # edges cut in the pass
     at: At = untouched  # the pass's interventions as a function, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the interventions in words: "heads 4.0, 7.3 off"
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a record that was read from bytes
     picture: Image.Image | None = None  # the image given to `playground.trace`, in full size
     picture_name: str = ""  # the image's file, or a sample's name
-    foretold: dict[Any, Any] = field(default_factory=dict)  # see analysis/faithfulness.py
-    assumed: str = ""  # options of the model as given to `load`: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
+    foretold: dict[Any, Any] = field(default_factory=dict)  # results of analysis/faithfulness.py about this trace
+    assumed: str = ""  # options of `load` that were assumed: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:
         rows, columns = self.grid
@@ -109,12 +109,12 @@ class Record:
 
     @property
     def shown(self) -> Image.Image:
-        """The traced picture in full size, if it is remembered."""
+        """The full-size picture if the trace has it, else `image`."""
         return self.picture or self.image
 
     def value_norms(self, layer: int) -> Tensor:
-        """‖W_O v‖, the length of the vector that each token would add at a weight of 1, LayerScale included: (heads,
-        tokens). weight × value norm is the length of what the token really adds."""
+        """(heads, tokens): ‖W_O v‖, the length of the vector that each token adds at a weight of 1, with LayerScale. At
+        another weight, the length is weight × value norm."""
         return self._norms([self.layer_number(layer)])[0]
 
     def _norms(self, layers: Sequence[int]) -> list[Tensor]:
@@ -153,13 +153,13 @@ class Record:
         return len(self.prefix) + row * columns + column
 
     def some_patches(self, most: int) -> list[int]:
-        """The token indices of at most `most` patches, evenly spread, for measurements where all would take too
-        long."""
+        """The token indices of at most `most` evenly spread patches, for measurements that would take too long on all
+        patches."""
         patches = range(len(self.prefix), self.tokens)
         return list(patches[:: math.ceil(len(patches) / most)])
 
     def layer_number(self, layer: int) -> int:
-        """Checks a layer's number, which counts from 0; −1 is the last."""
+        """Checks the number of a layer and returns its index from 0; −1 means the last layer."""
         number = index(layer)
         layer_index = number if number is None or number >= 0 else self.layers + number
         if layer_index is None or layer_index not in self.record:
@@ -176,15 +176,16 @@ class Record:
         record, head = self.record[self.layer_number(layer)], self.head_number(head)
         return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
 
-    # The network, to run again ----------------------------------------------------------------------------------------
+    # Running the network again ----------------------------------------------------------------------------------------
 
     def entering(self) -> tuple[VisionTransformer, Tensor, Rotation]:
-        """The network, the tokens that enter its first layer, (1, N, D), and their rotation."""
+        """(the network, the tokens that enter its first layer, the rotation of their positions). Tokens: (1, N, D)."""
         vit = self._need_vit()
         return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
 
     def masked(self, layer: int) -> Tensor | None:
-        """A layer's mask of the tokens that each token hears, (h or 1, N, N), if `at` changes it; else None."""
+        """The mask of a layer, (heads or 1, N, N): whether a token attends to another. None if `at` leaves the mask
+        unchanged."""
         if self.at is untouched:
             return None
         point, everybody = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
@@ -193,14 +194,14 @@ class Record:
         return None if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask) else mask[0].cpu()
 
     def bias(self, layer: int, queries: Any) -> Tensor | None:
-        """(h, queries, N): the bias that the model itself adds to the scores of these queries, if any."""
+        """(heads, queries, N): the bias that the model adds to the scores of these queries; None without one."""
         if self.vit is None or not self.vit.config.biased:
             return None
         bias: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
         return bias.detach().float().cpu()[:, queries]
 
     def intervening(self) -> At:
-        """The pass's interventions, cuts and `at`, to run it again."""
+        """The cuts and `at` of the pass in one function, for another pass."""
         cut, at = self.cuts.at(), self.at
         return lambda point, x: at(point, cut(point, x))
 
@@ -232,8 +233,8 @@ class Record:
     # As bytes ---------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], numbers: str = "float16") -> Path:
-        """Writes the pack that the browser reads: queries, keys and value norms, without network and picture. "int8" is
-        half as long as "float16". `Trace.load` reads it."""
+        """Writes the pack that the browser and `Trace.load` read: queries, keys and value norms, without network and
+        picture. With numbers="int8" the file is half as long."""
         try:
             Path(path).write_bytes(self.to_bytes(numbers=numbers))
         except OSError as error:
@@ -242,7 +243,7 @@ class Record:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a file of `save`."""
+        """Reads a file that `save` wrote."""
         try:
             return cls.from_bytes(Path(path).read_bytes())
         except OSError as error:
@@ -251,8 +252,9 @@ class Record:
     def to_bytes(
         self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: str = "float16"
     ) -> bytes:
-        """q and k in float16, or half as long as "int8", and the value norms of some layers and heads, by default all,
-        in the format of playground/pack/. `from_bytes` numbers the chosen heads from 0."""
+        """Packs q, k and the value norms of the given layers and heads, by default of all, in the format of
+        playground/pack/. `numbers` is "float16", or "int8" for half the length. `from_bytes` numbers the packed heads
+        from 0."""
         if any(self.masked(layer) is not None for layer in self.record):
             raise PlaygroundError(
                 "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
@@ -308,8 +310,8 @@ class Record:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling: leaves out the network, which may take hundreds of megabytes. Value norms, which need the
-        network, are computed first."""
+        """Leaves the network, which may take hundreds of megabytes, out of a pickle. Value norms need the network, so
+        they are computed first."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
         if self.vit.config.biased:
@@ -363,7 +365,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
 
 
 def denormalised(pixels: Tensor, mean: Any, std: Any) -> Image.Image:
-    """(3, H, W) of model input -> the picture."""
+    """The picture of a model's input (3, H, W)."""
     shares = pixels.detach().cpu().permute(1, 2, 0) * torch.as_tensor(std).float() + torch.as_tensor(mean).float()
     return Image.fromarray((shares * 255).round().clamp(0, 255).byte().numpy())
 
@@ -380,7 +382,7 @@ def index(number: Any) -> int | None:
 
 # A trace as a pandas table: `Trace.table`
 
-SPREAD = 256  # patches whose rows are measured, at most
+SPREAD = 256  # most patches whose rows `table_of_heads` measures
 
 
 def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
@@ -402,7 +404,7 @@ def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
 
 
 def table_of_heads(seen: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
-    """One row for each layer and head. `distances`: (patches, patches), between patches."""
+    """One row for each layer and head. `distances`, (patches, patches): the distance between each two patches."""
     import pandas as pd
 
     asking = seen.some_patches(SPREAD)

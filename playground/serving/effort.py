@@ -17,7 +17,7 @@ from playground.models.names import plain_name
 PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old and busy processor
 JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
 UNKNOWN_SECONDS = 2.0  # the estimate for a file that can't be parsed
-HEADER_BYTES = 2**16  # bytes that are read; enough for all headers of a JPEG
+HEADER_BYTES = 2**16  # first bytes, in which the sizes of an AVIF or HEIC file stand
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
 SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # the size of each picture in an AVIF or HEIC file
 

@@ -30,14 +30,15 @@ TYPES = {
     "json": "application/json",
 }  # fmt: skip
 TABLES = ("npz", "csv", "json")
-STILL_KINDS = ("png", "svg", "pdf", *TABLES)  # files that a GET request can give
+STILL_KINDS = ("png", "svg", "pdf", *TABLES)  # kinds of files that a GET request may ask for
 MOST_TRACES, MOST_MAPS = 12, 200  # most traces, and most maps, in a figure of the layout “grid”
 
 log = logging.getLogger("playground")
 
 
 def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
-    """The file as the command makes it. Stills are cached, because a whole class asks for the same one."""
+    """The file, with the same bytes as the command's. Stills are cached, because a whole class may ask for one
+    figure."""
     if kind not in STILL_KINDS:
         return _data(subject, spec, kind, person)
     return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
@@ -127,8 +128,7 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
 
 
 def beginning(spec: Spec) -> Spec:
-    """The spec of an interactive figure with the number of its layer. The default is the layer that a still figure
-    shows."""
+    """The spec of an interactive figure. A missing layer becomes the layer that a still figure shows."""
     from playground.pack import upper_layer
 
     if spec.layers is not None or spec.layer is not None:
@@ -140,7 +140,7 @@ def beginning(spec: Spec) -> Spec:
 
 
 def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
-    """(the trace, keyword arguments of the figure): computed once and cached."""
+    """(the trace, the figure's keyword arguments). Traces come from caches if they are there."""
     from playground.figures import request
 
     if not layouts.of(spec).of_pictures:

@@ -77,7 +77,7 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
     subject, view = shown(words, person), view_of(words)
     spec = description(subject, view, **looks)
     spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
-    if layout.of_pictures:  # `description` leaves these two fields out, because Export uses it too
+    if layout.of_pictures:  # `description`, which Export uses too, adapts these two fields to the layout
         spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
     if subject.compared is not None:
         spec = replace(spec, **_compared_names(subject))
@@ -90,7 +90,7 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
 
 
 def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
-    """Checks as figures/batch.py does for flags."""
+    """Refuses a Spec as figures/batch.py does for flags."""
     if kind == "html":
         from playground.figures import html
 
@@ -137,7 +137,8 @@ def check_names(words: Mapping[str, str], valid_words: tuple[str, ...]) -> None:
 
 
 def shown(words: Mapping[str, str], person: Person | None) -> Shown:
-    place = {key: words[key] for key in PLACE if key in words}  # without `scale`: here it is a word of the view
+    # `scale` is left out: in a figure's address it belongs to the view
+    place = {key: words[key] for key in PLACE if key in words}
     return Shown(*chosen.read(place, person), chosen.compared(place, person))
 
 
@@ -212,7 +213,8 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),
         draw=view.get("draw", "heat"),
-        colours="shared" if "other_image" in shape.uses else view.get("colours", "shared"),  # as on the screen
+        # a comparison shares its colours, as on the screen
+        colours="shared" if "other_image" in shape.uses else view.get("colours", "shared"),
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
         log=True if view.get("log") == "true" else None,
         smooth=view.get("smooth") == "true",
@@ -234,7 +236,8 @@ def _compared_names(subject: Shown) -> dict[str, str | None]:
 
 
 def as_typed(spec: Spec) -> Spec:
-    """The Spec with file names for models of the operator's folder: the command is typed in that folder."""
+    """The Spec with file names in place of the names of own models, because the command is typed in the operator's
+    folder."""
     return replace(spec, model=own_models.in_folder(spec.model), other_model=own_models.in_folder(spec.other_model))
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # A button of a lesson starts a run (lessons/parts.py, Run) in a thread, one run at a time for each person. A run stops
 # when no page polls it any more. The results of all runs share one limit in bytes.
 
-MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
+MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md relies on this number
 PATIENCE = 12.0  # seconds after a page's last poll, after which a run stops; long, because busy pages poll late
 _queue = queue.Queue()
 _ended: WeakSet[Work] = WeakSet()  # weak, so that a run is dropped with its session
@@ -92,7 +92,7 @@ class Work(queue.Nobody):
         self._stopped = True
 
     def _keep(self) -> None:
-        """Drops the oldest results until all together fit the limit."""
+        """Drops the oldest results until all people's results fit MOST_KEPT."""
         with _ending:
             self.ended = time.monotonic()
             _ended.add(self)
@@ -105,7 +105,7 @@ class Work(queue.Nobody):
 
 
 PICTURE_WORDS = {"sample", "mine"}  # the words of an address that name a picture
-_view_ids = count(1)  # unique on this server
+_view_ids = count(1)  # for `Here.view_id`: no number comes twice on this server
 
 
 class Here:
@@ -118,7 +118,7 @@ class Here:
         self.mine = "" if picture.sample else picture.id
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
-        self.view_id = next(_view_ids)  # differs after each choice that was not made in the microscope
+        self.view_id = next(_view_ids)  # a new number for each choice that is made outside the microscope
         self.works: Mapping[str, Work] = {}  # name of a run -> its work, in this session
         self._with = words.get("with", "")
         self._worked = self.person.worked if self.person else worked.lesson_cache()

@@ -27,7 +27,7 @@ SECONDS_PER_BYTE = 0.05 / MB  # seconds charged for a byte sent or received
 SEAT = 0.1 / 60  # seconds charged for each second of an open page
 MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest are forgotten first
 
-# The number of households that share the cost of a network: length of its prefix -> households
+# length of a network's prefix -> number of households that share the network and its cost
 IPV4_HOUSEHOLDS = {32: 1, 24: 8, 16: 64}  # IPv4
 IPV6_HOUSEHOLDS = {
     64: 1,
@@ -36,7 +36,7 @@ IPV6_HOUSEHOLDS = {
     32: 64,
 }  # IPv6: homes have a /56 or /64, anybody may get a /48, a provider has a /32
 CLASS = 50  # one class counts as this number of households, and so do all classes together
-OF_PHONE, OF_CLASS = 5.0, 100.0  # most recent seconds that a class pays for one phone, and for all: see Ledger.payer
+OF_PHONE, OF_CLASS = 5.0, 100.0  # largest recent cost that a class pays for one phone, and for all: see Ledger.payer
 START = 5.0  # seconds charged for starting a class
 
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
@@ -185,7 +185,7 @@ class Room:
         self._lock = threading.Lock()
 
     def trouble(self, visitor: Visitor, count: float = 1) -> str:
-        """The limit that prevents taking `count` more: of "everybody", "network" or "key"; "" if there is room."""
+        """Whose limit prevents taking `count` more: "everybody", "network" or "key"; "" if there is room."""
         free, own_share = self.capacity - self.taken, self.by.above(visitor.address)[0]
         if visitor.person and self._of_key[visitor] and self._of_key[visitor] + count > self.of_key:
             return "key"

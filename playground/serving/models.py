@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_PATCHES = 4200  # a pass over more would take minutes and gigabytes while everybody waits
 PAPER = r"ViT-\w+/(\d+)"  # pattern of names: architectures of the ViT paper, with random weights
 PAPER_PATCHES = range(4, 33)  # pixels along a patch's side: the patch embedding's weights grow with their square
-MOST_RANDOM_MB = 500  # limit for models with random weights, of which a larger one shows nothing new: ViT-B takes 350
+MOST_RANDOM_MB = 500  # limit for models with random weights: a larger one shows nothing new. ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address
 QUICK_MB = 100  # a model of this size answers in about a second
 OURS = {
@@ -210,7 +210,7 @@ def default() -> str:
 
 
 def offers() -> dict[str, dict]:
-    """timm's models on offer, with facts to read before fetching one."""
+    """timm's models on offer, each with the facts that people read before a download."""
     chosen = settings.now().models
     return _offer_table() if chosen is None else {name: _offer_table().get(name, {}) for name in chosen}
 

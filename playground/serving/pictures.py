@@ -77,7 +77,7 @@ def _give_back(worker: Worker) -> None:
 
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
-KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and JPEGs are decoded faster
+KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and a JPEG is decoded faster
 THUMB = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
 TINY_SIDE = 64  # pixels; a smaller picture is enlarged for the screen without smoothing, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
@@ -209,13 +209,13 @@ def thumbnail(image: Image.Image) -> str:
 
 
 def labelled_folder() -> Path | None:
-    """Where CIFAR-10's files lie, or another data set in its format; None where PLAYGROUND_CIFAR names no folder."""
+    """The folder of CIFAR-10, or of a data set in its format, that PLAYGROUND_CIFAR names; None if it names none."""
     folder = os.environ.get("PLAYGROUND_CIFAR", "").strip()
     return Path(folder) if folder else None
 
 
 def labelled_set() -> dict:
-    """{count, what}: the number of pictures, 0 if the folder can't be read; and a name for them."""
+    """The number of pictures as `count`, 0 if the folder can't be read; and a name for them as `what`."""
     from playground.training import datasets
 
     if folder := labelled_folder():
@@ -235,7 +235,8 @@ def _count(folder: Path) -> int:
 
 
 def labelled(number: int) -> Picture:
-    """The picture of that number, called "CIFAR-10 no. 17: frog". PlaygroundError says what the folder should hold."""
+    """The picture with this number, called for example "CIFAR-10 no. 17: frog". PlaygroundError says what the folder
+    should hold."""
     from playground.training import datasets
 
     folder, small = labelled_folder(), (datasets.SIDE, datasets.SIDE)

@@ -57,7 +57,7 @@ def _file_digest(file: Path, changed: int) -> str:
     return digest.hexdigest()[:16]
 
 
-FINER = {"meadow": 2}  # sample -> factor by which its grid is finer: only so has the drawing's cat a clear shape
+FINER = {"meadow": 2}  # sample -> factor by which its grid is finer, so that the drawn cat has a clear shape
 CHECKSUM_BYTES = 32  # bytes at the end of a pack in the cache: the SHA-256 of all bytes before them
 HEX = "[0-9a-f]" * 16
 
@@ -88,8 +88,7 @@ class Ahead:
 
 
 def all_packs() -> list[Ahead]:
-    """All packs of the samples and models on this machine, in the order in which the packs are made; the pack of the
-    picture that opens first comes first."""
+    """All packs of the samples and models on this machine, in the order in which the packs are made."""
     finer = [Ahead(named(name), detail) for name, detail in FINER.items()]
     return [a for a in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS)) if _can_be_made(a)]
 
@@ -158,7 +157,8 @@ def all_layers(ahead: Ahead) -> bytes | None:
 
 
 def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
-    """A pack of these layers and heads only. Of a mapped file, only their pages are read. Heads keep their numbers."""
+    """A pack of only these layers and heads. Heads keep their numbers. If `data` is a mapped file, only the needed
+    pages are read."""
     header, arrays = unpack(data)
     del header["sections"]
     layers = [upper_layer(header["layers"])] if layers is None else layers

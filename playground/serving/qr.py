@@ -41,7 +41,7 @@ def rows(text: str) -> list[str]:
 
 
 def _words(data: bytes, room: int) -> list[int]:
-    """Header, bytes and padding. The header's four bits shift all other bytes by half a byte."""
+    """Header, data and padding as bytes. The header has twelve bits, so each data byte lies across two bytes."""
     number = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
     words = list(number.to_bytes(len(data) + 2))
     return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
@@ -60,7 +60,7 @@ def _times(a: int, b: int) -> int:
 
 
 def _correction(words: list[int], count: int) -> list[int]:
-    divisor, root = [1], 1  # (x - 1)(x - 2)(x - 4)…, the highest power first
+    divisor, root = [1], 1  # coefficients of (x - 1)(x - 2)(x - 4)…, that of the highest power first
     for _ in range(count):
         divisor = [a ^ _times(b, root) for a, b in zip([*divisor, 0], [0, *divisor], strict=True)]
         root = _times(root, 2)
@@ -131,8 +131,8 @@ def _grid_of(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
 
 
 def _penalty(grid: Grid) -> int:
-    """A measure of how hard the code is to read: counts long lines and blocks of one colour and shapes like a corner
-    pattern, and adds the excess of one colour."""
+    """How hard the code is to read: long lines and blocks of one colour, shapes like a corner pattern, and an excess of
+    one colour add to it."""
     side = len(grid)
     lines = ["".join(map(str, line)) for line in (*grid, *zip(*grid, strict=True))]
     runs = [run for line in lines for run in line.replace("01", "0 1").replace("10", "1 0").split()]

@@ -1,4 +1,4 @@
-"""Decides who computes next: the person with the lowest cost in the ledger, to which the waiting question is added. The
+"""Decides who computes next: the person whose cost in the ledger, plus that of the waiting question, is lowest. The
 questions of one person are answered in order. Questions that only refine a visible picture come last.
 
 Questions that are estimated to take long have a place of their own, so that no short question waits for a long one.
@@ -113,9 +113,9 @@ class Ticket:
 
 
 class Queue:
-    """Serves `at_once` tickets at a time, one of which may be long, and besides these up to `extra_long` long tickets.
-    `counts_for` seconds after the start of a ticket's work, its place is free for the next ticket: the work goes on and
-    costs nothing more."""
+    """Serves up to `at_once` short tickets and one long ticket at a time, and at most `at_once + extra_long` of both.
+    `counts_for` seconds after a ticket's start, the next ticket gets its place; the ticket's work goes on and costs
+    nothing more."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Queue:
     ):
         self.at_once, self.extra_long, self.counts_for = at_once, extra_long, counts_for
         self.capacity, self.of_key = capacity, of_key
-        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, other code charges the time
+        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, `leave` charges no time
         self.line: list[Ticket] = []  # the waiting tickets, in the order of service
         self.at_work: list[Ticket] = []
         self._ordered = -math.inf  # the time at which `line` was last sorted
@@ -286,7 +286,7 @@ def figures() -> Queue:
 
 @cache
 def pages() -> Queue:
-    return Queue(PAGES, kind="pages", of_key=math.inf, counts_for=PAGE)  # a browser may have many tabs
+    return Queue(PAGES, kind="pages", of_key=math.inf, counts_for=PAGE)  # of_key: a browser may have many tabs
 
 
 @cache

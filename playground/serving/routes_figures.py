@@ -38,7 +38,7 @@ DOWNLOAD = "download"  # a word of the address: with download=1 the browser save
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # no .html opens as a page of this server
+    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # an .html never opens as a page of this server
 
     return await _respond(request, lambda: _figure(request, kind, words, keeps, person))
 
@@ -114,7 +114,7 @@ KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numb
 TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
 IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # names of PACKS -> titles
-PREVIEW, MOVING_PREVIEW = 960, 640  # dots across
+PREVIEW, MOVING_PREVIEW = 960, 640  # widths of the previews in dots
 CHOICES = (
     "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",
 )  # fmt: skip
@@ -283,11 +283,11 @@ def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str,
 # somebody's own picture the preview shows the default picture.
 
 ANY = "One patch of this picture, and where it looks. Open it, and point at any other patch."
-ACROSS = 1200  # dots
+ACROSS = 1200  # dots: the width of a link's preview
 
 
 def preview_tags(words: Mapping[str, str], root: str) -> str:
-    """The tags for the words of an address; `root` is the app's public address."""
+    """The <meta> tags for a link with these words. `root` is the app's public address."""
     place, view = chosen.read_address(words)
     is_own = "mine" in place or place.get("with", "").startswith("mine:")
     try:
@@ -307,7 +307,7 @@ def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[S
 
 
 def preview_meta(subject: Shown, spec: Spec, image: str) -> str:
-    """The tags; `image` is a public address."""
+    """The <meta> tags of a preview. `image` is the public address of the figure."""
     sample = named(subject.picture.name)
     sentence = sample.hint if spec.query is None and _opens(subject, spec) else ANY
     place = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"

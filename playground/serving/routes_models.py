@@ -33,7 +33,8 @@ PREVIEW_WIDTH = 168  # pixels: the width of a preview
 
 
 def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
-    """The picture under a heat map: the row of weights at which the picture opens in this model."""
+    """The picture under a heat map of one row of weights: that of the layer, head and patch with which the picture
+    opens."""
     from playground.tracing import Trace
 
     setup = Setup(model, chosen.detail(picture.sample_name, model))
@@ -119,7 +120,7 @@ async def leave(request: Request) -> Response:
 
 
 def _name(request: Request) -> str:
-    return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer one
+    return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer name
 
 
 def _progress_of(download: Fetching) -> Response:
@@ -131,7 +132,8 @@ def _arrived_progress() -> Response:
 
 
 def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | None) -> Response:
-    """`arrived`: all bytes are here and the model is loading. `over`: it can be shown, or `trouble` says why not."""
+    """`arrived`: all bytes are here and the model is loading. `over`: the model can be shown, or `trouble` says why
+    not."""
     progress = {"bytes": count, "total": total, "arrived": arrived, "over": over, "trouble": trouble}
     return JSONResponse(progress, headers=PRIVATE)
 
@@ -145,7 +147,7 @@ ROUTES = [
 ]
 
 
-# A thread downloads a model for all people who wait for this model, whose pages ask repeatedly for the progress. The
+# One thread downloads a model for all people who wait for it. Their pages ask for the progress again and again. The
 # download stops when nobody waits for the model any more.
 
 log = logging.getLogger("playground")
@@ -174,7 +176,7 @@ class Fetching:
             models.load(self.names[0])
         except PlaygroundError as error:
             self.trouble = str(error)
-        except Exception:  # from the hub, pip or a weights file: a page waits for the answer
+        except Exception:  # an error of the hub, of pip or of a weights file
             if self.people_waiting:
                 log.exception("fetching %s", self.names)
                 self.trouble = f"{self.names[0]} could not be fetched; the server's log says why."
@@ -215,7 +217,7 @@ class Fetching:
 
 
 def begin_fetching(*names: str) -> Fetching:
-    """Starts or joins a download; the first of these models is loaded afterwards."""
+    """Starts the download of these models, or joins the one in progress. Then the first of the models is loaded."""
     with _lock:
         coming = _under_way.get(names)
         new = coming is None or coming.people_waiting == 0
@@ -227,7 +229,7 @@ def begin_fetching(*names: str) -> Fetching:
     return coming
 
 
-# A person waits for one model at a time. A person who does not ask for its progress within STILL_WAITS has left.
+# A person waits for one model at a time. A person whose page does not ask for the progress within STILL_WAITS has left.
 
 
 STILL_WAITS = 5.0  # seconds

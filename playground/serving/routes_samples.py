@@ -58,7 +58,7 @@ def listed(listed_samples: tuple[Sample, ...], real: bool) -> bytes:
 
 
 def look(sample: Sample) -> dict:
-    """A sample's entry in the strip, before it is chosen."""
+    """The record of a sample in the list."""
     setup = chosen.usual_setup(sample.name)
     view = {key: int(word) for key, word in chosen.opening_view(sample.name, setup).items()}
     image = Image.open(sample.path)

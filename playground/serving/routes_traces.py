@@ -30,7 +30,7 @@ from playground.serving.traces import Setup
 
 MOST_LAYERS = 64  # layers in one answer
 MOST_HEADS = 64
-MOST_FLOWS = 1400  # number of tokens up to which all rollouts are sent together; lens/features.js has it too
+MOST_FLOWS = 1400  # number of tokens up to which all rollouts are sent together; lens/features.js has the same number
 LARGEST_FLOAT16 = 65504  # the largest float16
 BINARY = "application/octet-stream"
 
@@ -207,7 +207,8 @@ async def story_row(request: Request) -> Response:
 
 
 async def changed_labels(request: Request) -> Response:
-    """The labels whose probabilities change with another scale in the whole pass: (before, after) of each."""
+    """The labels whose probabilities change with another scale in the whole pass, each with its probability before and
+    after."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis.scale import changed

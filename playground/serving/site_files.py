@@ -100,7 +100,7 @@ def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
 
 
 def cards(names: Sequence[str]) -> dict[str, dict]:
-    """{model: …} in the form that shell/workersource.js reads."""
+    """The record of each model, in the form that shell/workersource.js reads."""
     described = {}
     for name in names:
         patch, size = models.cut(name)
@@ -229,7 +229,7 @@ def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
 # A lesson is played ahead: its steps' parts for one picture and for each setting are written to files, so that no
 # Python is needed to show them.
 
-PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # becomes a file, which several steps may share
+PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # an embedded picture; steps may share its file
 
 
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:

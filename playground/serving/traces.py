@@ -178,7 +178,7 @@ def _packed(seen, layers: list[int] | None, heads: list[int] | None) -> bytes:
             f"{seen.model} has {seen.layers} layers and {seen.heads} heads, counted from 0; asked were the layers "
             f"{layers}" + (f" and the heads {heads}." if heads else ".")
         )
-    size = 4 * len(layers) * seen.tokens * seen.heads * seen.head_dim  # of q and k, two bytes each
+    size = 4 * len(layers) * seen.tokens * seen.heads * seen.head_dim  # bytes of q and k in float16
     if size > MOST_PACKED and len(layers) > 1:
         raise PlaygroundError(
             f"These {len(layers)} layers of {seen.tokens:,} tokens are too much at once: ask for fewer."
