@@ -1,7 +1,7 @@
-"""Batches of views, made anew for each step: windows, mirrored, recoloured, and with patches disturbed or hidden.
+"""Makes a new batch of views for each training step: windows of views, mirrored, recoloured, and with patches disturbed
+or hidden.
 
-A disturbed patch can't be trusted and a hidden one says nothing, so the model needs other patches of the same thing to
-tell what the thing is.
+A disturbed or a hidden patch says little about its thing, so the model has to use the thing's other patches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workshop.views import SMALL, Views, read
 
 
 class Batches(Dataset):
-    """Item number i is the whole batch of step i."""
+    """Item i is the whole batch of step i."""
 
     whole_steps = True  # tells the loop that an item is a whole step's batch
 
@@ -56,7 +56,7 @@ class Batches(Dataset):
         images = np.concatenate([pictures, *(scene.image[None] for scene in scenes)])
         clean = recoloured(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, random)  # (B, 3, H, W)
         image = disturbed(clean, SMALL, largest_share, random)
-        # Scenes with labels keep all patches: a hidden thing could not be named
+        # Drawn scenes keep all patches: a hidden thing could not be named
         image[: len(view_numbers)] = with_hidden(image[: len(view_numbers)], SMALL, r.hidden, random)
         return {
             "image": image,

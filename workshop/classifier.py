@@ -1,7 +1,7 @@
-"""Training a classifier on a folder of labelled pictures: CIFAR-10, or any folder of class folders.
+"""Trains a classifier on a folder of labelled pictures: CIFAR-10, or any folder of class folders.
 
-The architecture is like the bundled model's, but the only label is the class of the whole picture. What the heads look
-at is not supervised.
+The architecture is like the bundled model's, but the only label is the class of the whole picture. No loss tells heads
+where to look.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def square(image: Image.Image, side: int) -> Image.Image:
 
 
 class Flipped(Dataset):
-    """Pictures of a pool, randomly flipped and shifted. Item i depends on the seed only."""
+    """The pictures of a pool, randomly flipped and shifted. With the same seed, item i is always the same."""
 
     def __init__(self, pool: Pool, recipe: Recipe):
         self.pool, self.recipe = pool, recipe

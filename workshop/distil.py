@@ -1,8 +1,8 @@
-"""What the emergent model learns from: features that it has to predict, and names. No loss reads queries, keys or
-attention weights, and none reads masks: attention takes the form that helps to predict.
+"""The losses of the emergent model, which is not told where to look: it predicts DINOv2's features, and names. No loss
+reads queries, keys, attention weights or masks.
 
   [class]     the class token predicts the labels of a drawn scene
-  [features]  each patch predicts DINOv2's feature of that patch, from what leaves the last layer
+  [features]  each patch predicts DINOv2's feature of that patch, from the tokens after the last layer
   [picture]   the class token predicts DINOv2's class token
   [rest]      each patch predicts the appearance of the rest of its thing, after several layers: see targets.py
 
@@ -44,7 +44,7 @@ class Statistics:
     @staticmethod
     def of(views: Views) -> Statistics:
         view_numbers = np.linspace(0, len(views) - 1, min(COUNTED, len(views))).astype(int)
-        features = torch.from_numpy(views.features[view_numbers]).float()  # (C, 1 + P, 384)
+        features = torch.from_numpy(views.features[view_numbers]).float()  # (views, 1 + P, 384)
         patches, side = features[:, 1:], views.things.shape[1]
         mean, spread = patches.mean((0, 1)), patches.flatten(0, 1).std(0)
         normalised = (patches - mean) / spread
@@ -81,7 +81,7 @@ class Distilled(nn.Module):
         )
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
-        """The losses by name, in the order of LOSSES. The last pictures of a batch have only labels."""
+        """The losses by name, in the order of LOSSES. The drawn scenes at the end of a batch have only labels."""
         r, first_patch, views = self.recipe, len(vit.config.prefix), len(batch["features"])
         image = (batch["image"] - 0.5) / 0.5  # (B, 3, H, W)
         normalised = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
@@ -107,8 +107,8 @@ class Distilled(nn.Module):
 
 
 def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int) -> Iterator[Tensor]:
-    """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of this part of
-    a grid of `grid_side` × `grid_side` patches."""
+    """The tokens after each layer, (B, N, D). A window gets the positions of its place in the whole view, a grid of
+    `grid_side` × `grid_side` patches."""
     first_patch, side = len(vit.config.prefix), image.shape[2] // SMALL
     x, rotation = vit.embed(image)
     if side < grid_side:

@@ -36,7 +36,7 @@ PHOTOGRAPHS = {  # package: patterns of the files to take
 }  # fmt: skip
 MEASURED = {"tuxpaint-data": ("*/tuxpaint/templates/*.jpg",)}  # photographs for measuring, never for training
 THINGS = {"tuxpaint-stamps-default": ("*/stamps/*.png",), "gcompris-qt-data": ("*/solar_system/resource/*.webp",)}
-NOT = (  # drawings, signs, and mirrored copies
+NOT = (  # patterns of files that are left out: drawings, signs, and mirrored copies
     "*/cartoon/*", "*/symbols/*", "*/roadsigns/*", "*/flags/*", "*/easter/*", "*/hanukkah/*", "*/newyears/*",
     "*_mirror.*", "*/texture0*", "*/analogpattern*", "*/umang*", "*/eye.png", "*/Santa.png", "*outline*",
     "*/images/numbers/*", "*/images/alphabets/*",
@@ -72,8 +72,8 @@ def gather(folder: Path) -> tuple[int, int]:
 
 
 def _put_apart(folder: Path) -> None:
-    """Keeps a quarter of the things, chosen by their names, apart from training. Those whose name shares a word with a
-    training thing are not measured either: they could show the same thing."""
+    """Moves a quarter of the things, chosen by their names, to the subfolder for measuring. Deletes those of them whose
+    names share a word with a training thing, because they could show the same thing."""
     things = sorted(folder.glob("cut-outs/*.png"))
     trained = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
     for file in things:
@@ -139,7 +139,8 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def plain(name: str) -> str:
-    """A file name from the last three parts of a path that say something; so files of two folders stay distinct."""
+    """A file name made of the last three parts of a path, without general ones such as images. Files of two folders get
+    different names."""
     dull_parts = ("resource", "images", "contents", "/")
     return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull_parts][-3:])
 

@@ -1,4 +1,5 @@
-"""Reorders the heads of each layer: the head that gives a patch's own thing the largest share comes first.
+"""Reorders the heads of each layer: first comes the head in which a patch gives its own thing the largest share of
+attention.
 
 The model's outputs do not change, because a layer sums over its heads. After training, the order of heads is random.
 """
@@ -17,7 +18,7 @@ from playground.scenes.generate import patch_targets
 from playground.training import evaluate
 from playground.vit import VisionTransformer
 
-SCENES = 100  # drawn scenes for choosing the order; others measure the model
+SCENES = 100  # drawn scenes for choosing the order; other scenes measure the model
 
 
 def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:

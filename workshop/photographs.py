@@ -21,7 +21,7 @@ from playground.errors import PlaygroundError
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 APART = "apart"  # the subfolder of pictures for measuring
 PHOTOGRAPHS_APART, THINGS_APART = 10, 4  # without that subfolder, one file in 10 or in 4 is kept for measuring
-KEPT = 512  # pixels: larger photographs are reduced when read
+KEPT = 512  # pixels of the shorter side: larger photographs are reduced when read
 ADVICE = (
     "It is a folder of photographs with a subfolder cut-outs/ of things on transparent ground; "
     "workshop/PHOTOGRAPHS.md says which ones the bundled model saw, and where they come from."

@@ -1,4 +1,4 @@
-"""Pictures of a model during training: the attention of one patch, or of the class token."""
+"""Draws the attention of a model during training: of one patch, or of the class token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.analysis.scale import shared_ceiling
 from playground.tracing import Query, Trace, trace
 from playground.vit import VisionTransformer
 
-MAP, GAP = 84, 4  # pixels
+MAP, GAP = 84, 4  # pixels: the longer side of a map, the gap between maps
 
 
 def wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Image:
@@ -69,7 +69,7 @@ def write(picture: Image.Image, file: Path) -> None:
 
 def class_token(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str]) -> Figure:
     """Each of the pictures (pictures, side, side, 3), and below it the attention of the class token in the last layer,
-    averaged over heads. Every map has its own scale, from 0 to its largest weight."""
+    averaged over heads. The colours of each map reach from 0 to its largest weight."""
     figure = Figure(figsize=(1.3 * len(images) + 0.3, 3.3), layout="constrained")
     for axes, image, title in zip(figure.subplots(2, len(images), squeeze=False).T, images, titles, strict=True):
         seen = trace(vit, Image.fromarray(np.asarray(image)), size=np.asarray(image).shape[:2])

@@ -1,9 +1,10 @@
-"""The targets that the emergent model predicts, computed from DINOv2's features and from pixels: no mask, no label.
+"""Computes the targets that the emergent model predicts from DINOv2's features and from pixels, without masks and
+labels.
 
   features   DINOv2's feature of each patch
   the rest   the appearance of the other patches of a patch's thing. A patch's thing is all patches with similar
-             DINOv2 features. The target is the mean over them: of colours and texture, of features, and
-             of places. The patch alone does not determine it: the model has to gather it from other patches.
+             DINOv2 features. The target is the mean over these patches: of colours and texture, of features, and of
+             places. One patch does not determine the target: the model has to gather it from the other patches.
 
 B pictures, P patches, F numbers in a feature.
 """

@@ -1,4 +1,4 @@
-"""A training run in the terminal: progress bar with losses, a picture that is redrawn, and Ctrl-C, which saves the
+"""Trains a model in the terminal, with a progress bar, the losses, and a picture that is redrawn. Ctrl-C saves the
 state."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from workshop.thresholds import at_one_half
 RUNS = Path("runs")
 MEADOW = SAMPLES[0]
 FOREHEAD = (0.6, 0.45)  # place of the cat's forehead in the sample picture, as shares of height and width
-REDRAW_EVERY = 100  # steps
+REDRAW_EVERY = 100  # steps between two drawings of the picture
 QUICK = 2000  # pictures on which accuracy is measured during the run
 SHOWN = 10  # pictures in the class token's sheet
 SEEDS = 256  # number of allowed seeds: larger ones would reach the held-out scenes

@@ -14,7 +14,7 @@ from typing import Any
 from playground.vit import Config
 
 TABLE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "weights" / "timmtable.js"
-UNSAID = (  # fields left out, because `checkpoints.changed` takes them from the named model
+UNSAID = (  # fields of Config that weights do not show: `checkpoints.changed` takes them from the named model
     "image_size", "eps", "activation", "positions", "pool", "norm_place", "interpolation", "mean", "std", "multi_label",
 )  # fmt: skip
 USUAL_HEAD = 64

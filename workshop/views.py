@@ -1,6 +1,7 @@
-"""Pictures with DINOv2's features of their patches, computed once and kept in a folder.
+"""Makes views, which are pictures with DINOv2's features of their patches, once, and keeps them in a folder.
 
-The folder's arrays are memory-mapped files, one entry a view, S × S patches each:
+The folder's arrays are memory-mapped files. Each has one entry for each view, which has S × S patches:
+
   pictures   (views, 8·S, 8·S, 3) uint8, for the student
   features   (views, 1 + S², 384) float16: DINOv2's class token and patches, of the same view at 14 pixels a patch
   present    (views, labels) int8: the labels of a drawn scene; −1 in other views, which have none
@@ -87,8 +88,8 @@ def read(folder: Path) -> Views:
 
 
 def view(album: Album, side: int, rng: np.random.Generator, number: int) -> tuple[np.ndarray, ...]:
-    """(picture for DINOv2, picture for the student, labels or −1, number of the thing at each patch). `number`: of the
-    drawn scene, if the view becomes one."""
+    """(picture for DINOv2, picture for the student, labels or −1, number of the thing at each patch). A drawn view
+    shows the scene `number`."""
     kind = rng.choice(list(KINDS), p=list(KINDS.values()))
     if kind == "drawn":
         scene = generate.scene(number, SMALL * side)

@@ -1,4 +1,4 @@
-"""How a request is answered: those who wait are told so, work ends when its asker leaves, and errors are sentences."""
+"""Answers to requests: who waits is told so, work ends when its asker leaves, and errors are sentences."""
 
 import asyncio
 import threading

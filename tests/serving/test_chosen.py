@@ -35,7 +35,7 @@ def refused(words: dict, person=None) -> Refused:
         ({}, "meadow", Setup("bundled", 2)),  # the default: the first drawing, on a finer grid
         ({"sample": "meadow"}, "meadow", Setup("bundled", 2)),
         ({"sample": "flock"}, "flock", Setup("bundled")),
-        ({"sample": "meadow", "model": "bundled"}, "meadow", Setup("bundled")),  # a model in the link: the plain grid
+        ({"sample": "meadow", "model": "bundled"}, "meadow", Setup("bundled")),  # with a model: the plain grid
         ({"model": "untrained"}, "meadow", Setup("untrained")),
         ({"sample": "flock", "scale": "off"}, "flock", Setup("bundled", scale=1.0)),
         ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Setup("bundled", 2, 0.25)),

@@ -26,7 +26,7 @@ DAMAGES = {
 
 @pytest.fixture
 def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
-    """A cache folder of the test with all borrowed files, none of which the server has read yet."""
+    """A temporary cache folder with all borrowed files. The server has read none of them yet."""
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")

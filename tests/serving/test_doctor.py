@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
-    """A cache folder of the test with all borrowed files and one pack. Downloads are replaced by local copies."""
+    """A temporary cache folder with all borrowed files and one pack. Downloads are replaced by local copies."""
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")

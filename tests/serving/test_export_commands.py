@@ -12,7 +12,7 @@ from playground.serving.routes_figures import ROUTES
 
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
-OTHER = ("sample:landscape", "model:untrained")  # landscape has another shape
+OTHER = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
 WHATS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
 NO_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm")
 
@@ -68,7 +68,7 @@ def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s
         assert_the_same(client, words | compared, tmp_path)
 
 
-@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signed values, colours, areas
+@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signs, colours, areas
 def test_everything_is_drawn_as_its_command_draws_it(client, way, tmp_path):
     words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "purpose": "column"}
     assert_the_same(client, words, tmp_path)

@@ -1,4 +1,4 @@
-"""Export offers what the tables hold, and each offered address asks for the same file as the offered command."""
+"""Export offers all layouts and purposes, and each offered address asks for the same file as the offered command."""
 
 import io
 from urllib.parse import urlencode

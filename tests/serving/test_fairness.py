@@ -1,4 +1,4 @@
-"""Attacks that once kept people waiting, on the real ledger, seats and queue with a simulated clock.
+"""Repeats attacks that once kept people waiting, on the real ledger, seats and queue with a simulated clock.
 benchmarks/fairness.py simulates a thousand adversaries for two hours."""
 
 import sys

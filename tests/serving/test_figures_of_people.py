@@ -1,4 +1,4 @@
-"""Figures of a person's own picture need that person's key; and how other pages embed, keep and await a figure."""
+"""Figures of a person's own picture need that person's key. Other pages may embed a figure and cache it."""
 
 import threading
 

@@ -83,7 +83,7 @@ def test_what_is_known_of_many_does_not_grow_without_end(costs, monkeypatch):
     assert len(costs._grown) <= 100
 
 
-# Rooms: what can run out
+# Rooms, which limit a resource
 
 
 @pytest.fixture

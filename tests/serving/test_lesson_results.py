@@ -1,4 +1,5 @@
-"""Results of lessons: their true size is counted, one bound holds for all sessions, and dropped ones are made again."""
+"""Results of lessons: their true size is counted, one limit holds for all sessions, and a dropped result is made
+again."""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""Memory that decoding pictures takes, and memory that is given back afterwards."""
+"""Decoding pictures takes a limited amount of memory, and gives it back."""
 
 import json
 import platform
@@ -45,8 +45,8 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C
 
 
 def memory_of_uploads(kind: str, side: int, people: int) -> dict[str, float]:
-    """Runs MEASURE in a new process. Returns the largest growth of this process, the size of the kept pictures, and
-    the size of the decoder's process, in MB."""
+    """Runs MEASURE in a new process. Returns, in MB, the largest growth of that process, the size of the kept pictures,
+    and the size of the decoder's process."""
     command = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]

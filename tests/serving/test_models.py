@@ -70,7 +70,7 @@ def test_random_weights_of_any_size_are_not_for_strangers():
 
 
 def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_with_them(monkeypatch):
-    monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # one ViT-S of 88 MB
+    monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # room for one ViT-S, which takes 88 MB
     fresh, built = cache(models.loaded_models.__wrapped__), []
     monkeypatch.setattr(models, "loaded_models", fresh)
     real_build = source.build
@@ -136,7 +136,7 @@ def test_a_name_is_resolved_once(name, monkeypatch):
 
     def resolve(name, *given, **more):
         requests.append(name)
-        return replace(real_resolve(name, *given, **more), weights=None)  # so that no weights are downloaded
+        return replace(real_resolve(name, *given, **more), weights=None)  # prevents a download of weights
 
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)

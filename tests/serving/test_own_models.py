@@ -1,4 +1,4 @@
-"""The operator's own models: the description beside a file, and what is assumed without one."""
+"""The operator's own models: the description beside a model file, and assumptions without one."""
 
 import json
 import os

@@ -123,7 +123,7 @@ def test_what_is_no_key_makes_nobody_a_person(http, key):
     assert [*people._people] == former
 
 
-# No address gives a person's data to anybody else
+# No address gives a person's data to another person
 
 ANYTHING = {
     "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",

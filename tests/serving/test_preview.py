@@ -18,6 +18,6 @@ def test_the_brightest_place_of_the_preview_is_the_largest_weight_of_that_row():
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     places = zip((row, column), shown.shape[:2], seen.grid, strict=True)
     y, x = (int((place + 0.5) * side / count) for place, side, count in places)
-    warm = shown[..., 0] - shown[..., 2]  # red without blue: the heat on the grey flock
+    warm = shown[..., 0] - shown[..., 2]  # the heat is red, the picture grey
     brightest = warm[y - 4 : y + 5, x - 4 : x + 5].max()  # around the middle, because the bird itself is dark
     assert brightest > np.quantile(warm, 0.95), (row, column, brightest, np.quantile(warm, 0.95))

@@ -1,4 +1,4 @@
-"""QR codes are decoded here by the rules of ISO/IEC 18004, which this file implements a second time."""
+"""Decodes QR codes by the rules of ISO/IEC 18004, which this file implements a second time."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""HTTP answers about relevance, occlusion, labels and patching equal what Python computes."""
+"""HTTP answers about relevance, occlusion, labels and patching equal the results of Python."""
 
 import numpy as np
 import pytest

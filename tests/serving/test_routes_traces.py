@@ -1,4 +1,4 @@
-"""HTTP answers with the microscope's numbers, read without a browser, equal what Python computes."""
+"""HTTP answers with the microscope's numbers, read without a browser, equal the results of Python."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -86,7 +86,7 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     assert np.abs(row_of(pack, 4, 3, query) - theirs).max() < 5e-3 * theirs.max()
 
 
-TOTAL_VARIATION = 0.008  # largest mean between rows of a layer; the 8-bit network in browsers has the same bound
+TOTAL_VARIATION = 0.008  # largest mean for the rows of a layer; the 8-bit network in browsers has the same bound
 
 
 @pytest.mark.parametrize("model", ["bundled", "untrained"])

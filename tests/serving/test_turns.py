@@ -41,7 +41,7 @@ def one_queue(monkeypatch):
 
 
 class Stranger:
-    """Asks at the end of the first pass, which does not return before the stranger waits."""
+    """A person who asks for a turn at the end of the first pass. The pass does not return before this person waits."""
 
     def __init__(self, line: Queue, vit):
         self.line, self.done = line, []

@@ -16,7 +16,8 @@ ANNA, BERT = "anna" * 6, "bert" * 6
 
 @pytest.fixture
 def coming(monkeypatch):
-    """Downloads that go on until nobody waits or the test lets them go; the clock is moved by hand."""
+    """Replaces downloads: each goes on until nobody waits or the test ends. Yields the time of a clock that the test
+    sets."""
     let_go, now = threading.Event(), [0.0]
 
     def fetch(name, report):
@@ -101,7 +102,7 @@ def test_one_network_leaves_a_model_s_place_to_others(coming):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """A download that lasts until the test lets it go; yields a list of the downloads that were begun."""
+    """Replaces downloads: each lasts until the test lets it go. Returns the names of the downloads that have begun."""
     begun = []
 
     def fetch(name, report):

@@ -26,7 +26,7 @@ from workshop.targets import of_its_thing
 
 @pytest.fixture(scope="module")
 def album(tmp_path_factory):
-    """A folder of an album: pictures of noise as photographs and as cut-out things."""
+    """A folder with pictures of noise, as photographs and as cut-out things."""
     folder, rng = tmp_path_factory.mktemp("album"), np.random.default_rng(0)
     (folder / "cut-outs").mkdir()
     for i in range(24):

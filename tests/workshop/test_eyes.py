@@ -1,4 +1,4 @@
-"""The measure of pairs of parts chooses a head on some photographs and measures it on others."""
+"""benchmarks/eyes.py chooses a head on some photographs and measures it on others."""
 
 import importlib.util
 from pathlib import Path
