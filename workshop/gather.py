@@ -75,10 +75,10 @@ def _put_apart(folder: Path) -> None:
     """Moves a quarter of the things, chosen by their names, to the subfolder for measuring. Deletes those of them whose
     names share a word with a training thing, because they could show the same thing."""
     things = sorted(folder.glob("cut-outs/*.png"))
-    trained = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
+    training_words = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
     for file in things:
         if one_in(THINGS_APART, file):
-            if words(file.stem) & trained:
+            if words(file.stem) & training_words:
                 file.unlink()
             else:
                 file.replace(folder / APART / "cut-outs" / file.name)
@@ -93,10 +93,10 @@ def unpacked(package: str, cache_folder: Path) -> Path:
     """The folder with the unpacked package. Nothing is installed."""
     target = cache_folder / package
     target.mkdir()
-    fetched = subprocess.run(["apt-get", "download", package], cwd=cache_folder, capture_output=True, text=True)
+    result = subprocess.run(["apt-get", "download", package], cwd=cache_folder, capture_output=True, text=True)
     files = list(cache_folder.glob(f"{package}_*.deb"))
-    if fetched.returncode or not files:
-        last_line = (fetched.stderr.strip().splitlines() or ["nothing came"])[-1]
+    if result.returncode or not files:
+        last_line = (result.stderr.strip().splitlines() or ["nothing came"])[-1]
         raise PlaygroundError(f"The package {package} can't be fetched: {last_line} (`apt-get update` may help).")
     subprocess.run(["dpkg-deb", "-x", files[0], target], check=True)
     files[0].unlink()
@@ -118,21 +118,23 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yields the entries of a Qt resource file. It has three tables: the nodes of a tree, the contents, and the
     names."""
     _, version, tree, contents, names = struct.unpack(">4sIIII", data[:20])
-    length = 22 if version >= 2 else 14
+    node_length = 22 if version >= 2 else 14
 
     def below(number: int, path: str) -> Iterator[tuple[str, bytes]]:
-        entry_start = tree + length * number
+        entry_start = tree + node_length * number
         name_offset, flags = struct.unpack(">IH", data[entry_start : entry_start + 6])
         if number:
-            letters = int.from_bytes(data[names + name_offset : names + name_offset + 2])
-            path += "/" + data[names + name_offset + 6 : names + name_offset + 6 + 2 * letters].decode("utf-16-be")
+            letter_count = int.from_bytes(data[names + name_offset : names + name_offset + 2])
+            path += "/" + data[names + name_offset + 6 : names + name_offset + 6 + 2 * letter_count].decode("utf-16-be")
         if flags & 2:  # a folder
             count, first_entry = struct.unpack(">II", data[entry_start + 6 : entry_start + 14])
             for child in range(first_entry, first_entry + count):
                 yield from below(child, path)
         else:
-            begin = contents + int.from_bytes(data[entry_start + 10 : entry_start + 14])
-            content = data[begin + 4 : begin + 4 + int.from_bytes(data[begin : begin + 4])]
+            content_start = contents + int.from_bytes(data[entry_start + 10 : entry_start + 14])
+            content = data[
+                content_start + 4 : content_start + 4 + int.from_bytes(data[content_start : content_start + 4])
+            ]
             yield path, zlib.decompress(content[4:]) if flags & 1 else content
 
     yield from below(0, "")

@@ -35,13 +35,13 @@ def reorder_heads(vit: VisionTransformer, new_order: Tensor) -> None:
     """Moves the heads, each with its queries, keys and values and its columns of W_O."""
     size = vit.config.width // vit.config.heads
     for block, heads in zip(vit.blocks, new_order, strict=True):
-        numbers = (heads[:, None] * size + torch.arange(size)).flatten()  # (D,): the heads' features, reordered
-        thirds = torch.cat([numbers + third * vit.config.width for third in range(3)])  # rows of Q, K and V
+        feature_numbers = (heads[:, None] * size + torch.arange(size)).flatten()  # (D,): the heads' features, reordered
+        qkv_rows = torch.cat([feature_numbers + third * vit.config.width for third in range(3)])  # rows of Q, K and V
         attn = block.attn
-        attn.qkv.weight.copy_(attn.qkv.weight[thirds])
+        attn.qkv.weight.copy_(attn.qkv.weight[qkv_rows])
         if attn.qkv.bias is not None:
-            attn.qkv.bias.copy_(attn.qkv.bias[thirds])
-        attn.proj.weight.copy_(attn.proj.weight[:, numbers])
+            attn.qkv.bias.copy_(attn.qkv.bias[qkv_rows])
+        attn.proj.weight.copy_(attn.proj.weight[:, feature_numbers])
 
 
 def in_order(run: Path) -> None:

@@ -37,8 +37,8 @@ def looks(image: Tensor, patch: int) -> Tensor:
     cells = image.unflatten(3, (columns, patch)).unflatten(2, (rows, patch))  # (B, 3, rows, patch, columns, patch)
     cells = cells.permute(0, 2, 4, 1, 3, 5).flatten(1, 2)  # (B, P, 3, patch, patch)
     grey = cells.mean(2)  # (B, P, patch, patch)
-    across, down = grey.diff(dim=-1).abs().mean((2, 3)), grey.diff(dim=-2).abs().mean((2, 3))  # (B, P)
-    return torch.cat([cells.mean((3, 4)), cells.std((3, 4)), across[..., None], down[..., None]], dim=-1)
+    change_across, change_down = grey.diff(dim=-1).abs().mean((2, 3)), grey.diff(dim=-2).abs().mean((2, 3))  # (B, P)
+    return torch.cat([cells.mean((3, 4)), cells.std((3, 4)), change_across[..., None], change_down[..., None]], dim=-1)
 
 
 def places(rows: int, columns: int) -> Tensor:

@@ -28,9 +28,11 @@ export const TIMM = [
 
 def unusual(config: Config) -> dict[str, Any]:
     """The fields that differ from the paper's ViT."""
-    head, default_config = config.width // config.heads, Config()
-    extra = {name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(default_config, name)}
-    return {**({"head": head} if head != USUAL_HEAD else {}), **extra}
+    head_width, default_config = config.width // config.heads, Config()
+    differences = {
+        name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(default_config, name)
+    }
+    return {**({"head": head_width} if head_width != USUAL_HEAD else {}), **differences}
 
 
 def written(configs: dict[str, Config]) -> str:

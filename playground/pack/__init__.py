@@ -131,25 +131,25 @@ def check_trace(header: dict, arrays: Arrays) -> None:
     for scale in (header["scale"], header["forward_scale"]):
         if not (_is_number(scale) or (scale is None and header["forward_scale"] is None)):
             raise ValueError(f"a scale is a number, not {scale!r:.60}")
-    numbers = header.get("head_numbers") or []
-    if not (isinstance(numbers, list) and all(_is_integer(n, 0, COUNTS["heads"][1] - 1) for n in numbers)):
-        raise ValueError(f"head_numbers are heads, not {numbers!r:.60}")
-    if numbers and len(numbers) != header["heads"]:
-        raise ValueError(f"{len(numbers)} heads are named, and {header['heads']} are there")
+    head_numbers = header.get("head_numbers") or []
+    if not (isinstance(head_numbers, list) and all(_is_integer(n, 0, COUNTS["heads"][1] - 1) for n in head_numbers)):
+        raise ValueError(f"head_numbers are heads, not {head_numbers!r:.60}")
+    if head_numbers and len(head_numbers) != header["heads"]:
+        raise ValueError(f"{len(head_numbers)} heads are named, and {header['heads']} are there")
     _check_words("assumed", [header.get("assumed", "")])
     _check_words("interventions", header.get("interventions", []))
     if not isinstance(header.get("cuts", []), list):
         raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")
-    for guess in header["predictions"] or []:
-        if not (isinstance(guess, list) and len(guess) == 2 and _is_word(guess[0]) and _is_number(guess[1])):
-            raise ValueError(f"predictions are labels and numbers, not {guess!r:.60}")
-    rows = (len(layers), header["heads"], header["tokens"])
+    for pair in header["predictions"] or []:
+        if not (isinstance(pair, list) and len(pair) == 2 and _is_word(pair[0]) and _is_number(pair[1])):
+            raise ValueError(f"predictions are labels and numbers, not {pair!r:.60}")
+    norms_shape = (len(layers), header["heads"], header["tokens"])
     for name in ("q", "k"):
-        _check_floats(name, arrays, (*rows, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
-        for part in (f"{name}_low", f"{name}_step"):
-            if part in arrays:
-                _check_floats(part, arrays, (*rows[:2], header["head_dim"]), MOST_SCORE)
-    _check_floats("value_norms", arrays, rows)
+        _check_floats(name, arrays, (*norms_shape, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
+        for array_name in (f"{name}_low", f"{name}_step"):
+            if array_name in arrays:
+                _check_floats(array_name, arrays, (*norms_shape[:2], header["head_dim"]), MOST_SCORE)
+    _check_floats("value_norms", arrays, norms_shape)
 
 
 def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], samples: set[str]) -> None:

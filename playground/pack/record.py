@@ -188,8 +188,8 @@ class Record:
         unchanged."""
         if self.at is untouched:
             return None
-        point, everybody = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
-        cut_mask = self.cuts.at()(point, everybody)
+        point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
+        cut_mask = self.cuts.at()(point, full_mask)
         mask = self.at(point, cut_mask.to(self._any.q.device))
         return None if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask) else mask[0].cpu()
 
@@ -289,12 +289,12 @@ class Record:
             header["head_numbers"] = list(heads)
         arrays: dict[str, np.ndarray | bytes] = {}
         for name in ("q", "k"):
-            record = [getattr(self.record[layer], name)[head_index].cpu() for layer in layer_numbers]
+            tensors = [getattr(self.record[layer], name)[head_index].cpu() for layer in layer_numbers]
             if numbers == "int8":
-                parts = zip(*(eight_bits(x.float().numpy()) for x in record), strict=True)
+                parts = zip(*(eight_bits(x.float().numpy()) for x in tensors), strict=True)
                 arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
             else:
-                arrays[name] = np.stack([x.half().numpy() for x in record])
+                arrays[name] = np.stack([x.half().numpy() for x in tensors])
         norms = np.stack([layer_norms[head_index].numpy() for layer_norms in self._norms(layer_numbers)])
         return pack(header, arrays | {"value_norms": norms})
 
@@ -337,27 +337,27 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         if f"{name}_low" in arrays:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
     q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
-    layer_numbers, native, patch = header["held"], float(header["scale"]), header["patch"]
+    layer_numbers, native_scale, patch = header["held"], float(header["scale"]), header["patch"]
     shape = (len(layer_numbers), header["heads"], header["tokens"], header["head_dim"])
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
     shape_bounds = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
-    numbers = tuple(header.get("head_numbers") or range(header["heads"]))
+    head_numbers = tuple(header.get("head_numbers") or range(header["heads"]))
     return {
         "model": header["model"],
         "size": (height, width),
         "patch_size": patch,
         "prefix": prefix,
-        "native_scale": native,
-        "scale": native if header["forward_scale"] is None else float(header["forward_scale"]),
+        "native_scale": native_scale,
+        "scale": native_scale if header["forward_scale"] is None else float(header["forward_scale"]),
         "record": {layer: QKV(q[i], k[i], None) for i, layer in enumerate(layer_numbers)},  # type: ignore[arg-type]
         "layers": header["layers"],
         "logits": None,
         "predictions": tuple((label, p) for label, p in header["predictions"] or ()),
         "input": None,
         "vit": None,
-        "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), numbers=numbers),
+        "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), numbers=head_numbers),
         "stored_norms": {layer: norms[i] for i, layer in enumerate(layer_numbers)},
         "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
@@ -385,39 +385,39 @@ def index(number: Any) -> int | None:
 SPREAD = 256  # most patches whose rows `table_of_heads` measures
 
 
-def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
-    """One row for each layer, head and token. `seen` is a Trace."""
+def table_of_query(trace: Any, query: Any, scale: Any) -> pd.DataFrame:
+    """One row for each layer, head and token. `trace` is a Trace."""
     import pandas as pd
 
-    rows, columns = seen.grid
+    rows, columns = trace.grid
     patches = [(row, column) for row in range(rows) for column in range(columns)]
-    names = [*seen.prefix, *(f"{row},{column}" for row, column in patches)]
-    places = [(pd.NA, pd.NA)] * len(seen.prefix) + patches
+    names = [*trace.prefix, *(f"{row},{column}" for row, column in patches)]
+    places = [(pd.NA, pd.NA)] * len(trace.prefix) + patches
     tokens = pd.DataFrame({"token": names, "row": [p[0] for p in places], "column": [p[1] for p in places]})
     tokens = tokens.astype({"row": "Int64", "column": "Int64"})
     head_tables = [
         tokens.assign(layer=layer, head=head, weight=weights.numpy())
-        for layer in seen.record
-        for head, weights in enumerate(seen.rows(layer, query, scale))
+        for layer in trace.record
+        for head, weights in enumerate(trace.rows(layer, query, scale))
     ]
     return pd.concat(head_tables, ignore_index=True)[["layer", "head", "token", "row", "column", "weight"]]
 
 
-def table_of_heads(seen: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
+def table_of_heads(trace: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
     """One row for each layer and head. `distances`, (patches, patches): the distance between each two patches."""
     import pandas as pd
 
-    asking = seen.some_patches(SPREAD)
-    distances = distances[[token - len(seen.prefix) for token in asking]]  # (queries, patches)
+    queries = trace.some_patches(SPREAD)
+    distances = distances[[token - len(trace.prefix) for token in queries]]  # (queries, patches)
     layers = []
-    for layer in seen.record:
-        weights = seen.weights(layer, asking, scale)  # (heads, queries, tokens)
-        patches = weights[..., len(seen.prefix) :]
+    for layer in trace.record:
+        weights = trace.weights(layer, queries, scale)  # (heads, queries, tokens)
+        patches = weights[..., len(trace.prefix) :]
         patch_share = patches.sum(-1)
         columns = {
             "layer": layer,
-            "head": range(seen.heads),
-            "entropy": seen.entropy(layer, asking, scale).mean(-1),
+            "head": range(trace.heads),
+            "entropy": trace.entropy(layer, queries, scale).mean(-1),
             "prefix": (1 - patch_share).mean(-1),
             "distance": ((patches * distances).sum(-1) / patch_share).mean(-1),
         }

@@ -79,16 +79,16 @@ class Job:
         thread."""
 
         def run() -> None:
-            began = time.thread_time()
+            start_time = time.thread_time()
             with queue.working_for(self):
-                answered = _response_of(self, work)
-            seconds_spent = ledger.REQUEST + time.thread_time() - began
+                response = _response_of(self, work)
+            seconds_spent = ledger.REQUEST + time.thread_time() - start_time
             ledger.costs.charge(
                 ledger.seats.account(self._visitor),
-                seconds_spent + ledger.SECONDS_PER_BYTE * _size(answered),
+                seconds_spent + ledger.SECONDS_PER_BYTE * _size(response),
                 "answers",
             )
-            self.future.set_result(answered)
+            self.future.set_result(response)
 
         _open_jobs.add(self)
         self.future.add_done_callback(self._ends)
@@ -178,8 +178,8 @@ def changes(endpoint: Callable) -> Callable:
 
     @wraps(endpoint)
     async def guarded(request: Request) -> Response:
-        elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-        if elsewhere or is_foreign(request.headers):
+        is_cross_site = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+        if is_cross_site or is_foreign(request.headers):
             return sentence_response("Only this server's own pages may ask that.", 403)
         if people.key_of(request) is None:
             return sentence_response("This needs the key that your browser keeps: reload the page.", 403)

@@ -58,8 +58,8 @@ class Cache:
                 self._entries.move_to_end(key)
                 self.hits += 1
                 return self._entries[key][0]
-            making = self._making.setdefault(key, threading.Lock())
-        with _locked(making):
+            key_lock = self._making.setdefault(key, threading.Lock())
+        with _locked(key_lock):
             with self._lock:
                 if key in self._entries:
                     return self._entries[key][0]

@@ -81,10 +81,10 @@ def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
     default_setup = usual_setup(picture.sample_name)
     model = words.get("model") or default_setup.model
     check_model(model)
-    detail = default_setup.detail if model == default_setup.model and "model" not in words else 1
-    finer, scale = _detail(words.get("detail"), model, detail), _scale(words.get("scale"))
+    default_detail = default_setup.detail if model == default_setup.model and "model" not in words else 1
+    detail, scale = _detail(words.get("detail"), model, default_detail), _scale(words.get("scale"))
     cut = _cut(words.get("cut"))
-    return Setup(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
+    return Setup(model, detail, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
 
 
 def check_model(model: str) -> None:
@@ -107,9 +107,9 @@ def check_model(model: str) -> None:
         raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=card)
 
 
-def _detail(text: str | None, model: str, usual: int) -> int:
+def _detail(text: str | None, model: str, usual_detail: int) -> int:
     if text is None:
-        return usual
+        return usual_detail
     details = models.details(model)
     if text not in map(str, details):
         grids = ", ".join(map(str, details))
@@ -187,10 +187,10 @@ def digest(picture: Picture, setup: Setup) -> str:
     """A digest of the inputs of a trace. The computed numbers are no part of it: their last digits depend on the
     processor."""
     size = traces.size(picture, setup)
-    made_of = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
+    inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
     if setup.other:
-        made_of += (sample_digest(setup.other),)
-    return sha256(repr(made_of).encode()).hexdigest()[:16]
+        inputs += (sample_digest(setup.other),)
+    return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
 def _picture_digest(picture: Picture) -> str:
@@ -218,8 +218,8 @@ def first_sample(model: str | None = None) -> str:
 
 def usual_setup(sample: str | None) -> Setup:
     """The model and the detail in which a picture opens. None means a person's own picture, treated as a photograph."""
-    photograph = sample is None or named(sample).kind == "photograph"
-    model = models.REAL if photograph and models.has_real() else models.default()
+    is_photograph = sample is None or named(sample).kind == "photograph"
+    model = models.REAL if is_photograph and models.has_real() else models.default()
     return Setup(model, detail(sample, model))
 
 

@@ -255,12 +255,12 @@ class Class:
         question = self.needs_question()
         if question.phase == TELLS:
             raise refusal("truthShown", 409)
-        hands_of = {}
+        count_of_value = {}
         for value, count in hand_counts.items():
             if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 1000:
                 raise refusal("hands")
-            hands_of[str(question.guess(value))] = count
-        question.hands[-1] = hands_of
+            count_of_value[str(question.guess(value))] = count
+        question.hands[-1] = count_of_value
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
     def set_door(self, is_open: bool) -> None:
@@ -356,7 +356,7 @@ class Tries:
         return len(self._recent(visitor)) >= self.limit
 
     def _recent(self, visitor: str) -> list[float]:
-        return [at for at in self._times.get(visitor, ()) if clock() - at < TRIES_SECONDS]
+        return [try_time for try_time in self._times.get(visitor, ()) if clock() - try_time < TRIES_SECONDS]
 
 
 of_keys, of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)

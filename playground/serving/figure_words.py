@@ -102,10 +102,10 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
     if spec.sweep and spec.sweep not in SWEEPS:
         raise Refused(f"What moves here goes through {' or '.join(SWEEPS)}; the command makes other sweeps.")
     layouts.of(spec).check(spec)
-    across, limit = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
-    if across > limit:
+    width_dots, limit = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
+    if width_dots > limit:
         raise Refused(
-            f"This would be {across:,.0f} dots across, and this server draws {limit:,} at most: the command makes "
+            f"This would be {width_dots:,.0f} dots across, and this server draws {limit:,} at most: the command makes "
             "larger ones on your own machine."
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
@@ -138,8 +138,8 @@ def check_names(words: Mapping[str, str], valid_words: tuple[str, ...]) -> None:
 
 def shown(words: Mapping[str, str], person: Person | None) -> Shown:
     # `scale` is left out: in a figure's address it belongs to the view
-    place = {key: words[key] for key in PLACE if key in words}
-    return Shown(*chosen.read(place, person), chosen.compared(place, person))
+    place_words = {key: words[key] for key in PLACE if key in words}
+    return Shown(*chosen.read(place_words, person), chosen.compared(place_words, person))
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
@@ -182,13 +182,13 @@ def _held_axis(text: str) -> str | None:
 
 def description(subject: Shown, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
     """The Spec of what a view shows."""
-    shape = _layout(layout)
-    if not shape.of_pictures:
+    layout_record = _layout(layout)
+    if not layout_record.of_pictures:
         return Spec(layout=layout, **look)
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
-    compares = "other_image" in shape.uses or Spec(cut=view.get("cut", "")).takes_another
-    usual_size = (
+    compares = "other_image" in layout_record.uses or Spec(cut=view.get("cut", "")).takes_another
+    is_usual_size = (
         subject.setup.detail == 1 and subject.setup.model != models.REAL
     )  # whether the command would take this size by default
     head = view.get("head", "0")
@@ -197,12 +197,12 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
         repeatable=all(picture.is_found for picture, _ in subject.pairs),
         layout=layout,
         model=subject.setup.model,
-        size=None if usual_size else traces.size(subject.picture, subject.setup),
+        size=None if is_usual_size else traces.size(subject.picture, subject.setup),
         layer=int(view["layer"]) if "layer" in view else None,
         head=head if head in POOLED else int(head),
         query=option_words.read_query(view.get("query")),
         scale=view.get("scale", "on"),
-        whole=view.get("pass") == "whole" and (shape.alters_scale or view.get("scale", "on") != "on"),
+        whole=view.get("pass") == "whole" and (layout_record.alters_scale or view.get("scale", "on") != "on"),
         cut=view.get("cut", ""),
         label=view.get("label", ""),
         text=view.get("text", ""),
@@ -214,7 +214,7 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
         depth=view.get("depth", "follow"),
         draw=view.get("draw", "heat"),
         # a comparison shares its colours, as on the screen
-        colours="shared" if "other_image" in shape.uses else view.get("colours", "shared"),
+        colours="shared" if "other_image" in layout_record.uses else view.get("colours", "shared"),
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
         log=True if view.get("log") == "true" else None,
         smooth=view.get("smooth") == "true",
@@ -266,14 +266,14 @@ def words_of(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
     words = address_words(subject, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
-    left_out = {} if kind == "html" else unused(spec)
+    unused_fields = {} if kind == "html" else unused(spec)
     for choice in DRAWN:
         value = getattr(spec, choice.field)
-        if choice.field in left_out or value is None or (value == DEFAULTS[choice.field] and choice.key != "head"):
+        if choice.field in unused_fields or value is None or (value == DEFAULTS[choice.field] and choice.key != "head"):
             continue
         words[choice.key] = _value(choice.key, value)
     for name in LOOKS:
-        if name not in left_out and (value := getattr(spec, name)) != DEFAULTS[name]:
+        if name not in unused_fields and (value := getattr(spec, name)) != DEFAULTS[name]:
             words[name] = f"{value:.6g}in" if name == "width" else as_in_address(value)
     if kind == "html":
         words |= dict(parse_qsl(spec.view)) | ({"held": "all"} if spec.layers == "all" else {})

@@ -47,7 +47,7 @@ _ending = Lock()
 class Work(queue.Nobody):
     """A run on behalf of the person who started it. The run stops when no page of that person polls it."""
 
-    def __init__(self, run: Run, former: Work | None = None):
+    def __init__(self, run: Run, former_work: Work | None = None):
         self.words = ""
         self.come_to: Any = None
         self.begun = self.over = False
@@ -56,7 +56,7 @@ class Work(queue.Nobody):
         self.let_go = False  # whether the result was dropped to make room for newer results
         self._visitor = queue.current().visitor()
         self._ahead, self._looked, self._stopped = 0, time.monotonic(), False
-        Thread(target=self._do, args=(run, former and former.come_to), name="run", daemon=True).start()
+        Thread(target=self._do, args=(run, former_work and former_work.come_to), name="run", daemon=True).start()
 
     def _do(self, run: Run, former_result: Any) -> None:
         try:
@@ -186,9 +186,9 @@ class Here:
         return traces.trace(self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own)
 
     def sample(self, name: str) -> Here:
-        copied = copy(self)
-        copied._sample, copied.mine = pictures.sample(name), ""
-        return copied
+        subject = copy(self)
+        subject._sample, subject.mine = pictures.sample(name), ""
+        return subject
 
     @property
     def passes_in_time(self) -> int:

@@ -59,26 +59,26 @@ def network(address: str | None) -> str:
     if not address or ":" not in address:
         return address or ""
     try:
-        parts = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return address
-    if parts.ipv4_mapped:
-        return str(parts.ipv4_mapped)
-    return str(IPv6Network((int(parts), 64), strict=False))
+    if ip.ipv4_mapped:
+        return str(ip.ipv4_mapped)
+    return str(IPv6Network((int(ip), 64), strict=False))
 
 
 @lru_cache(10_000)
 def path(address: str) -> Path:
     """The networks of an address, from the narrowest to the widest. A login or a class counts as a network."""
     try:
-        parts = ip_network(address, strict=False)
+        ip_range = ip_network(address, strict=False)
     except ValueError:
         if address.startswith("class "):
             return (address, CLASS), ("classes", CLASS)
         return ((address, 1),) if address else ()
-    prefixes = IPV4_HOUSEHOLDS if parts.version == 4 else IPV6_HOUSEHOLDS
+    prefixes = IPV4_HOUSEHOLDS if ip_range.version == 4 else IPV6_HOUSEHOLDS
     return tuple(
-        (str(ip_network((parts.network_address, length), strict=False)), prefixes[length]) for length in prefixes
+        (str(ip_network((ip_range.network_address, length), strict=False)), prefixes[length]) for length in prefixes
     )
 
 
@@ -131,7 +131,9 @@ class Ledger:
         if half_lives > 500:  # the largest float is near 2 ** 1024
             self._began += half_lives * HALF_LIFE
             self._grown = {
-                name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-half_lives) > 1e-6
+                name: new_cost
+                for name, old_cost in self._grown.items()
+                if (new_cost := old_cost * 2**-half_lives) > 1e-6
             }
             return 1.0
         return 2.0**half_lives
@@ -159,8 +161,8 @@ class Holdings:
 
     def above(self, address: str) -> tuple[float, float]:
         """(the largest holding per household among the address's networks, the holding of the address itself)"""
-        fullest = max([self._by_network[name] / households for name, households in path(address)], default=0.0)
-        return fullest, self.by_address[address]
+        largest_holding = max([self._by_network[name] / households for name, households in path(address)], default=0.0)
+        return largest_holding, self.by_address[address]
 
     def furthest(self) -> str:
         """The address whose networks hold most per household."""
@@ -186,12 +188,12 @@ class Room:
 
     def trouble(self, visitor: Visitor, count: float = 1) -> str:
         """Whose limit prevents taking `count` more: "everybody", "network" or "key"; "" if there is room."""
-        free, own_share = self.capacity - self.taken, self.by.above(visitor.address)[0]
+        free_amount, own_holding = self.capacity - self.taken, self.by.above(visitor.address)[0]
         if visitor.person and self._of_key[visitor] and self._of_key[visitor] + count > self.of_key:
             return "key"
-        if count > free - (KEPT * self.capacity if own_share else 0):
+        if count > free_amount - (KEPT * self.capacity if own_holding else 0):
             return "everybody"
-        return "network" if own_share and own_share + count > REACH * free else ""
+        return "network" if own_holding and own_holding + count > REACH * free_amount else ""
 
     def take(self, visitor: Visitor, count: float = 1) -> str:
         """Takes the amount for the visitor if there is room. Returns the same text as `trouble`."""
@@ -340,14 +342,14 @@ class Seats:
                     self._by.add(holder, 1)
                     seat.counted_for = holder
         self._by.add(address, 1)
-        fullest = self._by.furthest()
-        is_own = self._by.above(fullest) == self._by.above(address)
+        fullest_address = self._by.furthest()
+        is_own = self._by.above(fullest_address) == self._by.above(address)
         self._by.add(address, -1)
         now = self.clock()
         if is_own:
             candidates = [seat for seat in list(self.open) if seat.address == address and now - seat.used_at > IDLE]
         else:
-            candidates = [seat for seat in list(self.open) if seat.counted_for == fullest]
+            candidates = [seat for seat in list(self.open) if seat.counted_for == fullest_address]
         return min(candidates, key=lambda seat: (bool(seat.key), seat.used_at), default=None)
 
 

@@ -121,9 +121,9 @@ class Picture:
         already."""
         if max(self.image.size) <= LEAST_SIDE:
             return False
-        smaller = self.image.copy()
-        smaller.thumbnail([max(LEAST_SIDE, max(self.image.size) // 2)] * 2)
-        self.image = smaller
+        smaller_image = self.image.copy()
+        smaller_image.thumbnail([max(LEAST_SIDE, max(self.image.size) // 2)] * 2)
+        self.image = smaller_image
         return True
 
 
@@ -169,15 +169,19 @@ def _keep(picture: Picture) -> Picture:
         _of_people[next(_numbers)] = picture
         while bytes_of_people() > ledger.PICTURES:
             holdings = ledger.Holdings()
-            for stored in list(_of_people.values()):
-                holdings.add(stored.network, stored.bytes)
+            for kept_picture in list(_of_people.values()):
+                holdings.add(kept_picture.network, kept_picture.bytes)
             network = holdings.furthest()
-            numbered = [(number, stored) for number, stored in list(_of_people.items()) if stored.network == network]
-            numbered.sort(key=lambda pair: pair[1].asked_at)
-            if any(stored.halve() for _, stored in numbered):
+            network_pictures = [
+                (number, kept_picture)
+                for number, kept_picture in list(_of_people.items())
+                if kept_picture.network == network
+            ]
+            network_pictures.sort(key=lambda pair: pair[1].asked_at)
+            if any(kept_picture.halve() for _, kept_picture in network_pictures):
                 continue
             ledger.refused["pictures"] += 1
-            number, oldest = numbered[0]
+            number, oldest = network_pictures[0]
             if oldest is picture:
                 raise PlaygroundError(
                     "So many people look at pictures of their own that this server has no room for one more: take one "
@@ -239,10 +243,10 @@ def labelled(number: int) -> Picture:
     should hold."""
     from playground.training import datasets
 
-    folder, small = labelled_folder(), (datasets.SIDE, datasets.SIDE)
+    folder, cifar_size = labelled_folder(), (datasets.SIDE, datasets.SIDE)
     image, label = datasets.browse(folder, number) if folder else datasets.drawn(number)
     image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
-    name = "Drawing" if not folder else "CIFAR-10" if image.size == small else folder.name
+    name = "Drawing" if not folder else "CIFAR-10" if image.size == cifar_size else folder.name
     return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image, is_found=False))
 
 

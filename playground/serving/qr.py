@@ -33,10 +33,10 @@ def rows(text: str) -> list[str]:
     version = next((version for version, room in DATA.items() if len(data) + 2 <= room), None)
     if version is None:
         raise PlaygroundError(f"A QR code here holds {LONGEST} bytes; given were {len(data)}. Take a shorter address.")
-    fixed = _fixed(version)
+    fixed_cells = _fixed(version)
     words = _words(data, DATA[version])
     bits = [word >> bit & 1 for word in (*words, *_correction(words, CORRECTION[version])) for bit in range(7, -1, -1)]
-    grids = [_grid_of(fixed, bits, mask) for mask in range(len(MASKS))]
+    grids = [_grid_of(fixed_cells, bits, mask) for mask in range(len(MASKS))]
     return ["".join(map(str, row)) for row in min(grids, key=_penalty)]
 
 
@@ -106,22 +106,22 @@ def _format_places(side: int) -> tuple[list[tuple[int, int]], list[tuple[int, in
 
 def _format(mask: int) -> int:
     """The format bits: correction level (L is 01) and mask, then ten bits that correct errors in these five."""
-    chosen = 0b01 << 3 | mask
-    remainder = chosen << 10
+    level_and_mask = 0b01 << 3 | mask
+    remainder = level_and_mask << 10
     for bit in range(14, 9, -1):
         if remainder >> bit & 1:
             remainder ^= 0b10100110111 << bit - 10
-    return (chosen << 10 | remainder) ^ 0b101010000010010
+    return (level_and_mask << 10 | remainder) ^ 0b101010000010010
 
 
-def _grid_of(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
-    side = len(fixed)
-    grid: Grid = [[-1 if cell is None else cell for cell in row] for row in fixed]
+def _grid_of(fixed_cells: list[list[int | None]], bits: list[int], mask: int) -> Grid:
+    side = len(fixed_cells)
+    grid: Grid = [[-1 if cell is None else cell for cell in row] for row in fixed_cells]
     bits_left = iter(bits)
     pairs = (*range(side - 1, 6, -2), *range(5, 0, -2))  # filled two columns at a time; the sixth column is fixed
-    for turn, right in enumerate(pairs):
-        for row in range(side) if turn % 2 else range(side - 1, -1, -1):
-            for column in (right, right - 1):
+    for pair_number, right_column in enumerate(pairs):
+        for row in range(side) if pair_number % 2 else range(side - 1, -1, -1):
+            for column in (right_column, right_column - 1):
                 if grid[row][column] < 0:
                     grid[row][column] = next(bits_left, 0) ^ MASKS[mask](row, column)
     for places in _format_places(side):
@@ -136,7 +136,7 @@ def _penalty(grid: Grid) -> int:
     side = len(grid)
     lines = ["".join(map(str, line)) for line in (*grid, *zip(*grid, strict=True))]
     runs = [run for line in lines for run in line.replace("01", "0 1").replace("10", "1 0").split()]
-    long = sum(len(run) - 2 for run in runs if len(run) >= 5)
+    line_excess = sum(len(run) - 2 for run in runs if len(run) >= 5)
     blocks = sum(
         grid[row][column] == grid[row][column + 1] == grid[row + 1][column] == grid[row + 1][column + 1]
         for row in range(side - 1)
@@ -148,5 +148,5 @@ def _penalty(grid: Grid) -> int:
         for start in range(side - 10)
         for pattern in ("10111010000", "00001011101")
     )
-    dark = sum(map(sum, grid)) / side**2
-    return long + 3 * blocks + 40 * corners + 10 * int(abs(dark - 0.5) * 20)
+    dark_share = sum(map(sum, grid)) / side**2
+    return line_excess + 3 * blocks + 40 * corners + 10 * int(abs(dark_share - 0.5) * 20)

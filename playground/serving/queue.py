@@ -200,27 +200,29 @@ class Queue:
             self._serve_next()  # a ticket at work may no longer occupy its place
             if ticket not in self.line:
                 return 0, 0
-            earlier = [other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long]
+            earlier_tickets = [
+                other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long
+            ]
             other_people = {
                 other.person
-                for other in (*self._occupying(ticket.is_long), *earlier)
+                for other in (*self._occupying(ticket.is_long), *earlier_tickets)
                 if other.person != ticket.person
                 and (
                     other.visitor.person or not other.visitor.address or other.visitor.address != ticket.visitor.address
                 )
             }
-            return 1 + len(earlier), min(len(other_people), 1 + len(earlier))
+            return 1 + len(earlier_tickets), min(len(other_people), 1 + len(earlier_tickets))
 
     def _serve_next(self) -> None:
         """Serves tickets while there are free places."""
         if len(self.line) <= FEW or self.costs.clock() - self._ordered >= FRESH:
             self._order()
-        while ready := self._next():
-            self.line.remove(ready)
-            self.at_work.append(ready)
-            ready.began = self.costs.clock()
-            self.costs.charge(ready.payer, ready.seconds)  # the estimate, until the cost is known
-            ready.turn.set()
+        while ticket := self._next():
+            self.line.remove(ticket)
+            self.at_work.append(ticket)
+            ticket.began = self.costs.clock()
+            self.costs.charge(ticket.payer, ticket.seconds)  # the estimate, until the cost is known
+            ticket.turn.set()
 
     def _next(self) -> Ticket | None:
         free = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
@@ -242,21 +244,18 @@ class Queue:
         self._ordered = self.costs.clock()
         cost: dict[object, float] = {}  # person or network -> cost, including all questions counted so far
 
-        def with_this(name: object, seconds: float) -> float:
+        def add_cost(name: object, seconds: float) -> float:
             if name not in cost:
                 cost[name] = self.costs.cost(name)
             cost[name] += seconds
             return cost[name]
 
         self.line.sort(key=lambda ticket: ticket.finer)
-        own_cost = {ticket: with_this(ticket.person, ticket.seconds) for ticket in self.line}
+        own_cost = {ticket: add_cost(ticket.person, ticket.seconds) for ticket in self.line}
         self.line.sort(key=lambda ticket: (ticket.finer, own_cost[ticket]))
         cost_of_ticket = {
             ticket: max(
-                (
-                    with_this(name, ticket.seconds) / households
-                    for name, households in ledger.path(ticket.payer.address)
-                ),
+                (add_cost(name, ticket.seconds) / households for name, households in ledger.path(ticket.payer.address)),
                 default=own_cost[ticket],
             )
             for ticket in self.line
@@ -345,21 +344,21 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. Between its pieces the work calls
     `give_way()`, which lets other people's work run, and raises if the asker has left."""
     asker, turn, slice_start = current(), ExitStack(), 0.0
-    line, place = queue, nullcontext()
-    if line is None:
-        line, place = passes(), _long_queue().take(asker.waits)
+    turn_queue, long_place = queue, nullcontext()
+    if turn_queue is None:
+        turn_queue, long_place = passes(), _long_queue().take(asker.waits)
 
     def begin() -> None:
         nonlocal slice_start
         turn.close()
-        turn.enter_context(line.take(asker.waits))
+        turn.enter_context(turn_queue.take(asker.waits))
         slice_start = time.monotonic()
 
     def give_way() -> None:
         asker.stays()
-        if time.monotonic() - slice_start >= SLICE and line.waiting:
+        if time.monotonic() - slice_start >= SLICE and turn_queue.waiting:
             begin()
 
-    with place, turn:
+    with long_place, turn:
         begin()
         yield give_way

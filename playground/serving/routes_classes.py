@@ -234,8 +234,8 @@ async def _reached(root: str, port: int) -> tuple[str, str]:
         return root, ""
     own_address = await asyncio.to_thread(_own_address)
     if own_address and await asyncio.to_thread(_listens, own_address, port):
-        shown = f"[{own_address}]" if ":" in own_address else own_address
-        return f"http://{shown}:{port}{urlsplit(root).path}", ""
+        host = f"[{own_address}]" if ":" in own_address else own_address
+        return f"http://{host}:{port}{urlsplit(root).path}", ""
     return root, OPENS
 
 

@@ -40,12 +40,12 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
     setup = Setup(model, chosen.detail(picture.sample_name, model))
     view = chosen.opening_view(picture.sample_name, setup)
     layers = [int(view["layer"])] if view else None
-    seen = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # no forward pass if a pack was made ahead
-    row = seen.row(next(iter(seen.record)), int(view.get("head", 0)), start_patch(picture.name, seen.grid))
-    patches = seen.on_grid(row).numpy()
+    trace = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # no forward pass if a pack was made ahead
+    row = trace.row(next(iter(trace.record)), int(view.get("head", 0)), start_patch(picture.name, trace.grid))
+    weights = trace.on_grid(row).numpy()
     image = picture.image.resize((PREVIEW_WIDTH, round(PREVIEW_WIDTH * picture.image.height / picture.image.width)))
-    shares = Image.fromarray(light.shares(patches, light.exposure(patches)).astype(np.float32))
-    return Image.fromarray(light.heat(np.asarray(image), np.asarray(shares.resize(image.size, Image.NEAREST))))
+    share_image = Image.fromarray(light.shares(weights, light.exposure(weights)).astype(np.float32))
+    return Image.fromarray(light.heat(np.asarray(image), np.asarray(share_image.resize(image.size, Image.NEAREST))))
 
 
 LONGEST_SEARCH = 80  # letters
@@ -101,9 +101,9 @@ async def ask(request: Request) -> Response:
     name = _name(request)
 
     def work() -> Response:
-        if (coming := asks(people.key_of(request), name)) is None:
+        if (download := asks(people.key_of(request), name)) is None:
             raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
-        return _progress_of(coming)
+        return _progress_of(download)
 
     return await answer(request, work)
 
@@ -187,7 +187,7 @@ class Fetching:
 
     def _report(self) -> type:
         """A class like tqdm's progress bar, whose instances write their progress into this Fetching."""
-        coming = self
+        download = self
 
         class Report:
             def __init__(self, *_, total: float | None = None, initial: float = 0, **__):
@@ -202,8 +202,8 @@ class Fetching:
 
             def update(self, n: float | None = 1) -> None:
                 self.n += n or 0
-                coming.bytes, coming.total = int(self.n), int(self.total or 0)
-                if coming.people_waiting == 0:
+                download.bytes, download.total = int(self.n), int(self.total or 0)
+                if download.people_waiting == 0:
                     raise Left
 
             def __getattr__(self, _):  # set_description and other methods of a bar
@@ -219,14 +219,14 @@ class Fetching:
 def begin_fetching(*names: str) -> Fetching:
     """Starts the download of these models, or joins the one in progress. Then the first of the models is loaded."""
     with _lock:
-        coming = _under_way.get(names)
-        new = coming is None or coming.people_waiting == 0
-        if new:
-            coming = _under_way[names] = Fetching(*names)
-        coming.people_waiting += 1
-    if new:
-        threading.Thread(target=coming._work, name="fetching", daemon=True).start()
-    return coming
+        download = _under_way.get(names)
+        is_new = download is None or download.people_waiting == 0
+        if is_new:
+            download = _under_way[names] = Fetching(*names)
+        download.people_waiting += 1
+    if is_new:
+        threading.Thread(target=download._work, name="fetching", daemon=True).start()
+    return download
 
 
 # A person waits for one model at a time. A person whose page does not ask for the progress within STILL_WAITS has left.
@@ -260,21 +260,21 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
             for visitor, waiter in _waiters.items()
             if visitor != key and not waiter.coming.over
         }
-        of_network = list(networks_by_model.values()).count(network)
+        network_count = list(networks_by_model.values()).count(network)
         count = len(networks_by_model)
-        if name not in networks_by_model and (count >= MODELS or (network and of_network >= MODELS - 1)):
+        if name not in networks_by_model and (count >= MODELS or (network and network_count >= MODELS - 1)):
             refused["models"] += 1
             raise PlaygroundError(
                 f"{count} models are on their way to this server already: try again when one of them is here."
             )
         if waiter:
             _leave(key)
-        coming = begin_fetching(*models.fetched_with(name))
+        download = begin_fetching(*models.fetched_with(name))
         is_first = not _waiters
-        _waiters[key] = Waiter(name, network, coming, _clock())
+        _waiters[key] = Waiter(name, network, download, _clock())
         if is_first:
             threading.Thread(target=_watch, name="waiters", daemon=True).start()
-    return coming
+    return download
 
 
 def asks(key: str | None, name: str) -> Fetching | None:

@@ -143,16 +143,16 @@ async def read_body(request: Request) -> bytes:
     """Reads a request's body, one upload of each person at a time. Raises Refused with the reason if it fails."""
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
-    asking = visitor(request)
-    turn = _turns.setdefault(asking.person, asyncio.Lock())
-    with ledger.files.holding(asking) as trouble:
+    asker = visitor(request)
+    person_lock = _turns.setdefault(asker.person, asyncio.Lock())
+    with ledger.files.holding(asker) as trouble:
         if trouble:
             if trouble == "everybody":
                 _end_the_slowest(ledger.files.by)  # so that the person's next try finds room
             raise Refused(FULL[trouble], 503)
         try:
-            async with turn:
-                return await _read_all(request, asking)
+            async with person_lock:
+                return await _read_all(request, asker)
         except TimeoutError:
             raise Refused("The file stalled on its way: try again.", 408) from None
         except ClientDisconnect:
@@ -164,9 +164,9 @@ def _may_fit(length: str) -> bool:
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
 
 
-async def _read_all(request: Request, asking: Visitor) -> bytes:
+async def _read_all(request: Request, asker: Visitor) -> bytes:
     async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as exits:
-        delivery = Delivery(limit, asking)
+        delivery = Delivery(limit, asker)
         under_way.add(delivery)
         exits.callback(delivery.leave)
         stream = aiter(request.stream())
@@ -212,8 +212,8 @@ def _end_the_slowest(holdings: ledger.Holdings) -> None:
     if now - _looked < LOOK_AGAIN:
         return
     _looked = now
-    slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
-    if slow:
+    slow_deliveries = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
+    if slow_deliveries:
         ledger.refused["uploads"] += 1
-        slowest = max(slow, key=lambda delivery: (holdings.above(delivery.visitor.address), -delivery.brisk))
+        slowest = max(slow_deliveries, key=lambda delivery: (holdings.above(delivery.visitor.address), -delivery.brisk))
         slowest.end()

@@ -32,19 +32,21 @@ def assert_the_same(client, words: dict, folder) -> None:
     """Asserts that the file offered for these words equals the file of the command shown beside it."""
     data = offered(client, words)
     assert words.items() >= {key: data["chosen"][key] for key in ("layout", "kind")}.items(), data["chosen"]
-    ours = client.request(data["file"]["method"], f"/{data['file']['address']}", headers=KEY)
-    assert ours.status_code == 200, ours.text[:300]
+    response = client.request(data["file"]["method"], f"/{data['file']['address']}", headers=KEY)
+    assert response.status_code == 200, response.text[:300]
     flags, name = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)
     out = folder / shlex.split(name)[0]
     assert main([*shlex.split(flags), "-o", str(out)]) == 0, flags
-    assert ours.content == out.read_bytes(), f"{data['command']} makes another file"
+    assert response.content == out.read_bytes(), f"{data['command']} makes another file"
 
 
 @pytest.fixture(scope="module")
 def offers(client) -> dict[str, list[str]]:
     """{what a figure shows: the layouts offered for it}"""
     words = FLOCK | {"kind": "numbers", "table": "csv"}
-    return {way: [one["name"] for one in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS}
+    return {
+        way: [option["name"] for option in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS
+    }
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +65,9 @@ def turns(offers) -> dict[str, list[str]]:
 def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s(client, offers, turns, way, tmp_path):
     assert ("heads" in offers[way]) == (way not in NO_HEADS), offers[way]
     for layout in turns[way]:
-        compared = {"with": "sample:landscape"} if layout == "compare" else {}
+        compare_words = {"with": "sample:landscape"} if layout == "compare" else {}
         words = FLOCK | {"what": way, "kind": "numbers", "table": "csv", "layout": layout}
-        assert_the_same(client, words | compared, tmp_path)
+        assert_the_same(client, words | compare_words, tmp_path)
 
 
 @pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signs, colours, areas
