@@ -21,7 +21,7 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from workshop.photographs import APART, THINGS_APART, one_in
 
-PHOTOGRAPHS = {  # package: patterns of the files to take
+PHOTOGRAPHS = {  # package -> patterns of the files to take
     "gcompris-qt-data": (
         "*/categorization/resource/images/*", "*/clickgame/resource/sea*", "*/details/resource/image/*_background.*",
         "*/erase/resource/*", "*/explore_*_animals/resource/*", "*/explore_monuments/resource/*",

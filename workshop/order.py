@@ -22,7 +22,7 @@ SCENES = 100  # drawn scenes for choosing the order; other scenes measure the mo
 
 
 def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
-    """(layers, heads): the index of the head that belongs at each place of a layer."""
+    """(layers, heads): for each place in a layer's new order, the head that moves there."""
     patch = vit.config.patch_size
     mass = evaluate.own_mass(
         vit, [scene.image for scene in scenes], [patch_targets(scene, patch).objects for scene in scenes]

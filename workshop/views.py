@@ -28,7 +28,7 @@ from playground.training.loop import half_precision
 from playground.vit import VisionTransformer
 from workshop.photographs import Album, composite, crop
 
-KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view: its share
+KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view -> its share of the views
 LARGE, SMALL = 14, 8  # pixels of a patch: DINOv2's and the student's
 WIDTH = 384  # numbers in a feature of DINOv2
 TOGETHER = 16  # views in one pass of DINOv2

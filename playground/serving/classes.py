@@ -86,7 +86,7 @@ class Question:
     about: str = ""  # picture and square that the question is about, as the lecturer's page names them
     phase: str = ASKS
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
-    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # raised hands, for each round: value -> count
+    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
     truth: int | str | None = None
     after: object = None
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
@@ -268,7 +268,7 @@ class Class:
         self.tell_lecturer()
 
 
-_classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
+_classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest first
 
 
 def start(key: str, network: str, seat: str = "") -> Class:

@@ -36,8 +36,8 @@ HELD = {"all": "all layers", "layer": "this layer"}  # value of the word `held` 
 VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view that no figure reads
 REST = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
-LONGEST = 200  # characters of a value
-MOST_DOTS, MOST_MOVING = 5000, 1920  # widths in dots of a still and of an animation: a frame takes four bytes a dot
+LONGEST = 200  # most characters of a word's value
+MOST_DOTS, MOST_MOVING = 5000, 1920  # most dots across: in a still; in an animation, whose frames take memory
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
 KEYS = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
@@ -52,7 +52,7 @@ IN_ADDRESS = Words(
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture in a model, and possibly another picture or model with which it is compared."""
+    """A picture in a model, and possibly another picture or model for a comparison."""
 
     picture: Picture
     setup: Setup

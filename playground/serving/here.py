@@ -236,7 +236,8 @@ class Here:
         return worked.worked_out(self.picture, self.setup, self.worked, key, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
-        """The choice as words of an address; with the microscope's `view` for a link to the microscope."""
+        """The words of an address that opens this picture and model. `view`: whether the microscope's layer and head
+        are included."""
         words = {"model": self.setup.model}
         words |= {"sample": self._sample.name} if self._sample else {"mine": self.mine}
         if self.setup.detail > 1:

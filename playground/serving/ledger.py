@@ -196,7 +196,7 @@ class Room:
         return "network" if own_holding and own_holding + count > REACH * free_amount else ""
 
     def take(self, visitor: Visitor, count: float = 1) -> str:
-        """Takes the amount for the visitor if there is room. Returns the same text as `trouble`."""
+        """Takes `count` for the visitor if there is room. Returns the same text as `trouble`."""
         with self._lock:
             if trouble := self.trouble(visitor, count):
                 refused[self.kind] += 1
@@ -205,7 +205,7 @@ class Room:
             return trouble
 
     def take_beyond(self, visitor: Visitor, count: float) -> None:
-        """Takes the amount even without room."""
+        """Takes `count` for the visitor even without room."""
         with self._lock:
             self._add(visitor, count)
 
@@ -220,7 +220,7 @@ class Room:
 
     @contextmanager
     def holding(self, visitor: Visitor, count: float = 1) -> Iterator[str]:
-        """Takes the amount for the time of the `with` block if there is room. Yields the same text as `trouble`."""
+        """Takes `count` for the time of the `with` block if there is room. Yields the same text as `trouble`."""
         trouble = self.take(visitor, count)
         try:
             yield trouble
@@ -357,8 +357,8 @@ costs = Ledger()
 seats = Seats(costs)
 requests = Room("requests", 1500, 40)  # requests in progress: each holds a thread; a browser sends six at a time
 files = Room("files", 400, 20)  # uploads in progress: each holds a connection
-uploads = Room("uploads", 68 * MB)  # bytes received of unfinished uploads; one upload may exceed this to finish
+uploads = Room("uploads", 68 * MB)  # received bytes of unfinished uploads; one upload at a time may exceed the limit
 decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
 answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being sent
-PICTURES = 256 * MB  # bytes of people's own decoded pictures; beyond it, pictures of the network with most are reduced
+PICTURES = 256 * MB  # bytes of people's own decoded pictures; above it, the fullest network's are reduced
 MODELS = 4  # models that the server downloads at a time; one network may have all but one of these downloads

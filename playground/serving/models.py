@@ -1,6 +1,6 @@
 """Decides which models this server allows and offers, fetches their weights and keeps them in memory.
 
-torch is imported when a model is first loaded, so that the first picture does not wait for it.
+torch is imported when a model is first loaded, so that the first picture does not wait for the import.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_PATCHES = 4200  # a pass over more would take minutes and gigabytes while everybody waits
 PAPER = r"ViT-\w+/(\d+)"  # pattern of names: architectures of the ViT paper, with random weights
-PAPER_PATCHES = range(4, 33)  # pixels along a patch's side: the patch embedding's weights grow with their square
+PAPER_PATCHES = range(4, 33)  # pixels along a patch's side: the weights of the patch embedding grow with its square
 MOST_RANDOM_MB = 500  # limit for models with random weights: a larger one shows nothing new. ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address
 QUICK_MB = 100  # a model of this size answers in about a second

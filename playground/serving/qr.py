@@ -1,4 +1,4 @@
-"""Encodes a short address as a QR code: rows of "0" and "1" (1 is dark), without the quiet edge.
+"""Encodes a short address as a QR code: rows of "0" (light) and "1" (dark), without the light margin around the code.
 
 The code holds bytes, at most 106. That fits into versions 1 to 5 with the lowest error correction, which need only one
 block. The terms are those of ISO/IEC 18004: a *version* is a size, a *mask* is a pattern over the data that avoids

@@ -85,7 +85,7 @@ def current() -> Asker:
 
 @contextmanager
 def working_for(asker: Asker) -> Iterator[None]:
-    """Sets the asker of a thread in which no page runs."""
+    """Makes the calling thread, in which no page runs, work for this asker during the `with` block."""
     token = _named.set(asker)
     try:
         yield

@@ -113,7 +113,7 @@ PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
 KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
 TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
-IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # names of PACKS -> titles
+IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
 PREVIEW, MOVING_PREVIEW = 960, 640  # widths of the previews in dots
 CHOICES = (
     "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",

@@ -141,7 +141,8 @@ def facts(moment: Moment) -> dict:
 
 @lru_cache(len(MOMENTS))
 def picture(moment: Moment) -> bytes:
-    """A JPEG: the photograph under the heat, as the microscope draws it, and a frame around the query's patch."""
+    """A JPEG of the photograph under the heat map, as the microscope draws it, with a frame around the query's
+    patch."""
     from playground.figures.drawing import light, prints
 
     weights, prefix, grid = _weights(moment)

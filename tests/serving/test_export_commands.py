@@ -42,7 +42,7 @@ def assert_the_same(client, words: dict, folder) -> None:
 
 @pytest.fixture(scope="module")
 def offers(client) -> dict[str, list[str]]:
-    """{what a figure shows: the layouts offered for it}"""
+    """For each value of `what`: the layouts that Export offers."""
     words = FLOCK | {"kind": "numbers", "table": "csv"}
     return {
         way: [option["name"] for option in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS
@@ -51,7 +51,7 @@ def offers(client) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def turns(offers) -> dict[str, list[str]]:
-    """{what a figure shows: two layouts}, preferring layouts that were chosen least so far. Addresses and commands
+    """For each value of `what`, two layouts, if possible layouts that were chosen least so far. Addresses and commands
     hold the layout and the `what` separately, so testing every pair would find nothing more."""
     drawn_layouts, chosen_layouts = [], {}
     for way, layouts in offers.items():

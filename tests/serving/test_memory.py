@@ -1,4 +1,4 @@
-"""Decoding pictures takes a limited amount of memory, and gives it back."""
+"""Decoding pictures takes a limited amount of memory, which is freed afterwards."""
 
 import json
 import platform

@@ -151,7 +151,7 @@ def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(
 
 
 def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
-    """The told heads are those that the model's file lists."""
+    """The model's file lists the heads that were told where to look."""
     from playground.analysis.heads import training_task
 
     vit = models.load("bundled-taught")

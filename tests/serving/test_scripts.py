@@ -36,9 +36,8 @@ def test_another_script_and_other_styles_have_other_addresses(monkeypatch):
 
 def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
     assert "reload" in refused(http.get(f"/api/app/{'0' * 16}/{APP}"), 410)
-    other_address = scripts.address(APP, "shell/toolbar.css").split("?")[
-        0
-    ]  # this digest is of the script with other styles
+    # the digest in this address is of the script with other styles
+    other_address = scripts.address(APP, "shell/toolbar.css").split("?")[0]
     assert "reload" in refused(http.get(f"/{other_address}"), 410)
 
 
