@@ -117,9 +117,8 @@ def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int)
     x, rotation = vit.embed(image)
     if side < grid_side:
         top, left = place.tolist()
-        grid_positions = vit.positions((grid_side, grid_side))[:, first_patch:].unflatten(
-            1, (grid_side, grid_side)
-        )  # (1, grid_side, grid_side, D)
+        # (1, grid_side, grid_side, D)
+        grid_positions = vit.positions((grid_side, grid_side))[:, first_patch:].unflatten(1, (grid_side, grid_side))
         crop_positions = grid_positions[:, top : top + side, left : left + side].flatten(1, 2)
         x = torch.cat(
             [x[:, :first_patch], x[:, first_patch:] + crop_positions - vit.positions((side, side))[:, first_patch:]],

@@ -15,9 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-TEMPERATURE = (
-    0.03  # temperature of the features' similarity: so low that a patch averages over its own thing and little else
-)
+# temperature of the features' similarity: so low that a patch averages over its own thing and little else
+TEMPERATURE = 0.03
 SHOWN = 8  # numbers that describe the appearance of a patch
 
 

@@ -103,7 +103,7 @@ class Job:
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
-    """Runs `work` in a thread and returns its response; a PlaygroundError becomes its sentence."""
+    """Runs `work` in a thread and returns its response. A PlaygroundError is answered with its sentence."""
     drop_tickets()
     job = _waiting_jobs.pop(request.headers.get("x-playground-ticket", ""), None)
     if job is None or job.visitor() != visitor(request):

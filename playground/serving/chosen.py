@@ -184,7 +184,7 @@ def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
 
 
 def digest(picture: Picture, setup: Setup) -> str:
-    """A digest of the inputs of a trace. The computed numbers are no part of it: their last digits depend on the
+    """A digest of the inputs of a trace. The computed numbers are left out, because their last digits depend on the
     processor."""
     size = traces.size(picture, setup)
     inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)

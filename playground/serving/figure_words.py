@@ -188,9 +188,8 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
     compares = "other_image" in layout_record.uses or Spec(cut=view.get("cut", "")).takes_another
-    is_usual_size = (
-        subject.setup.detail == 1 and subject.setup.model != models.REAL
-    )  # whether the command would take this size by default
+    # whether the command would take this size by default
+    is_usual_size = subject.setup.detail == 1 and subject.setup.model != models.REAL
     head = view.get("head", "0")
     return Spec(
         image=subject.picture.name,

@@ -28,13 +28,9 @@ SEAT = 0.1 / 60  # seconds charged for each second of an open page
 MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest are forgotten first
 
 # length of a network's prefix -> number of households that share the network and its cost
-IPV4_HOUSEHOLDS = {32: 1, 24: 8, 16: 64}  # IPv4
-IPV6_HOUSEHOLDS = {
-    64: 1,
-    56: 1,
-    48: 1,
-    32: 64,
-}  # IPv6: homes have a /56 or /64, anybody may get a /48, a provider has a /32
+IPV4_HOUSEHOLDS = {32: 1, 24: 8, 16: 64}
+# IPv6: a home has a /56 or /64, anybody may get a /48, a provider has a /32
+IPV6_HOUSEHOLDS = {64: 1, 56: 1, 48: 1, 32: 64}
 CLASS = 50  # one class counts as this number of households, and so do all classes together
 OF_PHONE, OF_CLASS = 5.0, 100.0  # largest recent cost that a class pays for one phone, and for all: see Ledger.payer
 START = 5.0  # seconds charged for starting a class
@@ -285,7 +281,7 @@ class Seats:
                 self._by.add(seat.counted_for, -1)
 
     def close(self, seat: Seat) -> None:
-        """Closes the socket; its browser may try again."""
+        """Closes the socket of a page, whose browser may try again."""
         if seat.closed:
             return
         refused["seats"] += 1

@@ -227,7 +227,7 @@ class Card:
     name: str
     title: str
     good_for: str
-    suits: str  # the kinds of pictures that it suits; "" for an untrained model
+    suits: str  # the kinds of pictures that the model suits; "" for an untrained model
     megabytes: int  # to fetch; 0 for a model that comes with the playground
     licence: str
     here: bool

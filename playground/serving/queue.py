@@ -104,7 +104,7 @@ class Ticket:
         self.payer = visitor
         self.person: object = self  # the payer; a ticket without a payer counts as a person of its own
         self.turn = threading.Event()  # set when the ticket is served or sent away
-        self.sent_away = False  # whether it was refused because too many wait
+        self.sent_away = False  # whether the ticket was refused because too many wait
         self.began = 0.0
 
     @property

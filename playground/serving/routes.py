@@ -142,7 +142,7 @@ ROUTES: list[Route] = [
 
 
 def _story(request: Request) -> RedirectResponse:
-    """Redirects to the microscope's page, which tells the story."""
+    """Redirects to the microscope's page, which tells the story if the address has the word `story`."""
     words = {name: word for name, word in request.query_params.items() if name in LOOK}
     return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
 

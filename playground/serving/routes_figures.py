@@ -44,7 +44,7 @@ async def figure(request: Request) -> Response:
 
 
 async def _respond(request: Request, work: Callable[[], Response]) -> Response:
-    """Answers with `work()`. Its errors name words of the address, not flags of the command."""
+    """Answers with `work()`. Errors name words of the address, not flags of the command."""
 
     def computed() -> Response:
         try:

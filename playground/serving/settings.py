@@ -12,9 +12,9 @@ PLAYGROUND_OPERATORS addresses and networks from which /metrics may be read; def
 PLAYGROUND_USER_HEADER  the header in which one of these proxies names who has logged in, such as X-Forwarded-User
 PLAYGROUND_LOG       "json": a line of JSON for each event; default: "text"
 PLAYGROUND_COMPUTE   "browser": a browser runs models on its owner's photographs, where it can; default: "server"
-PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
+PLAYGROUND_DEVICE    cpu, cuda or mps; default: the fastest that this machine has
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
-PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200
+PLAYGROUND_CACHE_MB  three limits, for models, the samples' traces and the uploads' traces; default 3000 600 1200
 """
 
 from __future__ import annotations

@@ -203,7 +203,8 @@ def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(
 
 
 def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
-    """One thread for each visitor, queued in this order, and the list that records the order of service."""
+    """Starts one thread for each visitor, in this order. Returns the threads, and the list to which each visitor is
+    added when served."""
     threads, served_visitors = [], []
 
     def ask(asker):
