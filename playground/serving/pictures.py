@@ -147,9 +147,9 @@ def upload(data: bytes, name: str) -> Picture:
 
 
 @contextmanager
-def _waits(count: int) -> Iterator[None]:
+def _waits(byte_count: int) -> Iterator[None]:
     """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
-    with ledger.decodes.holding(queue.current().visitor(), count) as trouble:
+    with ledger.decodes.holding(queue.current().visitor(), byte_count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield

@@ -104,7 +104,9 @@ def _can_be_made(sample_pack: Ahead) -> bool:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads: list[int] | None) -> bytes | None:
+def layers(
+    sample: str, model: str, detail: int, layer_numbers: list[int] | None, heads: list[int] | None
+) -> bytes | None:
     """The pack of these layers and heads; None if no readable file has them."""
     sample_pack = Ahead(named(sample), detail)
     if model != sample_pack.model:
@@ -112,7 +114,7 @@ def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads
     for file in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
         try:
             if (data := file(sample_pack)) is not None:
-                return some_layers(data, wanted, heads)
+                return some_layers(data, layer_numbers, heads)
         except (PlaygroundError, ValueError, KeyError, IndexError):
             continue
     return None

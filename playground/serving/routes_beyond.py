@@ -224,7 +224,7 @@ def _most_passes(trace: Trace, passes: int) -> int:
 
 
 def _tested_by_occlusion(
-    picture: Picture, setup: Setup, cache, trace: Trace, question: dict, by: str, result: OcclusionResult
+    picture: Picture, setup: Setup, cache, trace: Trace, question: dict, blanking: str, result: OcclusionResult
 ) -> Foretold:
     """Measures how well relevance predicts occlusion. The trace also keeps the result, for figures of the trace."""
     from playground.analysis import faithfulness
@@ -234,10 +234,10 @@ def _tested_by_occlusion(
     def make() -> Foretold:
         with queue.turns() as give_way:
             return faithfulness.compare(
-                trace, Target(**question), DEFAULT, by, result.side, result.moves.tolist(), give_way
+                trace, Target(**question), DEFAULT, blanking, result.side, result.moves.tolist(), give_way
             )
 
-    key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
+    key = ("foretells", *question.items(), blanking, result.side, hash(result.moves.tobytes()))
     return faithfulness.remember(
         trace, Target(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make)
     )

@@ -271,10 +271,10 @@ def address(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     }
 
 
-def _option(chosen_options: Mapping[str, str], name: str, options: Iterable[str], usual: str = "") -> str:
+def _option(chosen_options: Mapping[str, str], name: str, options: Iterable[str], usual_option: str = "") -> str:
     """The chosen option if it still exists; else the usual one, or the first."""
     options = list(options)
-    return next((option for option in (chosen_options.get(name), usual) if option in options), options[0])
+    return next((option for option in (chosen_options.get(name), usual_option) if option in options), options[0])
 
 
 def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str, str]]:

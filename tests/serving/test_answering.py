@@ -40,9 +40,9 @@ def serving(work) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://testserver")
 
 
-def computing(done: list) -> Response:
+def computing(served_keys: list) -> Response:
     with queue.turn():
-        done.append(queue.current().visitor().person)
+        served_keys.append(queue.current().visitor().person)
     return PlainTextResponse("done")
 
 
@@ -67,12 +67,12 @@ def test_who_waits_hears_how_many_come_first_and_gets_the_answer_with_the_ticket
                 second = await http.get("/", headers=ANNA | ticket)
             return first, second, await finally_(http, ANNA, second)
 
-    first, second, last = asyncio.run(visit())
+    first, second, final_answer = asyncio.run(visit())
     assert (first.status_code, second.status_code) == (202, 202)
     assert first.json() == {"before": 2, "again": answering.ASK_AGAIN_MS}
     assert second.headers["X-Playground-Ticket"] == first.headers["X-Playground-Ticket"]
     assert first.headers["Cache-Control"] == "no-store"
-    assert (last.status_code, last.text) == (200, "done")
+    assert (final_answer.status_code, final_answer.text) == (200, "done")
     assert served_keys == [ANNA["X-Playground-Key"]], "it was computed once"
 
 
@@ -261,13 +261,13 @@ def test_what_happens_behind_an_answer_is_said_with_it(line):
 # Too many questions ---------------------------------------------------------------------------------------------------
 
 
-def together(line: Queue, *visitor: dict) -> list[int]:
+def together(line: Queue, *visitors: dict) -> list[int]:
     """The statuses that these visitors get when they all ask while the only place is taken."""
 
     async def visit() -> list[int]:
         async with serving(lambda: computing([])) as http:
             with line.take():
-                tasks = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitor]
+                tasks = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitors]
                 await till(lambda: all(task.done() for task in tasks))
                 answers = [task.result() for task in tasks]
                 tickets = [task.headers["X-Playground-Ticket"] for task in answers if task.status_code == 202]

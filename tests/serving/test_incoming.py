@@ -120,10 +120,10 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
         await asyncio.gather(*stalled_tasks, return_exceptions=True)
         return byte_counts, statuses
 
-    arrived, ended = asyncio.run(all_of_them())
-    assert arrived == [2 * MB] * 4
-    assert ended
-    assert set(ended) == {-408}
+    results, end_statuses = asyncio.run(all_of_them())
+    assert results == [2 * MB] * 4
+    assert end_statuses
+    assert set(end_statuses) == {-408}
 
 
 def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):

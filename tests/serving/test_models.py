@@ -137,9 +137,9 @@ def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhe
 def test_a_name_is_resolved_once(name, monkeypatch):
     requests, real_resolve = [], zoo.resolve
 
-    def resolve(name, *given, **more):
+    def resolve(name, *arguments, **more):
         requests.append(name)
-        return replace(real_resolve(name, *given, **more), weights=None)  # prevents a download of weights
+        return replace(real_resolve(name, *arguments, **more), weights=None)  # prevents a download of weights
 
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)

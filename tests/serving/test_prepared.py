@@ -79,8 +79,8 @@ def compared(pack: bytes, other_pack: bytes) -> None:
 
 
 def test_the_layer_that_ships_is_one_of_a_fresh_trace():
-    fresh = fresh_pack("meadow", models.load("bundled"), 2)
-    compared((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(fresh, None))
+    new_pack = fresh_pack("meadow", models.load("bundled"), 2)
+    compared((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(new_pack, None))
 
 
 def test_nothing_ships_but_what_the_first_picture_needs():

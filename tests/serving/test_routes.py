@@ -124,10 +124,15 @@ def test_a_route_reads_its_words_and_no_others(route, read):
     """The route is asked for a sample and for a person's own picture."""
     method, path = route.split(" ")
     with client() as http:
-        mine = bring(http, ANNA)["id"]
-        own_picture = people.find_person(ANNA["X-Playground-Key"]).pictures[mine]
-        parts = {"entry:path": "shell/app.js", "id": mine, "name": "flock", "edition": routes_samples.address()[-16:]}
-        for base_words in ({"sample": "flock", "model": "bundled"}, {"mine": mine, "model": "bundled"}):
+        picture_id = bring(http, ANNA)["id"]
+        own_picture = people.find_person(ANNA["X-Playground-Key"]).pictures[picture_id]
+        parts = {
+            "entry:path": "shell/app.js",
+            "id": picture_id,
+            "name": "flock",
+            "edition": routes_samples.address()[-16:],
+        }
+        for base_words in ({"sample": "flock", "model": "bundled"}, {"mine": picture_id, "model": "bundled"}):
             picture = own_picture if "mine" in base_words else pictures.sample("flock")
             digest = chosen.digest(picture, Setup("bundled"))
             if "samples" in path:

@@ -170,9 +170,9 @@ def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
         for block in vit.blocks:  # layers add nothing, so tokens stay as they enter
             block.attn.proj.weight.zero_()
             block.mlp.fc2.weight.zero_()
-        *_, last = tokens(vit, torch.rand(1, 3, 32, 32), torch.tensor([1, 3]), 8)
+        *_, last_tokens = tokens(vit, torch.rand(1, 3, 32, 32), torch.tensor([1, 3]), 8)
         grid = vit.pos_embed[0, 2:].unflatten(0, (8, 8))
-        assert torch.allclose(last[0, 2:].unflatten(0, (4, 4)), grid[1:5, 3:7], atol=1e-5)
+        assert torch.allclose(last_tokens[0, 2:].unflatten(0, (4, 4)), grid[1:5, 3:7], atol=1e-5)
 
 
 def test_only_whole_patches_are_disturbed_and_never_more_than_asked():

@@ -77,9 +77,9 @@ def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path
     vit = playground.load(str(out / "model.safetensors"), device="cpu")
     assert (vit.name, vit.config.labels, vit.config.multi_label) == ("cifar-10", ("red", "green", "blue"), False)
     image, label = datasets.browse(data, 0)
-    seen = playground.trace(vit, image)
-    assert seen.grid == (8, 8)
-    assert seen.predictions[0][0] == label
+    trace = playground.trace(vit, image)
+    assert trace.grid == (8, 8)
+    assert trace.predictions[0][0] == label
 
 
 def test_class_folders_train_and_a_damaged_picture_is_left_out(tiny, tmp_path, capsys):
