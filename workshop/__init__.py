@@ -1,1 +1,1 @@
-"""Trains the small models that ship with the playground. Part of the checkout, not of the wheel."""
+"""Trains the small models that ship with the playground. This package is part of the checkout, not of the wheel."""

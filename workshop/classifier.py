@@ -1,7 +1,7 @@
-"""Training a classifier on a folder of labelled pictures: CIFAR-10, or any folder of class folders.
+"""Trains a classifier on a folder of labelled pictures: CIFAR-10, or any folder of class folders.
 
-The architecture is like the bundled model's, but the only label is the class of the whole picture. What the heads look
-at is not supervised.
+The architecture is like the bundled model's, but the only label is the class of the whole picture. No loss tells heads
+where to look.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def square(image: Image.Image, side: int) -> Image.Image:
 
 
 class Flipped(Dataset):
-    """Pictures of a pool, randomly flipped and shifted. Item i depends on the seed only."""
+    """The pictures of a pool, randomly flipped and shifted. With the same seed, item i is always the same."""
 
     def __init__(self, pool: Pool, recipe: Recipe):
         self.pool, self.recipe = pool, recipe
@@ -109,10 +109,10 @@ def flipped_and_shifted(image: np.ndarray, rng: np.random.Generator) -> np.ndarr
     """(side, side, 3): randomly flipped and shifted; pixels beyond the edge are mirrored."""
     side = len(image)
     most_pixels = round(SHIFT * side)
-    down, right = rng.integers(0, 2 * most_pixels + 1, 2)
-    wide = np.pad(image, ((most_pixels, most_pixels), (most_pixels, most_pixels), (0, 0)), mode="reflect")
-    cut = wide[down : down + side, right : right + side]
-    return np.ascontiguousarray(cut[:, ::-1] if rng.random() < 0.5 else cut)
+    row_offset, column_offset = rng.integers(0, 2 * most_pixels + 1, 2)
+    padded_image = np.pad(image, ((most_pixels, most_pixels), (most_pixels, most_pixels), (0, 0)), mode="reflect")
+    shifted_image = padded_image[row_offset : row_offset + side, column_offset : column_offset + side]
+    return np.ascontiguousarray(shifted_image[:, ::-1] if rng.random() < 0.5 else shifted_image)
 
 
 class Classifier(nn.Module):
@@ -132,7 +132,9 @@ def predicted_classes(vit: VisionTransformer, images: np.ndarray, batch: int = 2
     """The predicted class of each picture: (pictures, side, side, 3) -> (pictures,)."""
     device = vit.patch_embed.proj.weight.device
     batches = (torch.from_numpy(np.array(images[start : start + batch])) for start in range(0, len(images), batch))
-    return np.concatenate([vit(pixels(part.to(device), vit.config)).argmax(-1).cpu().numpy() for part in batches])
+    return np.concatenate(
+        [vit(pixels(pictures.to(device), vit.config)).argmax(-1).cpu().numpy() for pictures in batches]
+    )
 
 
 def accuracy(vit: VisionTransformer, pool: Pool, at_most: int | None = None) -> float:

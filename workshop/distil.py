@@ -1,8 +1,8 @@
-"""What the emergent model learns from: features that it has to predict, and names. No loss reads queries, keys or
-attention weights, and none reads masks: attention takes the form that helps to predict.
+"""The losses of the emergent model, which is not told where to look: it predicts DINOv2's features, and names. No loss
+reads queries, keys, attention weights or masks.
 
   [class]     the class token predicts the labels of a drawn scene
-  [features]  each patch predicts DINOv2's feature of that patch, from what leaves the last layer
+  [features]  each patch predicts DINOv2's feature of that patch, from the tokens after the last layer
   [picture]   the class token predicts DINOv2's class token
   [rest]      each patch predicts the appearance of the rest of its thing, after several layers: see targets.py
 
@@ -44,22 +44,24 @@ class Statistics:
     @staticmethod
     def of(views: Views) -> Statistics:
         view_numbers = np.linspace(0, len(views) - 1, min(COUNTED, len(views))).astype(int)
-        features = torch.from_numpy(views.features[view_numbers]).float()  # (C, 1 + P, 384)
+        features = torch.from_numpy(views.features[view_numbers]).float()  # (views, 1 + P, 384)
         patches, side = features[:, 1:], views.things.shape[1]
         mean, spread = patches.mean((0, 1)), patches.flatten(0, 1).std(0)
-        normalised = (patches - mean) / spread
-        axes = torch.linalg.svd(normalised.flatten(0, 1)[::7], full_matrices=False).Vh[:COMPONENTS].T
-        components = axes / (normalised.flatten(0, 1) @ axes).std(0)
+        normal_features = (patches - mean) / spread
+        axes = torch.linalg.svd(normal_features.flatten(0, 1)[::7], full_matrices=False).Vh[:COMPONENTS].T
+        components = axes / (normal_features.flatten(0, 1) @ axes).std(0)
         image = torch.from_numpy(views.pictures[view_numbers]).permute(0, 3, 1, 2) / 255 * 2 - 1
-        rest_spread = of_its_thing(normalised, shown(image, normalised, components, side)).flatten(0, 1).std(0)
+        rest_spread = (
+            of_its_thing(normal_features, shown(image, normal_features, components, side)).flatten(0, 1).std(0)
+        )
         picture = features[:, 0]
         return Statistics(mean, spread, picture.mean(0), picture.std(0), components, rest_spread)
 
 
-def shown(image: Tensor, normalised: Tensor, components: Tensor, side: int) -> Tensor:
+def shown(image: Tensor, features: Tensor, components: Tensor, side: int) -> Tensor:
     """The numbers of each patch that the loss `rest` averages over the patches of a thing: (B, P, 58)."""
     positions = places(side, side).expand(len(image), -1, -1)
-    return torch.cat([looks(image, SMALL), normalised @ components, positions], dim=-1)
+    return torch.cat([looks(image, SMALL), features @ components, positions], dim=-1)
 
 
 class Distilled(nn.Module):
@@ -81,17 +83,18 @@ class Distilled(nn.Module):
         )
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
-        """The losses by name, in the order of LOSSES. The last pictures of a batch have only labels."""
-        r, first_patch, views = self.recipe, len(vit.config.prefix), len(batch["features"])
+        """The losses by name, in the order of LOSSES. The drawn scenes at the end of a batch have only labels."""
+        recipe, first_patch, views = self.recipe, len(vit.config.prefix), len(batch["features"])
         image = (batch["image"] - 0.5) / 0.5  # (B, 3, H, W)
-        normalised = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
-        picture = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (V, 384)
+        normal_features = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
+        picture_features = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (V, 384)
         side = image.shape[2] // SMALL
-        seen = shown((batch["clean"] - 0.5) / 0.5, normalised, self.of_components, side)  # the undisturbed picture
-        rest_targets = of_its_thing(normalised, seen) / self.of_rest  # (V, P, 58)
+        # the targets come from the undisturbed picture
+        appearance = shown((batch["clean"] - 0.5) / 0.5, normal_features, self.of_components, side)
+        rest_targets = of_its_thing(normal_features, appearance) / self.of_rest  # (V, P, 58)
         rest_losses = []
-        for layer, x in enumerate(tokens(vit, image, batch["place"], r.coarse)):
-            if layer in r.asked:
+        for layer, x in enumerate(tokens(vit, image, batch["place"], recipe.coarse)):
+            if layer in recipe.asked:
                 rest_losses.append(F.mse_loss(self.rest[str(layer)](x[:views, first_patch:]).float(), rest_targets))
         final_tokens = vit.norm(x)
         is_labelled = batch["present"][:, :1] >= 0  # (B, 1)
@@ -99,24 +102,24 @@ class Distilled(nn.Module):
             vit.head(final_tokens[:, 0]).float(), batch["present"], reduction="none"
         )
         return {
-            "class": r.naming * (label_losses * is_labelled).mean() / is_labelled.float().mean().clamp(min=1e-3),
-            "features": feature_distance(self.features(final_tokens[:views, first_patch:]).float(), normalised),
-            "picture": r.picture * feature_distance(self.picture(final_tokens[:views, 0]).float(), picture),
-            "rest": r.gathering * torch.stack(rest_losses).mean(),
+            "class": recipe.naming * (label_losses * is_labelled).mean() / is_labelled.float().mean().clamp(min=1e-3),
+            "features": feature_distance(self.features(final_tokens[:views, first_patch:]).float(), normal_features),
+            "picture": recipe.picture
+            * feature_distance(self.picture(final_tokens[:views, 0]).float(), picture_features),
+            "rest": recipe.gathering * torch.stack(rest_losses).mean(),
         }
 
 
 def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int) -> Iterator[Tensor]:
-    """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of this part of
-    a grid of `grid_side` × `grid_side` patches."""
+    """The tokens after each layer, (B, N, D). A window gets the positions of its place in the whole view, a grid of
+    `grid_side` × `grid_side` patches."""
     first_patch, side = len(vit.config.prefix), image.shape[2] // SMALL
     x, rotation = vit.embed(image)
     if side < grid_side:
         top, left = place.tolist()
-        grid = vit.positions((grid_side, grid_side))[:, first_patch:].unflatten(
-            1, (grid_side, grid_side)
-        )  # (1, grid_side, grid_side, D)
-        crop_positions = grid[:, top : top + side, left : left + side].flatten(1, 2)
+        # (1, grid_side, grid_side, D)
+        grid_positions = vit.positions((grid_side, grid_side))[:, first_patch:].unflatten(1, (grid_side, grid_side))
+        crop_positions = grid_positions[:, top : top + side, left : left + side].flatten(1, 2)
         x = torch.cat(
             [x[:, :first_patch], x[:, first_patch:] + crop_positions - vit.positions((side, side))[:, first_patch:]],
             dim=1,

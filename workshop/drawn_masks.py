@@ -22,9 +22,9 @@ def write(folder: Path, count: int, size: int = 224) -> None:
     for subfolder in (folder, masks):
         subfolder.mkdir(parents=True, exist_ok=True)
     for number in range(count):
-        scene_drawn = scene(SEED + number, size)
-        Image.fromarray(scene_drawn.image).save(folder / f"{number:03}.png")
-        Image.fromarray((scene_drawn.objects > 0).astype(np.uint8) * 255).save(masks / f"{number:03}.png")
+        drawing = scene(SEED + number, size)
+        Image.fromarray(drawing.image).save(folder / f"{number:03}.png")
+        Image.fromarray((drawing.objects > 0).astype(np.uint8) * 255).save(masks / f"{number:03}.png")
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from workshop.photographs import APART, THINGS_APART, one_in
 
-PHOTOGRAPHS = {  # package: patterns of the files to take
+PHOTOGRAPHS = {  # package -> patterns of the files to take
     "gcompris-qt-data": (
         "*/categorization/resource/images/*", "*/clickgame/resource/sea*", "*/details/resource/image/*_background.*",
         "*/erase/resource/*", "*/explore_*_animals/resource/*", "*/explore_monuments/resource/*",
@@ -36,7 +36,7 @@ PHOTOGRAPHS = {  # package: patterns of the files to take
 }  # fmt: skip
 MEASURED = {"tuxpaint-data": ("*/tuxpaint/templates/*.jpg",)}  # photographs for measuring, never for training
 THINGS = {"tuxpaint-stamps-default": ("*/stamps/*.png",), "gcompris-qt-data": ("*/solar_system/resource/*.webp",)}
-NOT = (  # drawings, signs, and mirrored copies
+NOT = (  # patterns of files that are left out: drawings, signs, and mirrored copies
     "*/cartoon/*", "*/symbols/*", "*/roadsigns/*", "*/flags/*", "*/easter/*", "*/hanukkah/*", "*/newyears/*",
     "*_mirror.*", "*/texture0*", "*/analogpattern*", "*/umang*", "*/eye.png", "*/Santa.png", "*outline*",
     "*/images/numbers/*", "*/images/alphabets/*",
@@ -72,13 +72,13 @@ def gather(folder: Path) -> tuple[int, int]:
 
 
 def _put_apart(folder: Path) -> None:
-    """Keeps a quarter of the things, chosen by their names, apart from training. Those whose name shares a word with a
-    training thing are not measured either: they could show the same thing."""
+    """Moves a quarter of the things, chosen by their names, to the subfolder for measuring. Deletes those of them whose
+    names share a word with a training thing, because they could show the same thing."""
     things = sorted(folder.glob("cut-outs/*.png"))
-    trained = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
+    training_words = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
     for file in things:
         if one_in(THINGS_APART, file):
-            if words(file.stem) & trained:
+            if words(file.stem) & training_words:
                 file.unlink()
             else:
                 file.replace(folder / APART / "cut-outs" / file.name)
@@ -93,10 +93,10 @@ def unpacked(package: str, cache_folder: Path) -> Path:
     """The folder with the unpacked package. Nothing is installed."""
     target = cache_folder / package
     target.mkdir()
-    fetched = subprocess.run(["apt-get", "download", package], cwd=cache_folder, capture_output=True, text=True)
+    result = subprocess.run(["apt-get", "download", package], cwd=cache_folder, capture_output=True, text=True)
     files = list(cache_folder.glob(f"{package}_*.deb"))
-    if fetched.returncode or not files:
-        last_line = (fetched.stderr.strip().splitlines() or ["nothing came"])[-1]
+    if result.returncode or not files:
+        last_line = (result.stderr.strip().splitlines() or ["nothing came"])[-1]
         raise PlaygroundError(f"The package {package} can't be fetched: {last_line} (`apt-get update` may help).")
     subprocess.run(["dpkg-deb", "-x", files[0], target], check=True)
     files[0].unlink()
@@ -118,28 +118,31 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yields the entries of a Qt resource file. It has three tables: the nodes of a tree, the contents, and the
     names."""
     _, version, tree, contents, names = struct.unpack(">4sIIII", data[:20])
-    length = 22 if version >= 2 else 14
+    node_length = 22 if version >= 2 else 14
 
     def below(number: int, path: str) -> Iterator[tuple[str, bytes]]:
-        entry_start = tree + length * number
+        entry_start = tree + node_length * number
         name_offset, flags = struct.unpack(">IH", data[entry_start : entry_start + 6])
         if number:
-            letters = int.from_bytes(data[names + name_offset : names + name_offset + 2])
-            path += "/" + data[names + name_offset + 6 : names + name_offset + 6 + 2 * letters].decode("utf-16-be")
+            letter_count = int.from_bytes(data[names + name_offset : names + name_offset + 2])
+            path += "/" + data[names + name_offset + 6 : names + name_offset + 6 + 2 * letter_count].decode("utf-16-be")
         if flags & 2:  # a folder
             count, first_entry = struct.unpack(">II", data[entry_start + 6 : entry_start + 14])
             for child in range(first_entry, first_entry + count):
                 yield from below(child, path)
         else:
-            begin = contents + int.from_bytes(data[entry_start + 10 : entry_start + 14])
-            content = data[begin + 4 : begin + 4 + int.from_bytes(data[begin : begin + 4])]
+            content_start = contents + int.from_bytes(data[entry_start + 10 : entry_start + 14])
+            content = data[
+                content_start + 4 : content_start + 4 + int.from_bytes(data[content_start : content_start + 4])
+            ]
             yield path, zlib.decompress(content[4:]) if flags & 1 else content
 
     yield from below(0, "")
 
 
 def plain(name: str) -> str:
-    """A file name from the last three parts of a path that say something; so files of two folders stay distinct."""
+    """A file name made of the last three parts of a path, without general ones such as images. Files of two folders get
+    different names."""
     dull_parts = ("resource", "images", "contents", "/")
     return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull_parts][-3:])
 

@@ -25,7 +25,7 @@ STACK = 32_768  # bytes of a thread's stack, as in faster/threads.js; a matrix p
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",
-    "-fno-unroll-loops", "-fno-vectorize",  # the source itself vectorises hot loops; this keeps the rest small
+    "-fno-unroll-loops", "-fno-vectorize",  # the source itself vectorises hot loops; these two keep the rest small
     "-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--import-memory", "-Wl,--export=__heap_base", "-Wl,--strip-all",
     "-Wl,--max-memory=4294901760",  # required for memory that threads share: see threads.js
     f"-Wl,-z,stack-size={STACK}",

@@ -1,4 +1,5 @@
-"""Reorders the heads of each layer: the head that gives a patch's own thing the largest share comes first.
+"""Reorders the heads of each layer: first comes the head in which a patch gives its own thing the largest share of
+attention.
 
 The model's outputs do not change, because a layer sums over its heads. After training, the order of heads is random.
 """
@@ -17,11 +18,11 @@ from playground.scenes.generate import patch_targets
 from playground.training import evaluate
 from playground.vit import VisionTransformer
 
-SCENES = 100  # drawn scenes for choosing the order; others measure the model
+SCENES = 100  # drawn scenes for choosing the order; other scenes measure the model
 
 
 def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
-    """(layers, heads): the index of the head that belongs at each place of a layer."""
+    """(layers, heads): for each place in a layer's new order, the head that moves there."""
     patch = vit.config.patch_size
     mass = evaluate.own_mass(
         vit, [scene.image for scene in scenes], [patch_targets(scene, patch).objects for scene in scenes]
@@ -34,13 +35,13 @@ def reorder_heads(vit: VisionTransformer, new_order: Tensor) -> None:
     """Moves the heads, each with its queries, keys and values and its columns of W_O."""
     size = vit.config.width // vit.config.heads
     for block, heads in zip(vit.blocks, new_order, strict=True):
-        numbers = (heads[:, None] * size + torch.arange(size)).flatten()  # (D,): the heads' features, reordered
-        thirds = torch.cat([numbers + third * vit.config.width for third in range(3)])  # rows of Q, K and V
+        feature_numbers = (heads[:, None] * size + torch.arange(size)).flatten()  # (D,): the heads' features, reordered
+        qkv_rows = torch.cat([feature_numbers + third * vit.config.width for third in range(3)])  # rows of Q, K and V
         attn = block.attn
-        attn.qkv.weight.copy_(attn.qkv.weight[thirds])
+        attn.qkv.weight.copy_(attn.qkv.weight[qkv_rows])
         if attn.qkv.bias is not None:
-            attn.qkv.bias.copy_(attn.qkv.bias[thirds])
-        attn.proj.weight.copy_(attn.proj.weight[:, numbers])
+            attn.qkv.bias.copy_(attn.qkv.bias[qkv_rows])
+        attn.proj.weight.copy_(attn.proj.weight[:, feature_numbers])
 
 
 def in_order(run: Path) -> None:

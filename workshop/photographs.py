@@ -21,7 +21,7 @@ from playground.errors import PlaygroundError
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 APART = "apart"  # the subfolder of pictures for measuring
 PHOTOGRAPHS_APART, THINGS_APART = 10, 4  # without that subfolder, one file in 10 or in 4 is kept for measuring
-KEPT = 512  # pixels: larger photographs are reduced when read
+KEPT = 512  # pixels of the shorter side: larger photographs are reduced when read
 ADVICE = (
     "It is a folder of photographs with a subfolder cut-outs/ of things on transparent ground; "
     "workshop/PHOTOGRAPHS.md says which ones the bundled model saw, and where they come from."
@@ -91,7 +91,7 @@ def crop(album: Album, side: int, rng: np.random.Generator) -> Image.Image:
 def composite(album: Album, side: int, rng: np.random.Generator) -> tuple[Image.Image, np.ndarray]:
     """A picture of one to four things in front of a photograph, and for each pixel the number of its thing, 0 for none:
     (side, side) uint8."""
-    picture, seen = crop(album, side, rng), np.zeros((side, side), np.uint8)
+    picture, thing_numbers = crop(album, side, rng), np.zeros((side, side), np.uint8)
     if rng.random() < 0.3:
         picture = picture.filter(ImageFilter.GaussianBlur(rng.uniform(0.5, 3) * side / 196))
     for number in range(1, int(rng.integers(1, 5)) + 1):
@@ -100,11 +100,11 @@ def composite(album: Album, side: int, rng: np.random.Generator) -> tuple[Image.
         alpha = Image.new("L", (side, side))
         alpha.paste(thing.getchannel("A"), (int(x), int(y)))
         picture.paste(thing, (int(x), int(y)), thing)
-        seen[np.asarray(alpha) > 127] = number
+        thing_numbers[np.asarray(alpha) > 127] = number
     if rng.random() < 0.5:
         light = rng.uniform(0.7, 1.25) * (1 + rng.uniform(-0.08, 0.08, 3))
         picture = Image.fromarray((np.asarray(picture) * light).clip(0, 255).astype(np.uint8))
-    return picture, seen
+    return picture, thing_numbers
 
 
 def _thing(album: Album, longest: float, rng: np.random.Generator) -> Image.Image:

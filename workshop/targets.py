@@ -1,9 +1,10 @@
-"""The targets that the emergent model predicts, computed from DINOv2's features and from pixels: no mask, no label.
+"""Computes the targets that the emergent model predicts from DINOv2's features and from pixels, without masks and
+labels.
 
   features   DINOv2's feature of each patch
   the rest   the appearance of the other patches of a patch's thing. A patch's thing is all patches with similar
-             DINOv2 features. The target is the mean over them: of colours and texture, of features, and
-             of places. The patch alone does not determine it: the model has to gather it from other patches.
+             DINOv2 features. The target is the mean over these patches: of colours and texture, of features, and of
+             places. One patch does not determine the target: the model has to gather it from the other patches.
 
 B pictures, P patches, F numbers in a feature.
 """
@@ -14,9 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-TEMPERATURE = (
-    0.03  # temperature of the features' similarity: so low that a patch averages over its own thing and little else
-)
+# temperature of the features' similarity: so low that a patch averages over its own thing and little else
+TEMPERATURE = 0.03
 SHOWN = 8  # numbers that describe the appearance of a patch
 
 
@@ -36,8 +36,8 @@ def looks(image: Tensor, patch: int) -> Tensor:
     cells = image.unflatten(3, (columns, patch)).unflatten(2, (rows, patch))  # (B, 3, rows, patch, columns, patch)
     cells = cells.permute(0, 2, 4, 1, 3, 5).flatten(1, 2)  # (B, P, 3, patch, patch)
     grey = cells.mean(2)  # (B, P, patch, patch)
-    across, down = grey.diff(dim=-1).abs().mean((2, 3)), grey.diff(dim=-2).abs().mean((2, 3))  # (B, P)
-    return torch.cat([cells.mean((3, 4)), cells.std((3, 4)), across[..., None], down[..., None]], dim=-1)
+    change_across, change_down = grey.diff(dim=-1).abs().mean((2, 3)), grey.diff(dim=-2).abs().mean((2, 3))  # (B, P)
+    return torch.cat([cells.mean((3, 4)), cells.std((3, 4)), change_across[..., None], change_down[..., None]], dim=-1)
 
 
 def places(rows: int, columns: int) -> Tensor:

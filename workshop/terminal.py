@@ -1,4 +1,4 @@
-"""A training run in the terminal: progress bar with losses, a picture that is redrawn, and Ctrl-C, which saves the
+"""Trains a model in the terminal, with a progress bar, the losses, and a picture that is redrawn. Ctrl-C saves the
 state."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from workshop.thresholds import at_one_half
 RUNS = Path("runs")
 MEADOW = SAMPLES[0]
 FOREHEAD = (0.6, 0.45)  # place of the cat's forehead in the sample picture, as shares of height and width
-REDRAW_EVERY = 100  # steps
+REDRAW_EVERY = 100  # steps between two drawings of the picture
 QUICK = 2000  # pictures on which accuracy is measured during the run
 SHOWN = 10  # pictures in the class token's sheet
 SEEDS = 256  # number of allowed seeds: larger ones would reach the held-out scenes
@@ -120,24 +120,24 @@ def on_pictures(data: Path, choices: Choices) -> None:
     """Trains a classifier of the pictures in a folder."""
     data_set = datasets.read(data, choices.seed)
     recipe, out, device = choices.of(classifier.recipe_for(data_set, choices.seed, choices.steps))
-    learn, check = (
+    training_pool, check_pool = (
         _pool(data_set.training, recipe, out / "training.npy"),
         _pool(data_set.validation, recipe, out / "check.npy"),
     )
-    with Terminal(recipe, out, Image.fromarray(check.images[0]), "cls") as terminal:
-        epochs = Epochs(recipe, learn, check)
+    with Terminal(recipe, out, Image.fromarray(check_pool.images[0]), "cls") as terminal:
+        epochs = Epochs(recipe, training_pool, check_pool)
 
         def tell(step: int, losses: dict[str, float], vit: VisionTransformer) -> None:
             terminal.tell(step, losses, vit)
             epochs.tell(step, vit)
 
-        data = classifier.Flipped(learn, recipe)
+        data = classifier.Flipped(training_pool, recipe)
         teachers = classifier.Classifier
         vit = train(recipe, out, data=data, teachers=teachers, device=device, tell=tell, stopped=terminal.stopped)
     if not terminal.stopped():
-        print(f"validation accuracy on all {len(check):,} pictures: {classifier.accuracy(vit, check):.1%}")
-        print(f"what its class token takes from where: {_class_token(vit, check, out)}")
-    for pool in (learn, check):
+        print(f"validation accuracy on all {len(check_pool):,} pictures: {classifier.accuracy(vit, check_pool):.1%}")
+        print(f"what its class token takes from where: {_class_token(vit, check_pool, out)}")
+    for pool in (training_pool, check_pool):
         pool.file.unlink()
     terminal.goodbye()
 
@@ -145,17 +145,17 @@ def on_pictures(data: Path, choices: Choices) -> None:
 def _pool(places: tuple[Place, ...], recipe: Recipe, file: Path) -> classifier.Pool:
     bar = tqdm(places, desc="reading", unit="picture", leave=False, disable=not sys.stderr.isatty())
     pool = classifier.Pool.fill(bar, recipe.config.image_size[0], file)
-    for damaged in pool.damaged[:5]:
-        print(f"left out: {damaged}", file=sys.stderr)
+    for message in pool.damaged[:5]:
+        print(f"left out: {message}", file=sys.stderr)
     if len(pool.damaged) > 5:
         print(f"left out: {len(pool.damaged) - 5} more", file=sys.stderr)
     return pool
 
 
-def _class_token(vit: VisionTransformer, check: classifier.Pool, out: Path) -> Path:
-    shown_numbers = np.unique(np.linspace(0, len(check) - 1, SHOWN).round().astype(int))
-    pictures, labels = check.images[shown_numbers], vit.config.labels
-    label_pairs = zip(check.labels[shown_numbers], classifier.predicted_classes(vit, pictures), strict=True)
+def _class_token(vit: VisionTransformer, check_pool: classifier.Pool, out: Path) -> Path:
+    shown_numbers = np.unique(np.linspace(0, len(check_pool) - 1, SHOWN).round().astype(int))
+    pictures, labels = check_pool.images[shown_numbers], vit.config.labels
+    label_pairs = zip(check_pool.labels[shown_numbers], classifier.predicted_classes(vit, pictures), strict=True)
     titles = [f"{labels[label]}\nsaid: {labels[predicted]}" for label, predicted in label_pairs]
     preview.class_token(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
     return out / "class-token.png"
@@ -170,8 +170,8 @@ class Epochs:
     def tell(self, step: int, vit: VisionTransformer) -> None:
         epoch = step * self.batch // len(self.learn)
         if epoch > self.told:
-            share = classifier.accuracy(vit, self.check, QUICK)
-            tqdm.write(f"epoch {epoch}, step {step}: validation accuracy {share:.1%}")
+            accuracy = classifier.accuracy(vit, self.check, QUICK)
+            tqdm.write(f"epoch {epoch}, step {step}: validation accuracy {accuracy:.1%}")
             self.told = epoch
 
 
@@ -186,8 +186,10 @@ class Terminal:
         self._catches = threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Terminal:
-        begun = f"going on from step {self.step}" if self.step else "from nothing"
-        print(f"training {self.recipe.name} {begun}, {self.recipe.total} steps in all; Ctrl-C keeps what there is")
+        start_words = f"going on from step {self.step}" if self.step else "from nothing"
+        print(
+            f"training {self.recipe.name} {start_words}, {self.recipe.total} steps in all; Ctrl-C keeps what there is"
+        )
         print(f"what it listens to, drawn again and again: {self.picture}")
         self.bar = tqdm(
             total=self.recipe.total, initial=self.step, unit="step", smoothing=0.05, disable=not sys.stderr.isatty()
@@ -210,12 +212,12 @@ class Terminal:
 
     def tell(self, step: int, losses: dict[str, float], vit: VisionTransformer) -> None:
         self.step = step
-        parts = ", ".join(f"{name} {value:.2f}" for name, value in losses.items())
+        loss_words = ", ".join(f"{name} {value:.2f}" for name, value in losses.items())
         self.bar.update(step - self.bar.n)
-        self.bar.set_postfix_str(parts)
-        lines = max(TELL_EVERY, self.recipe.total // 40 // TELL_EVERY * TELL_EVERY)
-        if self.bar.disable and step % lines == 0:
-            print(f"step {step} of {self.recipe.total}: {parts}", flush=True)
+        self.bar.set_postfix_str(loss_words)
+        print_every = max(TELL_EVERY, self.recipe.total // 40 // TELL_EVERY * TELL_EVERY)
+        if self.bar.disable and step % print_every == 0:
+            print(f"step {step} of {self.recipe.total}: {loss_words}", flush=True)
         if step % REDRAW_EVERY == 0 or not self._drawn:
             self._drawn = True
             preview.write(preview.wall(vit, self.image, self.query), self.picture)

@@ -19,7 +19,7 @@ from playground.training.evaluate import f1
 from playground.training.losses import pixels
 from playground.vit import VisionTransformer
 
-SCENES = 1500  # drawn scenes for choosing the thresholds; others measure the model
+SCENES = 1500  # drawn scenes for choosing the thresholds; other scenes measure the model
 TOGETHER = 50
 SHIFTS = torch.linspace(-2.5, 2.5, 51)
 

@@ -14,7 +14,7 @@ from typing import Any
 from playground.vit import Config
 
 TABLE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "weights" / "timmtable.js"
-UNSAID = (  # fields left out, because `checkpoints.changed` takes them from the named model
+UNSAID = (  # fields of Config that weights do not show: `checkpoints.changed` takes them from the named model
     "image_size", "eps", "activation", "positions", "pool", "norm_place", "interpolation", "mean", "std", "multi_label",
 )  # fmt: skip
 USUAL_HEAD = 64
@@ -28,9 +28,11 @@ export const TIMM = [
 
 def unusual(config: Config) -> dict[str, Any]:
     """The fields that differ from the paper's ViT."""
-    head, default_config = config.width // config.heads, Config()
-    extra = {name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(default_config, name)}
-    return {**({"head": head} if head != USUAL_HEAD else {}), **extra}
+    head_width, default_config = config.width // config.heads, Config()
+    differences = {
+        name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(default_config, name)
+    }
+    return {**({"head": head_width} if head_width != USUAL_HEAD else {}), **differences}
 
 
 def written(configs: dict[str, Config]) -> str:

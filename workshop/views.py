@@ -1,6 +1,7 @@
-"""Pictures with DINOv2's features of their patches, computed once and kept in a folder.
+"""Makes views, which are pictures with DINOv2's features of their patches, once, and keeps them in a folder.
 
-The folder's arrays are memory-mapped files, one entry a view, S × S patches each:
+The folder's arrays are memory-mapped files. Each has one entry for each view, which has S × S patches:
+
   pictures   (views, 8·S, 8·S, 3) uint8, for the student
   features   (views, 1 + S², 384) float16: DINOv2's class token and patches, of the same view at 14 pixels a patch
   present    (views, labels) int8: the labels of a drawn scene; −1 in other views, which have none
@@ -27,7 +28,7 @@ from playground.training.loop import half_precision
 from playground.vit import VisionTransformer
 from workshop.photographs import Album, composite, crop
 
-KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view: its share
+KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view -> its share of the views
 LARGE, SMALL = 14, 8  # pixels of a patch: DINOv2's and the student's
 WIDTH = 384  # numbers in a feature of DINOv2
 TOGETHER = 16  # views in one pass of DINOv2
@@ -51,9 +52,9 @@ def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Ite
         "pictures": ((SMALL * side, SMALL * side, 3), np.uint8), "features": ((1 + side**2, WIDTH), np.float16),
         "present": ((len(LABELS),), np.int8), "things": ((side, side), np.uint8),
     }  # fmt: skip
-    plan, progress = {"count": count, "side": side, "seed": seed}, folder / "views.json"
+    plan, progress_file = {"count": count, "side": side, "seed": seed}, folder / "views.json"
     folder.mkdir(parents=True, exist_ok=True)
-    progress_record = json.loads(progress.read_text()) if progress.exists() else {**plan, "made": 0}
+    progress_record = json.loads(progress_file.read_text()) if progress_file.exists() else {**plan, "made": 0}
     if {**progress_record, **plan} != progress_record:
         raise PlaygroundError(f"{folder} holds other views than the {count} of {side} × {side} patches; name another.")
     mode = "r+" if progress_record["made"] else "w+"
@@ -65,11 +66,11 @@ def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Ite
     for first_view in range(progress_record["made"], count, TOGETHER):
         numbers = range(first_view, min(first_view + TOGETHER, count))
         views_made = [view(album, side, np.random.default_rng((seed, i)), seed * 2**32 + i) for i in numbers]
-        large, *rest = (np.stack(part) for part in zip(*views_made, strict=True))
-        for name, values in zip(("pictures", "present", "things"), rest, strict=True):
+        large_pictures, *other_arrays = (np.stack(part) for part in zip(*views_made, strict=True))
+        for name, values in zip(("pictures", "present", "things"), other_arrays, strict=True):
             arrays[name][numbers.start : numbers.stop] = values
-        arrays["features"][numbers.start : numbers.stop] = features(dinov2, large)
-        progress.write_text(json.dumps({**plan, "made": numbers.stop}))
+        arrays["features"][numbers.start : numbers.stop] = features(dinov2, large_pictures)
+        progress_file.write_text(json.dumps({**plan, "made": numbers.stop}))
         yield numbers.stop
 
 
@@ -87,27 +88,32 @@ def read(folder: Path) -> Views:
 
 
 def view(album: Album, side: int, rng: np.random.Generator, number: int) -> tuple[np.ndarray, ...]:
-    """(picture for DINOv2, picture for the student, labels or −1, number of the thing at each patch). `number`: of the
-    drawn scene, if the view becomes one."""
+    """(picture for DINOv2, picture for the student, labels or −1, number of the thing at each patch). A drawn view
+    shows the scene `number`."""
     kind = rng.choice(list(KINDS), p=list(KINDS.values()))
     if kind == "drawn":
         scene = generate.scene(number, SMALL * side)
         things = patch_targets(scene, SMALL).objects
-        large = generate.scene(number, LARGE * side).image
-        return large, scene.image, presence(scene).astype(np.int8), things.astype(np.uint8)
-    seen = np.zeros((LARGE * side, LARGE * side), np.uint8)
+        large_picture = generate.scene(number, LARGE * side).image
+        return large_picture, scene.image, presence(scene).astype(np.int8), things.astype(np.uint8)
+    thing_numbers = np.zeros((LARGE * side, LARGE * side), np.uint8)
     if kind == "photograph":
-        large = crop(album, LARGE * side, rng)
+        large_picture = crop(album, LARGE * side, rng)
     else:
-        large, seen = composite(album, LARGE * side, rng)
-    small = large.resize((SMALL * side, SMALL * side), Image.Resampling.BICUBIC, reducing_gap=3)
-    return np.asarray(large), np.asarray(small), np.full(len(LABELS), -1, np.int8), most_of_each_patch(seen, side)
+        large_picture, thing_numbers = composite(album, LARGE * side, rng)
+    small_picture = large_picture.resize((SMALL * side, SMALL * side), Image.Resampling.BICUBIC, reducing_gap=3)
+    return (
+        np.asarray(large_picture),
+        np.asarray(small_picture),
+        np.full(len(LABELS), -1, np.int8),
+        most_of_each_patch(thing_numbers, side),
+    )
 
 
 def most_of_each_patch(numbers: np.ndarray, side: int) -> np.ndarray:
     """The most frequent number in each patch: (pixels, pixels) -> (side, side)."""
-    pixels = len(numbers) // side
-    cells = numbers.reshape(side, pixels, side, pixels).swapaxes(1, 2).reshape(side, side, -1)
+    patch_side = len(numbers) // side
+    cells = numbers.reshape(side, patch_side, side, patch_side).swapaxes(1, 2).reshape(side, side, -1)
     votes = np.stack([(cells == number).sum(-1) for number in range(int(numbers.max()) + 1)], -1)
     return votes.argmax(-1).astype(np.uint8)
 
@@ -118,5 +124,5 @@ def features(dinov2: VisionTransformer, images: np.ndarray) -> np.ndarray:
     c = dinov2.config
     pixels = (torch.from_numpy(images).float() / 255 - torch.tensor(c.mean)) / torch.tensor(c.std)
     with half_precision("cpu"):
-        last = dinov2.features(pixels.permute(0, 3, 1, 2), c.depth - 1)
-    return dinov2.norm(last.float()).half().numpy()
+        last_tokens = dinov2.features(pixels.permute(0, 3, 1, 2), c.depth - 1)
+    return dinov2.norm(last_tokens.float()).half().numpy()

@@ -1,10 +1,10 @@
-"""Arrays as bytes, for the browser and the standalone figure: a JSON header, then the arrays one after another.
+"""Packs named arrays into bytes for the browser and the standalone figure, and reads them.
 
     u32 little-endian n | n bytes of UTF-8 JSON, padded with spaces | array | array | …
 
-Everything starts at a multiple of 16 bytes, so that JavaScript can make a typed array of it without copying. The
-header's "sections" names each array with its offset (from the end of the header), dtype and shape. This module
-also checks headers, because a file may come from anybody.
+Each array starts at a multiple of 16 bytes, so that JavaScript makes a typed array of it without copying. The JSON
+header's field "sections" holds the name, dtype, shape and offset of each array; offsets count from the header's end.
+Headers are checked, because a file may come from a stranger.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def pack(header: dict, arrays: dict[str, np.ndarray | bytes]) -> bytes:
 
 
 def eight_bits(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(…, tokens, dim) float32 -> (codes uint8, low, step): each dimension from its smallest to its largest in 255 even
-    steps, so that x ≈ low + step · code. `low` and `step` are (…, dim) float32."""
+    """Rounds (…, tokens, dim) float32 to eight bits: (codes, low, step) with x ≈ low + step · code. Each dimension has
+    its own `low` and `step`, (…, dim) float32, so that the 256 codes reach from its smallest value to its largest."""
     low, high = x.min(-2), x.max(-2)
     step = np.where(high > low, (high - low) / 255, 1).astype(np.float32)
     codes = x - low[..., None, :]
@@ -51,7 +51,7 @@ def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.
 
 
 def in_eight_bits(data: bytes) -> bytes:
-    """A trace's pack with queries and keys in half as many bytes: exact enough for drawing, not for computing."""
+    """The pack of a trace with queries and keys rounded to eight bits: exact enough for drawing, not for computing."""
     header, arrays = unpack(data)
     del header["sections"]
     for name in ("q", "k"):
@@ -61,8 +61,7 @@ def in_eight_bits(data: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
-    """The header and the arrays, as views of `data`. The header's claims are checked against the bytes that are
-    there."""
+    """Returns the header, and the arrays as views of `data`. Refuses a header that does not fit the bytes."""
     try:
         (length,) = struct.unpack_from("<I", data)
         if length > min(LONGEST_HEADER, len(data) - 4):
@@ -94,23 +93,22 @@ def _no_number(word: str) -> None:
     raise ValueError(f"its header says {word}")
 
 
-# Bounds on the headers of packs and time-lapses. A file may come from a stranger, so its header is checked before its
-# numbers are expanded.
+# Bounds on the headers of packs and time-lapses, whose files may come from strangers.
 
-FORMAT = "attention-playground/1"  # for the pack of a trace
-COUNTS = {  # field -> (smallest, largest)
+FORMAT = "attention-playground/1"  # the format that the header of a trace's pack names
+COUNTS = {  # field of the header -> (smallest value, largest value)
     "layers": (1, 1000), "heads": (1, 1000), "head_dim": (1, 4096), "tokens": (1, 70_000), "patch": (1, 4096),
 }  # fmt: skip
-MOST_SIDE = 65_536  # pixels
+MOST_SIDE = 65_536  # pixels of a picture's side
 LONGEST_WORD = 300
 MOST_MOMENTS = 1000
-MOST_SCORE = 1e6  # bound on the numbers of queries and keys; float16 ends at 65,504
+MOST_SCORE = 1e6  # largest absolute value in queries and keys
 
 Arrays = dict[str, np.ndarray]
 
 
 def check_trace(header: dict, arrays: Arrays) -> None:
-    """Checks the header of a trace's pack; ValueError says what is wrong."""
+    """Checks the pack of a trace. Raises a ValueError that says what is wrong."""
     for name, (smallest, largest) in COUNTS.items():
         if not _is_integer(header[name], smallest, largest):
             raise ValueError(f"{name} goes from {smallest} to {largest:,}, and {header[name]!r:.60} stands there")
@@ -133,29 +131,29 @@ def check_trace(header: dict, arrays: Arrays) -> None:
     for scale in (header["scale"], header["forward_scale"]):
         if not (_is_number(scale) or (scale is None and header["forward_scale"] is None)):
             raise ValueError(f"a scale is a number, not {scale!r:.60}")
-    numbers = header.get("head_numbers") or []
-    if not (isinstance(numbers, list) and all(_is_integer(n, 0, COUNTS["heads"][1] - 1) for n in numbers)):
-        raise ValueError(f"head_numbers are heads, not {numbers!r:.60}")
-    if numbers and len(numbers) != header["heads"]:
-        raise ValueError(f"{len(numbers)} heads are named, and {header['heads']} are there")
+    head_numbers = header.get("head_numbers") or []
+    if not (isinstance(head_numbers, list) and all(_is_integer(n, 0, COUNTS["heads"][1] - 1) for n in head_numbers)):
+        raise ValueError(f"head_numbers are heads, not {head_numbers!r:.60}")
+    if head_numbers and len(head_numbers) != header["heads"]:
+        raise ValueError(f"{len(head_numbers)} heads are named, and {header['heads']} are there")
     _check_words("assumed", [header.get("assumed", "")])
     _check_words("interventions", header.get("interventions", []))
     if not isinstance(header.get("cuts", []), list):
         raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")
-    for guess in header["predictions"] or []:
-        if not (isinstance(guess, list) and len(guess) == 2 and _is_word(guess[0]) and _is_number(guess[1])):
-            raise ValueError(f"predictions are labels and numbers, not {guess!r:.60}")
-    rows = (len(layers), header["heads"], header["tokens"])
+    for pair in header["predictions"] or []:
+        if not (isinstance(pair, list) and len(pair) == 2 and _is_word(pair[0]) and _is_number(pair[1])):
+            raise ValueError(f"predictions are labels and numbers, not {pair!r:.60}")
+    norms_shape = (len(layers), header["heads"], header["tokens"])
     for name in ("q", "k"):
-        _check_floats(name, arrays, (*rows, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
-        for part in (f"{name}_low", f"{name}_step"):
-            if part in arrays:
-                _check_floats(part, arrays, (*rows[:2], header["head_dim"]), MOST_SCORE)
-    _check_floats("value_norms", arrays, rows)
+        _check_floats(name, arrays, (*norms_shape, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
+        for array_name in (f"{name}_low", f"{name}_step"):
+            if array_name in arrays:
+                _check_floats(array_name, arrays, (*norms_shape[:2], header["head_dim"]), MOST_SCORE)
+    _check_floats("value_norms", arrays, norms_shape)
 
 
 def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], samples: set[str]) -> None:
-    """Checks the header of a time-lapse; ValueError says what is wrong."""
+    """Checks a time-lapse. Raises a ValueError that says what is wrong."""
     _check_words("model", [header["model"]])
     _check_words("losses", header["losses"])
     if header["sample"] not in samples:

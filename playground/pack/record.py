@@ -1,5 +1,5 @@
-"""The record of a forward pass: the queries, keys and values of each layer. As bytes, for the browser, it holds
-queries, keys and the norms of the values."""
+"""Records a forward pass: the queries, keys and values of each layer. The record's bytes, for the browser, hold the
+norms of the values instead of the values."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ class Record:
     patch_size: int
     prefix: tuple[str, ...]
     native_scale: float  # 1/√d_k
-    scale: float  # the scale with which the pass ran
+    scale: float  # the scale of the scores in the pass
     record: dict[int, QKV]  # layer -> q, k and v, (heads, tokens, d) each; v is None in a trace read from bytes
     layers: int
     logits: Tensor | None  # (classes,)
     predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
-    weight_versions: WeightVersions = ()  # the versions of the model's weights in this pass
+    weight_versions: WeightVersions = ()  # versions of the weights, by which `outdated` detects later changes
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # edges cut in the pass
     at: At = untouched  # the pass's interventions as a function, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the interventions in words: "heads 4.0, 7.3 off"
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a record that was read from bytes
     picture: Image.Image | None = None  # the image given to `playground.trace`, in full size
     picture_name: str = ""  # the image's file, or a sample's name
-    foretold: dict[Any, Any] = field(default_factory=dict)  # see analysis/faithfulness.py
-    assumed: str = ""  # options of the model as given to `load`: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
+    foretold: dict[Any, Any] = field(default_factory=dict)  # results of analysis/faithfulness.py about this trace
+    assumed: str = ""  # options of `load` that were assumed: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:
         rows, columns = self.grid
@@ -109,12 +109,12 @@ class Record:
 
     @property
     def shown(self) -> Image.Image:
-        """The traced picture in full size, if it is remembered."""
+        """The full-size picture if the trace has it, else `image`."""
         return self.picture or self.image
 
     def value_norms(self, layer: int) -> Tensor:
-        """‖W_O v‖, the length of the vector that each token would add at a weight of 1, LayerScale included: (heads,
-        tokens). weight × value norm is the length of what the token really adds."""
+        """(heads, tokens): ‖W_O v‖, the length of the vector that each token adds at a weight of 1, with LayerScale. At
+        another weight, the length is weight × value norm."""
         return self._norms([self.layer_number(layer)])[0]
 
     def _norms(self, layers: Sequence[int]) -> list[Tensor]:
@@ -153,13 +153,13 @@ class Record:
         return len(self.prefix) + row * columns + column
 
     def some_patches(self, most: int) -> list[int]:
-        """The token indices of at most `most` patches, evenly spread, for measurements where all would take too
-        long."""
+        """The token indices of at most `most` evenly spread patches, for measurements that would take too long on all
+        patches."""
         patches = range(len(self.prefix), self.tokens)
         return list(patches[:: math.ceil(len(patches) / most)])
 
     def layer_number(self, layer: int) -> int:
-        """Checks a layer's number, which counts from 0; −1 is the last."""
+        """Checks the number of a layer and returns its index from 0; −1 means the last layer."""
         number = index(layer)
         layer_index = number if number is None or number >= 0 else self.layers + number
         if layer_index is None or layer_index not in self.record:
@@ -176,31 +176,32 @@ class Record:
         record, head = self.record[self.layer_number(layer)], self.head_number(head)
         return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
 
-    # The network, to run again ----------------------------------------------------------------------------------------
+    # Running the network again ----------------------------------------------------------------------------------------
 
     def entering(self) -> tuple[VisionTransformer, Tensor, Rotation]:
-        """The network, the tokens that enter its first layer, (1, N, D), and their rotation."""
+        """(the network, the tokens that enter its first layer, the rotation of their positions). Tokens: (1, N, D)."""
         vit = self._need_vit()
         return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
 
     def masked(self, layer: int) -> Tensor | None:
-        """A layer's mask of the tokens that each token hears, (h or 1, N, N), if `at` changes it; else None."""
+        """The mask of a layer, (heads or 1, N, N): whether a token attends to another. None if `at` leaves the mask
+        unchanged."""
         if self.at is untouched:
             return None
-        point, everybody = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
-        cut_mask = self.cuts.at()(point, everybody)
+        point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
+        cut_mask = self.cuts.at()(point, full_mask)
         mask = self.at(point, cut_mask.to(self._any.q.device))
         return None if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask) else mask[0].cpu()
 
     def bias(self, layer: int, queries: Any) -> Tensor | None:
-        """(h, queries, N): the bias that the model itself adds to the scores of these queries, if any."""
+        """(heads, queries, N): the bias that the model adds to the scores of these queries; None without one."""
         if self.vit is None or not self.vit.config.biased:
             return None
         bias: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
         return bias.detach().float().cpu()[:, queries]
 
     def intervening(self) -> At:
-        """The pass's interventions, cuts and `at`, to run it again."""
+        """The cuts and `at` of the pass in one function, for another pass."""
         cut, at = self.cuts.at(), self.at
         return lambda point, x: at(point, cut(point, x))
 
@@ -232,8 +233,8 @@ class Record:
     # As bytes ---------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], numbers: str = "float16") -> Path:
-        """Writes the pack that the browser reads: queries, keys and value norms, without network and picture. "int8" is
-        half as long as "float16". `Trace.load` reads it."""
+        """Writes the pack that the browser and `Trace.load` read: queries, keys and value norms, without network and
+        picture. With numbers="int8" the file is half as long."""
         try:
             Path(path).write_bytes(self.to_bytes(numbers=numbers))
         except OSError as error:
@@ -242,7 +243,7 @@ class Record:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a file of `save`."""
+        """Reads a file that `save` wrote."""
         try:
             return cls.from_bytes(Path(path).read_bytes())
         except OSError as error:
@@ -251,8 +252,9 @@ class Record:
     def to_bytes(
         self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: str = "float16"
     ) -> bytes:
-        """q and k in float16, or half as long as "int8", and the value norms of some layers and heads, by default all,
-        in the format of playground/pack/. `from_bytes` numbers the chosen heads from 0."""
+        """Packs q, k and the value norms of the given layers and heads, by default of all, in the format of
+        playground/pack/. `numbers` is "float16", or "int8" for half the length. `from_bytes` numbers the packed heads
+        from 0."""
         if any(self.masked(layer) is not None for layer in self.record):
             raise PlaygroundError(
                 "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
@@ -287,12 +289,12 @@ class Record:
             header["head_numbers"] = list(heads)
         arrays: dict[str, np.ndarray | bytes] = {}
         for name in ("q", "k"):
-            record = [getattr(self.record[layer], name)[head_index].cpu() for layer in layer_numbers]
+            tensors = [getattr(self.record[layer], name)[head_index].cpu() for layer in layer_numbers]
             if numbers == "int8":
-                parts = zip(*(eight_bits(x.float().numpy()) for x in record), strict=True)
+                parts = zip(*(eight_bits(x.float().numpy()) for x in tensors), strict=True)
                 arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
             else:
-                arrays[name] = np.stack([x.half().numpy() for x in record])
+                arrays[name] = np.stack([x.half().numpy() for x in tensors])
         norms = np.stack([layer_norms[head_index].numpy() for layer_norms in self._norms(layer_numbers)])
         return pack(header, arrays | {"value_norms": norms})
 
@@ -308,8 +310,8 @@ class Record:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling: leaves out the network, which may take hundreds of megabytes. Value norms, which need the
-        network, are computed first."""
+        """Leaves the network, which may take hundreds of megabytes, out of a pickle. Value norms need the network, so
+        they are computed first."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
         if self.vit.config.biased:
@@ -335,27 +337,27 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         if f"{name}_low" in arrays:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
     q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
-    layer_numbers, native, patch = header["held"], float(header["scale"]), header["patch"]
+    layer_numbers, native_scale, patch = header["held"], float(header["scale"]), header["patch"]
     shape = (len(layer_numbers), header["heads"], header["tokens"], header["head_dim"])
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
     shape_bounds = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
-    numbers = tuple(header.get("head_numbers") or range(header["heads"]))
+    head_numbers = tuple(header.get("head_numbers") or range(header["heads"]))
     return {
         "model": header["model"],
         "size": (height, width),
         "patch_size": patch,
         "prefix": prefix,
-        "native_scale": native,
-        "scale": native if header["forward_scale"] is None else float(header["forward_scale"]),
+        "native_scale": native_scale,
+        "scale": native_scale if header["forward_scale"] is None else float(header["forward_scale"]),
         "record": {layer: QKV(q[i], k[i], None) for i, layer in enumerate(layer_numbers)},  # type: ignore[arg-type]
         "layers": header["layers"],
         "logits": None,
         "predictions": tuple((label, p) for label, p in header["predictions"] or ()),
         "input": None,
         "vit": None,
-        "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), numbers=numbers),
+        "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), numbers=head_numbers),
         "stored_norms": {layer: norms[i] for i, layer in enumerate(layer_numbers)},
         "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
@@ -363,7 +365,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
 
 
 def denormalised(pixels: Tensor, mean: Any, std: Any) -> Image.Image:
-    """(3, H, W) of model input -> the picture."""
+    """The picture of a model's input (3, H, W)."""
     shares = pixels.detach().cpu().permute(1, 2, 0) * torch.as_tensor(std).float() + torch.as_tensor(mean).float()
     return Image.fromarray((shares * 255).round().clamp(0, 255).byte().numpy())
 
@@ -380,42 +382,42 @@ def index(number: Any) -> int | None:
 
 # A trace as a pandas table: `Trace.table`
 
-SPREAD = 256  # patches whose rows are measured, at most
+SPREAD = 256  # most patches whose rows `table_of_heads` measures
 
 
-def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
-    """One row for each layer, head and token. `seen` is a Trace."""
+def table_of_query(trace: Any, query: Any, scale: Any) -> pd.DataFrame:
+    """One row for each layer, head and token. `trace` is a Trace."""
     import pandas as pd
 
-    rows, columns = seen.grid
+    rows, columns = trace.grid
     patches = [(row, column) for row in range(rows) for column in range(columns)]
-    names = [*seen.prefix, *(f"{row},{column}" for row, column in patches)]
-    places = [(pd.NA, pd.NA)] * len(seen.prefix) + patches
+    names = [*trace.prefix, *(f"{row},{column}" for row, column in patches)]
+    places = [(pd.NA, pd.NA)] * len(trace.prefix) + patches
     tokens = pd.DataFrame({"token": names, "row": [p[0] for p in places], "column": [p[1] for p in places]})
     tokens = tokens.astype({"row": "Int64", "column": "Int64"})
     head_tables = [
         tokens.assign(layer=layer, head=head, weight=weights.numpy())
-        for layer in seen.record
-        for head, weights in enumerate(seen.rows(layer, query, scale))
+        for layer in trace.record
+        for head, weights in enumerate(trace.rows(layer, query, scale))
     ]
     return pd.concat(head_tables, ignore_index=True)[["layer", "head", "token", "row", "column", "weight"]]
 
 
-def table_of_heads(seen: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
-    """One row for each layer and head. `distances`: (patches, patches), between patches."""
+def table_of_heads(trace: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
+    """One row for each layer and head. `distances`, (patches, patches): the distance between each two patches."""
     import pandas as pd
 
-    asking = seen.some_patches(SPREAD)
-    distances = distances[[token - len(seen.prefix) for token in asking]]  # (queries, patches)
+    queries = trace.some_patches(SPREAD)
+    distances = distances[[token - len(trace.prefix) for token in queries]]  # (queries, patches)
     layers = []
-    for layer in seen.record:
-        weights = seen.weights(layer, asking, scale)  # (heads, queries, tokens)
-        patches = weights[..., len(seen.prefix) :]
+    for layer in trace.record:
+        weights = trace.weights(layer, queries, scale)  # (heads, queries, tokens)
+        patches = weights[..., len(trace.prefix) :]
         patch_share = patches.sum(-1)
         columns = {
             "layer": layer,
-            "head": range(seen.heads),
-            "entropy": seen.entropy(layer, asking, scale).mean(-1),
+            "head": range(trace.heads),
+            "entropy": trace.entropy(layer, queries, scale).mean(-1),
             "prefix": (1 - patch_share).mean(-1),
             "distance": ((patches * distances).sum(-1) / patch_share).mean(-1),
         }

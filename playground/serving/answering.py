@@ -1,8 +1,8 @@
 """Answers a request in a thread, on behalf of the person who asks, and only while that person waits.
 
 After HEARD_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
-browser asks again with that ticket until the answer is ready. A ticket that is no longer asked for is dropped, and the
-work ends when its browser has left.
+browser asks again with that ticket until the answer is ready. If no browser asks for a ticket any more, the ticket is
+dropped and its work ends.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from playground.serving.hosts import is_foreign
 
 HEARD_AFTER = 0.3  # seconds until a waiting browser is told the number of people who come first
 ASK_AGAIN_MS = 400  # milliseconds until the browser asks again
-PATIENCE = 5.0  # seconds without a further request, after which a browser has left
-FULL_SENTENCES = {  # whose limit is reached (Room.trouble in ledger.py) -> the sentence for the person
+PATIENCE = 5.0  # seconds without a further request, after which a browser counts as gone
+FULL_SENTENCES = {  # result of Room.trouble (ledger.py) -> the sentence for the person
     "key": "Too many of your questions wait already: wait for an answer, then ask again.",
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
@@ -49,7 +49,7 @@ class Refused(PlaygroundError):
 
 
 class Job:
-    """One piece of work, and the person who waits for it: see Asker in queue.py."""
+    """A piece of work and the person who waits for it. Implements the protocol Asker of queue.py."""
 
     def __init__(self, visitor: ledger.Visitor):
         self._visitor = visitor
@@ -75,24 +75,25 @@ class Job:
         self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """Runs `work` in a new thread, which then ends: torch keeps megabytes for each living thread."""
+        """Runs `work` in a new thread. No pool keeps idle threads, because torch keeps megabytes for each living
+        thread."""
 
         def run() -> None:
-            began = time.thread_time()
+            start_time = time.thread_time()
             with queue.working_for(self):
-                answered = _response_of(self, work)
-            seconds_spent = ledger.REQUEST + time.thread_time() - began
+                response = _response_of(self, work)
+            seconds_spent = ledger.REQUEST + time.thread_time() - start_time
             ledger.costs.charge(
                 ledger.seats.account(self._visitor),
-                seconds_spent + ledger.SECONDS_PER_BYTE * _size(answered),
+                seconds_spent + ledger.SECONDS_PER_BYTE * _size(response),
                 "answers",
             )
-            self.future.set_result(answered)
+            self.future.set_result(response)
 
         _open_jobs.add(self)
         self.future.add_done_callback(self._ends)
         try:
-            start_new_thread(run, ())  # Thread.start would wait until it runs, which blocks the event loop
+            start_new_thread(run, ())  # Thread.start would block the event loop until `run` begins
         except RuntimeError:  # the machine gives no more threads
             self.future.set_result(sentence_response(FULL_SENTENCES["everybody"], 503))
 
@@ -102,7 +103,7 @@ class Job:
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
-    """Runs `work` in a thread and returns its response; a PlaygroundError becomes its sentence."""
+    """Runs `work` in a thread and returns its response. A PlaygroundError is answered with its sentence."""
     drop_tickets()
     job = _waiting_jobs.pop(request.headers.get("x-playground-ticket", ""), None)
     if job is None or job.visitor() != visitor(request):
@@ -118,7 +119,7 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
             job.asked_at = time.monotonic()
             if future.done():
                 return future.result()
-            if job.ahead and people.key_of(request):  # an <img> can't send a ticket: its request goes on waiting
+            if job.ahead and people.key_of(request):  # an <img> sends no key and no ticket: it waits on
                 _waiting_jobs[job.ticket] = job
                 return JSONResponse(
                     {"before": job.ahead, "again": ASK_AGAIN_MS}, 202,
@@ -177,8 +178,8 @@ def changes(endpoint: Callable) -> Callable:
 
     @wraps(endpoint)
     async def guarded(request: Request) -> Response:
-        elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-        if elsewhere or is_foreign(request.headers):
+        is_cross_site = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+        if is_cross_site or is_foreign(request.headers):
             return sentence_response("Only this server's own pages may ask that.", 403)
         if people.key_of(request) is None:
             return sentence_response("This needs the key that your browser keeps: reload the page.", 403)

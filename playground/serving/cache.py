@@ -50,15 +50,16 @@ class Cache:
             return self._entries[key][0] if key in self._entries else None
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """The value of this key, made if it is missing. If several threads ask at the same time, it is made once."""
+        """The value of this key. A missing value is made, and only once even if several threads ask at the same
+        time."""
         self.used_at = time.monotonic()
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
                 self.hits += 1
                 return self._entries[key][0]
-            making = self._making.setdefault(key, threading.Lock())
-        with _locked(making):
+            key_lock = self._making.setdefault(key, threading.Lock())
+        with _locked(key_lock):
             with self._lock:
                 if key in self._entries:
                     return self._entries[key][0]
@@ -79,7 +80,7 @@ class Cache:
 
     def make_room(self, size: int) -> None:
         """Evicts the least recently used entries until `size` bytes fit. Called before a large value is made, so that
-        old and new values are never in memory together."""
+        the value and the evicted entries are never in memory together."""
         while self.bytes + size > self.most_bytes and self.drop_oldest():
             pass
 
@@ -110,7 +111,7 @@ def _locked(lock: threading.Lock) -> Iterator[None]:
 
 
 class Caches:
-    """The caches of all people, which share one limit in bytes, by weak references."""
+    """Weak references to the caches of all people, which share one limit in bytes."""
 
     def __init__(self) -> None:
         self._caches: WeakSet[Cache] = WeakSet()
@@ -135,7 +136,7 @@ class Caches:
                 excess -= size_before - cache.bytes
 
 
-# The following functions return freed memory to the operating system soon.
+# Settings of glibc's allocator and of Python's garbage collector
 
 THRESHOLD, LARGE = -3, 8 * 2**20  # glibc's option M_MMAP_THRESHOLD, and its value: most pictures have more bytes
 GC_THRESHOLDS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
@@ -143,10 +144,9 @@ ARENA_MAX, ARENAS = -8, 2  # glibc's option M_ARENA_MAX, and its value: the numb
 
 
 def keep_few_arenas() -> bool:
-    """Stops glibc from keeping freed memory. By default it keeps blocks as large as the first large one that was freed,
-    in up to eight arenas per core: twenty people's pictures of 4096² left 1.3 GB of free blocks. A fixed threshold and
-    few arenas prevent that. Nobody waits for an arena, because computations run one at a time. Returns False
-    without glibc: other libraries return memory by themselves."""
+    """Makes glibc return freed memory to the system; returns False on a system without glibc. By default, glibc keeps
+    freed blocks in up to eight arenas per core: twenty people's pictures of 4096² pixels left 1.3 GB of free blocks.
+    Threads need few arenas, because computations run one at a time."""
     if platform.libc_ver()[0] != "glibc":
         return False
     libc = ctypes.CDLL(None)

@@ -22,9 +22,7 @@ from playground.serving.prepared import FINER, model_digest, sample_digest
 from playground.serving.traces import Setup
 from playground.version import __version__
 
-# The page's address holds the model, the sample, the detail and every choice of the microscope.
-#
-# Addresses may be hostile: an unexpected value is dropped, and the page shows its default.
+# The page's address. An unexpected value is dropped, and the page shows its default.
 
 PAGE_PATTERNS = {  # the page's setting -> pattern of its values; for the view's settings see figures/drawing/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
@@ -36,7 +34,7 @@ PAGE_PATTERNS = {  # the page's setting -> pattern of its values; for the view's
 
 
 def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Reads an address: (the page's settings, the microscope's view)."""
+    """Returns the page's settings and the microscope's view that an address holds."""
     return view.with_allowed_values(address, PAGE_PATTERNS), view.matching(address)
 
 
@@ -46,12 +44,12 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
 
 
 def readable_settings(words: dict[str, str]) -> dict[str, str]:
-    """The settings whose values match PAGE_PATTERNS: `read_address` would drop all others from an address."""
+    """The settings whose values match PAGE_PATTERNS, so that `read_address` reads them back."""
     return view.with_allowed_values(words, PAGE_PATTERNS)
 
 
 LONGEST_CUT = 1000  # characters of the cuts' text; figures/drawing/view.py has the same limit
-LARGEST_SCALE = 8.0  # the end of the microscope's dial
+LARGEST_SCALE = 8.0  # the largest scale on the microscope's dial
 
 
 def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup]:
@@ -83,10 +81,10 @@ def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
     default_setup = usual_setup(picture.sample_name)
     model = words.get("model") or default_setup.model
     check_model(model)
-    detail = default_setup.detail if model == default_setup.model and "model" not in words else 1
-    finer, scale = _detail(words.get("detail"), model, detail), _scale(words.get("scale"))
+    default_detail = default_setup.detail if model == default_setup.model and "model" not in words else 1
+    detail, scale = _detail(words.get("detail"), model, default_detail), _scale(words.get("scale"))
     cut = _cut(words.get("cut"))
-    return Setup(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
+    return Setup(model, detail, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
 
 
 def check_model(model: str) -> None:
@@ -109,9 +107,9 @@ def check_model(model: str) -> None:
         raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=card)
 
 
-def _detail(text: str | None, model: str, usual: int) -> int:
+def _detail(text: str | None, model: str, usual_detail: int) -> int:
     if text is None:
-        return usual
+        return usual_detail
     details = models.details(model)
     if text not in map(str, details):
         grids = ", ".join(map(str, details))
@@ -186,13 +184,13 @@ def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
 
 
 def digest(picture: Picture, setup: Setup) -> str:
-    """A digest of the inputs of a trace. The computed numbers are no part of it: their last digits depend on the
+    """A digest of the inputs of a trace. The computed numbers are left out, because their last digits depend on the
     processor."""
     size = traces.size(picture, setup)
-    made_of = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
+    inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
     if setup.other:
-        made_of += (sample_digest(setup.other),)
-    return sha256(repr(made_of).encode()).hexdigest()[:16]
+        inputs += (sample_digest(setup.other),)
+    return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
 def _picture_digest(picture: Picture) -> str:
@@ -207,12 +205,12 @@ def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
 # How a picture opens: the first sample, its model and detail, and its layer and head.
 #
 # Photographs open in DINOv2 if its weights are on this machine, drawings in our own model, which was trained on
-# drawings. Both pictures are shown without torch, from packs that were made ahead (see prepared.py).
+# drawings. A sample that has a pack (see prepared.py) is shown without torch.
 
 
 def first_sample(model: str | None = None) -> str:
-    """The sample that opens first: a photograph if the model for photographs is on this machine and `model` is not
-    ours, else our drawing."""
+    """The sample that opens first: a photograph, if the model for photographs is on this machine and `model` is none of
+    models.OURS; else a drawing."""
     if model in models.OURS or not models.has_real():
         return SAMPLES[0].name
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
@@ -220,8 +218,8 @@ def first_sample(model: str | None = None) -> str:
 
 def usual_setup(sample: str | None) -> Setup:
     """The model and the detail in which a picture opens. None means a person's own picture, treated as a photograph."""
-    photograph = sample is None or named(sample).kind == "photograph"
-    model = models.REAL if photograph and models.has_real() else models.default()
+    is_photograph = sample is None or named(sample).kind == "photograph"
+    model = models.REAL if is_photograph and models.has_real() else models.default()
     return Setup(model, detail(sample, model))
 
 

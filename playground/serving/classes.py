@@ -1,4 +1,4 @@
-"""Keeps each class that guesses together, in memory only: the phones, the open question and the guesses.
+"""Keeps the classes whose people guess together, in memory only: their phones, questions and guesses.
 
 Everything runs in the event loop's thread and nothing here awaits, so no lock is needed. A phone is known by a random
 key from its browser, without name or address. A request that waits for news holds one future, which the next change
@@ -31,7 +31,7 @@ MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
 MOST_SQUARES = 10_000
 MOST_HEAT = 4096  # number of squares up to which the weights are sent to the phones
-BURST, A_SECOND = 30, 2.0  # requests that one phone may send at once, then per second; waiting requests don't count
+BURST, A_SECOND = 30, 2.0  # requests that one phone may send at once, and then per second
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
 KINDS = ("place", "number", "choice")
 
@@ -83,16 +83,16 @@ class Question:
     high: int  # the largest valid guess; for a place, the number of the last square
     values: tuple[str, ...]  # for a choice: the valid guesses
     for_phones: Mapping[str, object]
-    about: str = ""  # names the question's picture and square, in the words of the lecturer's page
+    about: str = ""  # picture and square that the question is about, as the lecturer's page names them
     phase: str = ASKS
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
-    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # raised hands, for each round: value -> count
+    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
     truth: int | str | None = None
     after: object = None
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
-        """For each round: guess -> number of people who made it."""
+        """For each round: guess -> number of people who made it, with raised hands."""
         return [
             dict(Counter(map(str, guesses.values())) + Counter(hands))
             for guesses, hands in zip(self.rounds, self.hands, strict=True)
@@ -147,18 +147,18 @@ class Class:
     def __init__(self, code: str, key: str, network: str):
         self.code, self.key, self.network = code, key, network
         self.secret = secrets.token_urlsafe(24)
-        self.begun = self.heard_at = clock()  # heard_at: the last request of the lecturer
+        self.begun = self.heard_at = clock()  # begun: the class's start; heard_at: the lecturer's last request
         self.open = True
         self.ended = False
         self.phones: dict[str, Phone] = {}
         self.scene: Mapping[str, object] = {"n": 0}
-        self.questions: dict[int, Question] = {}  # by scene
+        self.questions: dict[int, Question] = {}  # number of a scene -> its question
         self.question_count = 0  # number of questions asked so far
-        self.pictures: dict[str, bytes] = {}  # id -> JPEG: the lecturer's latest own picture that phones may see
+        self.pictures: dict[str, bytes] = {}  # id -> JPEG of the lecturer's own picture that phones may see
         self.address = ""  # the address that phones open
         self.trouble = ""  # the command that makes the app reachable for phones; "" if it is reachable
         self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
-        self.version = self.count = 0  # version numbers: of the state for phones, and of the state for the lecturer
+        self.version = self.count = 0  # changes of the phones' state, and of the lecturer's
         self.screens: list[asyncio.Future[None]] = []  # waiting requests of the lecturer's pages
 
     def tell(self) -> None:
@@ -199,7 +199,7 @@ class Class:
             if len(self.phones) >= MOST_PHONES or _phone_count() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
             phone = self.phones[key] = Phone()
-            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays for it
+            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays
             self.tell_lecturer()
         return phone
 
@@ -255,12 +255,12 @@ class Class:
         question = self.needs_question()
         if question.phase == TELLS:
             raise refusal("truthShown", 409)
-        hands_of = {}
+        count_of_value = {}
         for value, count in hand_counts.items():
             if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 1000:
                 raise refusal("hands")
-            hands_of[str(question.guess(value))] = count
-        question.hands[-1] = hands_of
+            count_of_value[str(question.guess(value))] = count
+        question.hands[-1] = count_of_value
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
     def set_door(self, is_open: bool) -> None:
@@ -268,11 +268,12 @@ class Class:
         self.tell_lecturer()
 
 
-_classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
+_classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest first
 
 
 def start(key: str, network: str, seat: str = "") -> Class:
-    """Starts a class. `seat`: a cookie of the lecturer's browser, by which a proxy finds the server's replica."""
+    """Starts a class. `seat`: a cookie of the lecturer's browser, by which a proxy finds the replica that keeps the
+    class."""
     drop_the_old()
     classes_of_key = [group for group in _classes.values() if group.key == key]
     if len(classes_of_key) >= MOST_OF_A_KEY:
@@ -333,7 +334,7 @@ def _phone_count() -> int:
 # Wrong codes: each browser has few tries. After many tries from one network, each further try is delayed. A correct
 # code is never refused because of other people's tries, so nobody can lock a class out.
 
-TRIES_OF_A_KEY, TRIES_OF_A_NETWORK = 10, 60  # within TRIES_SECONDS
+TRIES_OF_A_KEY, TRIES_OF_A_NETWORK = 10, 60  # wrong codes within TRIES_SECONDS
 TRIES_SECONDS = 60.0
 MOST_TRIERS = 4000  # browsers and networks whose tries are remembered
 
@@ -355,7 +356,7 @@ class Tries:
         return len(self._recent(visitor)) >= self.limit
 
     def _recent(self, visitor: str) -> list[float]:
-        return [at for at in self._times.get(visitor, ()) if clock() - at < TRIES_SECONDS]
+        return [try_time for try_time in self._times.get(visitor, ()) if clock() - try_time < TRIES_SECONDS]
 
 
 of_keys, of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)

@@ -45,9 +45,9 @@ class Finding:
 
 def examine() -> list[Finding]:
     findings: list[Finding] = []
-    for part in (_versions, _settings, _shipped, _cache, _temporary, _borrowed, _hub, _packs, _decoding):
+    for check in (_versions, _settings, _shipped, _cache, _temporary, _borrowed, _hub, _packs, _decoding):
         try:
-            findings += part()
+            findings += check()
         except (PlaygroundError, OSError) as error:
             findings.append(Finding(WRONG, str(error)))
     return list(dict.fromkeys(findings))
@@ -57,11 +57,11 @@ def examine() -> list[Finding]:
 
 
 def _versions() -> Iterator[Finding]:
-    python, tested = platform.python_version(), ".".join(map(str, TESTED_PYTHON))
-    if numbers(python)[:2] == TESTED_PYTHON:
-        yield Finding(FINE, f"Python {python}, as tested")
+    python_version, tested_version = platform.python_version(), ".".join(map(str, TESTED_PYTHON))
+    if numbers(python_version)[:2] == TESTED_PYTHON:
+        yield Finding(FINE, f"Python {python_version}, as tested")
     else:
-        yield Finding(LESS, f"Python {python}: tested was {tested}; others may work as well")
+        yield Finding(LESS, f"Python {python_version}: tested was {tested_version}; others may work as well")
     for name, bounds in sorted(requirements().items()):
         try:
             installed = metadata.version(name)
@@ -103,14 +103,14 @@ def _settings() -> Iterator[Finding]:
 
 def _shipped() -> Iterator[Finding]:
     """Checks the playground's own files: compares them with pip's digests or, in a checkout, reads each file."""
-    wrong = _unreadable() if (HOME / REQUIREMENTS).is_file() else _differing_from_the_package()
-    yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in wrong)
-    if not wrong:
+    damages = _unreadable() if (HOME / REQUIREMENTS).is_file() else _differing_from_the_package()
+    yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in damages)
+    if not damages:
         yield Finding(FINE, f"the playground's own files ({__version__})")
 
 
 def _differing_from_the_package() -> list[str]:
-    wrong = []
+    damages = []
     for file in metadata.files(DISTRIBUTION) or []:
         if file.hash is None or file.hash.mode != "sha256":
             continue
@@ -119,26 +119,26 @@ def _differing_from_the_package() -> list[str]:
         except OSError:
             is_unchanged = False
         if not is_unchanged:
-            wrong.append(f"{file} is not as it was installed")
-    return wrong
+            damages.append(f"{file} is not as it was installed")
+    return damages
 
 
 def _unreadable() -> list[str]:
     from playground.pictures.images import open_image
 
-    reads: dict[Path, Callable[[Path], object]] = dict.fromkeys((sample.path for sample in SAMPLES), open_image)
-    reads |= dict.fromkeys(PACKS.glob("*.pack"), lambda path: unpack(path.read_bytes()))
-    wrong = [
+    readers: dict[Path, Callable[[Path], object]] = dict.fromkeys((sample.path for sample in SAMPLES), open_image)
+    readers |= dict.fromkeys(PACKS.glob("*.pack"), lambda path: unpack(path.read_bytes()))
+    damages = [
         f"{path} is damaged ({trouble})"
         for path in SHIPPED.values()
         if path.exists() and (trouble := what_is_wrong(path))
     ]
-    for path, reader in reads.items():
+    for path, reader in readers.items():
         try:
             reader(path)
         except (PlaygroundError, OSError, ValueError, KeyError) as error:
-            wrong.append(f"{path} is damaged ({error})")
-    return wrong
+            damages.append(f"{path} is damaged ({error})")
+    return damages
 
 
 # The cache ------------------------------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ def _unreadable() -> list[str]:
 
 def _cache() -> Iterator[Finding]:
     folder = borrowed.cache_folder()
-    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if os.access(existing, os.W_OK):
+    existing_folder = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if os.access(existing_folder, os.W_OK):
         yield Finding(FINE, f"the cache, {folder}, can be written")
     else:
         yield Finding(LESS, f"the cache, {folder}, can't be written: what is fetched or prepared can't be kept. "
@@ -161,19 +161,19 @@ def _temporary() -> Iterator[Finding]:
 
 def _borrowed() -> Iterator[Finding]:
     for group, files in borrowed.GROUPS.items():
-        complete, missing = 0, []
+        complete_count, missing_files = 0, []
         for item in files:
             digest = borrowed.CONVERTED.get(item.file, item.sha256)
             copies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
             trouble_of_copy = {path: trouble for path in copies if (trouble := what_is_wrong(path, digest))}
             has_sound_copy = len(trouble_of_copy) < len(copies)
             yield from (_damaged(path, trouble, has_sound_copy) for path, trouble in trouble_of_copy.items())
-            complete += has_sound_copy
-            missing += [] if copies else [item.file]
-        if complete:
-            yield Finding(FINE, f"{group}: {complete} of {len(files)} files are whole")
-        if missing and not (group == "dinov2-small" and _hub_has_dinov2()):
-            yield Finding(LESS, f"not on this machine: {', '.join(missing)}. The app goes on without; "
+            complete_count += has_sound_copy
+            missing_files += [] if copies else [item.file]
+        if complete_count:
+            yield Finding(FINE, f"{group}: {complete_count} of {len(files)} files are whole")
+        if missing_files and not (group == "dinov2-small" and _hub_has_dinov2()):
+            yield Finding(LESS, f"not on this machine: {', '.join(missing_files)}. The app goes on without; "
                           f"`{PROGRAM} download {group}` fetches what is missing")  # fmt: skip
 
 
@@ -191,18 +191,18 @@ def _hub() -> Iterator[Finding]:
 
 
 def _packs() -> Iterator[Finding]:
-    ready = 0
+    ready_count = 0
     for path in sorted(path for folder in borrowed.folders() for path in folder.glob("*.pack")):
         if trouble := what_is_wrong(path) or prepared.what_is_wrong_with(path):
             yield _damaged(path, trouble, False)
         else:
-            ready += 1
-    missing = [ahead.name for ahead in prepared.all_packs() if not prepared.is_ready(ahead)]
-    if missing:
-        yield Finding(LESS, f"not prepared, so that whoever chooses one first waits: {', '.join(missing)}. "
+            ready_count += 1
+    missing_names = [sample_pack.name for sample_pack in prepared.all_packs() if not prepared.is_ready(sample_pack)]
+    if missing_names:
+        yield Finding(LESS, f"not prepared, so that whoever chooses one first waits: {', '.join(missing_names)}. "
                       f"`{PROGRAM} prepare` does it, and a server as it starts")  # fmt: skip
     else:
-        yield Finding(FINE, f"{ready} prepared packs")
+        yield Finding(FINE, f"{ready_count} prepared packs")
 
 
 def _damaged(path: Path, trouble: str, has_sound_copy: bool) -> Finding:
@@ -230,7 +230,7 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
     """Removes damaged files, fetches or prepares them again, and yields a sentence about each attempt."""
     from playground.models import catalogue
 
-    names = {item.file: group for group, files in borrowed.GROUPS.items() for item in files}
+    group_of_file = {item.file: group for group, files in borrowed.GROUPS.items() for item in files}
     groups = []
     for path in (finding.file for finding in findings if finding.file):
         try:
@@ -241,7 +241,7 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
         except OSError as error:
             yield f"{path} can't be removed: {error.strerror or error}"
         if path.suffix != ".pack":
-            groups.append(names.get(path.name) or path.parts[-4].removeprefix("models--timm--"))
+            groups.append(group_of_file.get(path.name) or path.parts[-4].removeprefix("models--timm--"))
     groups += [group for group, files in borrowed.GROUPS.items() if 0 < _count_here(files) < len(files)]
     for name in dict.fromkeys(groups):
         try:

@@ -17,7 +17,7 @@ from playground.models.names import plain_name
 PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old and busy processor
 JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
 UNKNOWN_SECONDS = 2.0  # the estimate for a file that can't be parsed
-HEADER_BYTES = 2**16  # bytes that are read; enough for all headers of a JPEG
+HEADER_BYTES = 2**16  # first bytes, in which the sizes of an AVIF or HEIC file stand
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
 SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # the size of each picture in an AVIF or HEIC file
 
@@ -31,8 +31,8 @@ def seconds_to_decode(data: bytes) -> float:
 
 def _seconds(data: bytes) -> float:
     if data.startswith(b"\x89PNG"):
-        width, height, bits, colours = struct.unpack_from(">IIBB", data, 16)
-        return width * height * bits / 8 * CHANNELS[colours] / PNG_BYTES
+        width, height, bits, colour_type = struct.unpack_from(">IIBB", data, 16)
+        return width * height * bits / 8 * CHANNELS[colour_type] / PNG_BYTES
     if data.startswith(b"\xff\xd8\xff"):
         return _of_jpeg(data)
     if data.startswith(b"GIF8"):
@@ -95,22 +95,23 @@ def per_second(device: str) -> float:
     clock = time.thread_time if device == "cpu" else time.perf_counter
     least_seconds = float("inf")
     for _ in range(6):
-        began = clock()
+        start_time = clock()
         (x @ w).sum().item()  # .item() waits until the device has finished
-        least_seconds = min(least_seconds, clock() - began)
+        least_seconds = min(least_seconds, clock() - start_time)
     return SHARE * tokens * width * 4 * width / least_seconds
 
 
 def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
     rows, columns = grid
-    expected = passes * seconds(vit, rows * columns)
-    if expected > MOST_SECONDS:
+    expected_seconds = passes * seconds(vit, rows * columns)
+    if expected_seconds > MOST_SECONDS:
         passes_words = "" if passes == 1 else f", {passes:.2g} times,"
         most_patches = _most_patches(vit, passes, rows * columns)
         fewer_words = f"fewer patches, about {most_patches:,} of them, or " if most_patches else ""
         raise PlaygroundError(
-            f"{plain_name(vit.name)} over {rows} × {columns} patches{passes_words} would take about {expected:.0f} "
-            f"seconds on this server, while everybody else waits: choose {fewer_words}a smaller model."
+            f"{plain_name(vit.name)} over {rows} × {columns} patches{passes_words} would take about "
+            f"{expected_seconds:.0f} seconds on this server, while everybody else waits: choose {fewer_words}a smaller "
+            "model."
         )
 
 
@@ -119,8 +120,8 @@ def passes_in_time(vit, grid: tuple[int, int]) -> int:
     return int(MOST_SECONDS / seconds(vit, grid[0] * grid[1]))
 
 
-def _most_patches(vit, passes: float, too_many: int) -> int:
+def _most_patches(vit, passes: float, patch_count: int) -> int:
     """The largest number of patches for which this many passes fit into MOST_SECONDS, rounded down to two digits."""
-    limit = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
-    tens = 10 ** max(0, len(str(limit)) - 2)
-    return limit // tens * tens
+    largest_count = max(0, bisect_right(range(patch_count), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
+    tens = 10 ** max(0, len(str(largest_count)) - 2)
+    return largest_count // tens * tens

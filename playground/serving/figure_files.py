@@ -30,27 +30,28 @@ TYPES = {
     "json": "application/json",
 }  # fmt: skip
 TABLES = ("npz", "csv", "json")
-STILL_KINDS = ("png", "svg", "pdf", *TABLES)  # files that a GET request can give
+STILL_KINDS = ("png", "svg", "pdf", *TABLES)  # kinds of files that a GET request may ask for
 MOST_TRACES, MOST_MAPS = 12, 200  # most traces, and most maps, in a figure of the layout “grid”
 
 log = logging.getLogger("playground")
 
 
 def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
-    """The file as the command makes it. Stills are cached, because a whole class asks for the same one."""
+    """The file, with the same bytes as the command's. Stills are cached, because a whole class may ask for one
+    figure."""
     if kind not in STILL_KINDS:
         return _data(subject, spec, kind, person)
     return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
 
 
 def _data(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     if kind == "html":
         data = _interactive_file(subject, spec, person)
     else:
         make = _numbers if kind in TABLES else _picture
         data = make(subject, spec, kind, person)
-    log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - began) * 1e3)
+    log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - start_time) * 1e3)
     return data
 
 
@@ -76,15 +77,15 @@ def _picture(subject: Shown, spec: Spec, kind: str, person: Person | None) -> by
     from playground import figures
     from playground.figures import files
 
-    seen, arguments = _traces(subject, spec, person)
+    trace, arguments = _traces(subject, spec, person)
     spec, image = figure_words.as_typed(spec), subject.picture.image if layouts.of(spec).of_pictures else None
     with queue.turns(queue.figures()) as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / name(spec, kind)
-                figures.animate(path, spec, seen, image, lambda steps: _giving_way(steps, give_way), **arguments)
+                figures.animate(path, spec, trace, image, lambda steps: _giving_way(steps, give_way), **arguments)
                 return path.read_bytes()
-        drawing = figures.draw(spec, seen, image, **arguments) if seen else figures.draw(spec)
+        drawing = figures.draw(spec, trace, image, **arguments) if trace else figures.draw(spec)
         makers: dict[str, Callable] = {"png": files.png, "svg": files.svg, "pdf": files.pdf}
         return makers[kind](drawing, name(spec, kind))
 
@@ -98,18 +99,18 @@ def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
 def _numbers(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     from playground.figures.files import contents
 
-    seen, arguments = _traces(subject, spec, person)
+    trace, arguments = _traces(subject, spec, person)
     with queue.drawing():
         image = subject.picture.image if layouts.of(spec).of_pictures else None
-        return contents(f".{kind}", figure_words.as_typed(spec), seen, image, **arguments)
+        return contents(f".{kind}", figure_words.as_typed(spec), trace, image, **arguments)
 
 
 def _interactive_file(subject: Shown, spec: Spec, person: Person | None) -> bytes:
     from playground.figures import html
 
-    seen, _ = _traces(subject, spec, person)
+    trace, _ = _traces(subject, spec, person)
     with queue.drawing():  # matplotlib draws the still picture in the file
-        return html.page(figure_words.as_typed(beginning(spec)), seen, subject.picture.image).encode()
+        return html.page(figure_words.as_typed(beginning(spec)), trace, subject.picture.image).encode()
 
 
 def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
@@ -117,9 +118,9 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
     from playground.figures import html
 
     def measure_size() -> tuple[int, str]:
-        seen, _ = _traces(subject, spec, person)
+        trace, _ = _traces(subject, spec, person)
         with queue.drawing():
-            return html.size(spec, seen, subject.picture.image), html.lost_by(spec, seen)
+            return html.size(spec, trace, subject.picture.image), html.lost_by(spec, trace)
 
     size, rounding_loss = _cached(subject, person, ("alive", spec), measure_size)
     sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
@@ -127,8 +128,7 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
 
 
 def beginning(spec: Spec) -> Spec:
-    """The spec of an interactive figure with the number of its layer. The default is the layer that a still figure
-    shows."""
+    """The spec of an interactive figure. A missing layer becomes the layer that a still figure shows."""
     from playground.pack import upper_layer
 
     if spec.layers is not None or spec.layer is not None:
@@ -140,14 +140,14 @@ def beginning(spec: Spec) -> Spec:
 
 
 def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
-    """(the trace, keyword arguments of the figure): computed once and cached."""
+    """(the trace, the figure's keyword arguments). Traces come from caches if they are there."""
     from playground.figures import request
 
     if not layouts.of(spec).of_pictures:
         return None, {}
     cache = person and person.traces
     if cells := _grid(subject, spec):
-        seen, arguments = _of_a_grid(cells, subject, spec, cache)
+        trace, arguments = _of_a_grid(cells, subject, spec, cache)
     else:
 
         def run(is_other: bool, size: tuple[int, int] | None, scale: str):
@@ -158,30 +158,30 @@ def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
             return traces.trace(picture, Setup(setup.model, detail, _number(scale), cut), cache)
 
         other_image = subject.compared and subject.compared[0].image
-        seen, arguments = request.traces(spec, subject.picture.image, other_image, run, _turn)
-    _check_place(spec, seen)
-    return seen, arguments
+        trace, arguments = request.traces(spec, subject.picture.image, other_image, run, _turn)
+    _check_place(spec, trace)
+    return trace, arguments
 
 
-def _turn(seen, passes: float) -> AbstractContextManager[None]:
+def _turn(trace, passes: float) -> AbstractContextManager[None]:
     """A turn in the queue for the further passes of an intervention."""
-    effort.check(seen.vit, seen.grid, passes)
-    return queue.turn(seconds=passes * effort.seconds(seen.vit, prod(seen.grid)))
+    effort.check(trace.vit, trace.grid, passes)
+    return queue.turn(seconds=passes * effort.seconds(trace.vit, prod(trace.grid)))
 
 
 def _number(scale: str) -> float | None:
     return {"on": None, "off": 1.0}[scale] if scale in ("on", "off") else float(scale)
 
 
-def _check_place(spec: Spec, seen) -> None:
+def _check_place(spec: Spec, trace) -> None:
     """Checks layer, head and query as the command line does, before anything is drawn."""
     from playground.figures.drawing.option_words import read_numbers
     from playground.figures.drawing.spec import POOLED
 
     if spec.layer is not None:
-        read_numbers(spec.layer, seen.layers, "{layer} takes", "layer")
+        read_numbers(spec.layer, trace.layers, "{layer} takes", "layer")
     if spec.head not in POOLED:
-        read_numbers(spec.head, seen.heads, "{head} takes", "head")
+        read_numbers(spec.head, trace.heads, "{head} takes", "head")
 
 
 def _grid(subject: Shown, spec: Spec) -> list[tuple]:
@@ -189,8 +189,8 @@ def _grid(subject: Shown, spec: Spec) -> list[tuple]:
     if layouts.of(spec).beside(spec) != "many":
         return []
     c = models.load(spec.model).config
-    if (maps := prod(len(axis.values) for axis in grid.axes(spec, (c.depth, c.heads)))) > MOST_MAPS:
-        raise Refused(f"A grid of {maps:,} maps is too much for this server, which draws {MOST_MAPS} at most.")
+    if (map_count := prod(len(axis.values) for axis in grid.axes(spec, (c.depth, c.heads)))) > MOST_MAPS:
+        raise Refused(f"A grid of {map_count:,} maps is too much for this server, which draws {MOST_MAPS} at most.")
     names = grid.names(spec)
     if len(names) > MOST_TRACES:
         raise Refused(f"A grid of {len(names)} pictures and models is too much for this server: {MOST_TRACES} at most.")
@@ -205,19 +205,19 @@ def _of_a_grid(cells: list[tuple], subject: Shown, spec: Spec, cache) -> tuple:
     for picture, setup in cells:
         sizes = traces.size(picture, setup), _size_of_command(spec, picture, setup)
         if sizes[0] != sizes[1]:
-            here, by_command = ("×".join(map(str, size)) for size in sizes)
+            server_size, command_size = ("×".join(map(str, size)) for size in sizes)
             raise Refused(
-                f"{picture.name} is seen at {here} pixels by {setup.model} here, and the command would take "
-                f"{by_command}: make this grid with the command."
+                f"{picture.name} is seen at {server_size} pixels by {setup.model} here, and the command would take "
+                f"{command_size}: make this grid with the command."
             )
         scale = _number(spec.scale) if spec.whole else None
-        seen = traces.trace(picture, replace(setup, scale=scale, cut=tuple(spec.cuts)), cache)
+        trace = traces.trace(picture, replace(setup, scale=scale, cut=tuple(spec.cuts)), cache)
 
         def other_trace(setup=setup, scale=scale):
             return traces.trace(subject.compared[0], Setup(setup.model, subject.compared[1].detail, scale), cache)
 
         figure_cells[picture.name, setup.model] = (
-            request.with_interventions(spec, seen, other_trace, _turn),
+            request.with_interventions(spec, trace, other_trace, _turn),
             picture.image,
         )
     return next(iter(figure_cells.values()))[0], {"more": figure_cells}

@@ -36,8 +36,8 @@ HELD = {"all": "all layers", "layer": "this layer"}  # value of the word `held` 
 VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view that no figure reads
 REST = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
-LONGEST = 200  # characters of a value
-MOST_DOTS, MOST_MOVING = 5000, 1920  # widths in dots of a still and of an animation: a frame takes four bytes a dot
+LONGEST = 200  # most characters of a word's value
+MOST_DOTS, MOST_MOVING = 5000, 1920  # most dots across: in a still; in an animation, whose frames take memory
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
 KEYS = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
@@ -52,7 +52,7 @@ IN_ADDRESS = Words(
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture in a model, and possibly another picture or model with which it is compared."""
+    """A picture in a model, and possibly another picture or model for a comparison."""
 
     picture: Picture
     setup: Setup
@@ -77,7 +77,7 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
     subject, view = shown(words, person), view_of(words)
     spec = description(subject, view, **looks)
     spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
-    if layout.of_pictures:  # `description` leaves these two fields out, because Export uses it too
+    if layout.of_pictures:  # `description`, which Export uses too, adapts these two fields to the layout
         spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
     if subject.compared is not None:
         spec = replace(spec, **_compared_names(subject))
@@ -90,7 +90,7 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
 
 
 def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
-    """Checks as figures/batch.py does for flags."""
+    """Refuses a Spec as figures/batch.py does for flags."""
     if kind == "html":
         from playground.figures import html
 
@@ -102,10 +102,10 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
     if spec.sweep and spec.sweep not in SWEEPS:
         raise Refused(f"What moves here goes through {' or '.join(SWEEPS)}; the command makes other sweeps.")
     layouts.of(spec).check(spec)
-    across, limit = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
-    if across > limit:
+    width_dots, limit = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
+    if width_dots > limit:
         raise Refused(
-            f"This would be {across:,.0f} dots across, and this server draws {limit:,} at most: the command makes "
+            f"This would be {width_dots:,.0f} dots across, and this server draws {limit:,} at most: the command makes "
             "larger ones on your own machine."
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
@@ -137,8 +137,9 @@ def check_names(words: Mapping[str, str], valid_words: tuple[str, ...]) -> None:
 
 
 def shown(words: Mapping[str, str], person: Person | None) -> Shown:
-    place = {key: words[key] for key in PLACE if key in words}  # without `scale`: here it is a word of the view
-    return Shown(*chosen.read(place, person), chosen.compared(place, person))
+    # `scale` is left out: in a figure's address it belongs to the view
+    place_words = {key: words[key] for key in PLACE if key in words}
+    return Shown(*chosen.read(place_words, person), chosen.compared(place_words, person))
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
@@ -181,27 +182,26 @@ def _held_axis(text: str) -> str | None:
 
 def description(subject: Shown, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
     """The Spec of what a view shows."""
-    shape = _layout(layout)
-    if not shape.of_pictures:
+    layout_record = _layout(layout)
+    if not layout_record.of_pictures:
         return Spec(layout=layout, **look)
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
-    compares = "other_image" in shape.uses or Spec(cut=view.get("cut", "")).takes_another
-    usual_size = (
-        subject.setup.detail == 1 and subject.setup.model != models.REAL
-    )  # whether the command would take this size by default
+    compares = "other_image" in layout_record.uses or Spec(cut=view.get("cut", "")).takes_another
+    # whether the command would take this size by default
+    is_usual_size = subject.setup.detail == 1 and subject.setup.model != models.REAL
     head = view.get("head", "0")
     return Spec(
         image=subject.picture.name,
         repeatable=all(picture.is_found for picture, _ in subject.pairs),
         layout=layout,
         model=subject.setup.model,
-        size=None if usual_size else traces.size(subject.picture, subject.setup),
+        size=None if is_usual_size else traces.size(subject.picture, subject.setup),
         layer=int(view["layer"]) if "layer" in view else None,
         head=head if head in POOLED else int(head),
         query=option_words.read_query(view.get("query")),
         scale=view.get("scale", "on"),
-        whole=view.get("pass") == "whole" and (shape.alters_scale or view.get("scale", "on") != "on"),
+        whole=view.get("pass") == "whole" and (layout_record.alters_scale or view.get("scale", "on") != "on"),
         cut=view.get("cut", ""),
         label=view.get("label", ""),
         text=view.get("text", ""),
@@ -212,7 +212,8 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),
         draw=view.get("draw", "heat"),
-        colours="shared" if "other_image" in shape.uses else view.get("colours", "shared"),  # as on the screen
+        # a comparison shares its colours, as on the screen
+        colours="shared" if "other_image" in layout_record.uses else view.get("colours", "shared"),
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
         log=True if view.get("log") == "true" else None,
         smooth=view.get("smooth") == "true",
@@ -234,7 +235,8 @@ def _compared_names(subject: Shown) -> dict[str, str | None]:
 
 
 def as_typed(spec: Spec) -> Spec:
-    """The Spec with file names for models of the operator's folder: the command is typed in that folder."""
+    """The Spec with file names in place of the names of own models, because the command is typed in the operator's
+    folder."""
     return replace(spec, model=own_models.in_folder(spec.model), other_model=own_models.in_folder(spec.other_model))
 
 
@@ -263,14 +265,14 @@ def words_of(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
     words = address_words(subject, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
-    left_out = {} if kind == "html" else unused(spec)
+    unused_fields = {} if kind == "html" else unused(spec)
     for choice in DRAWN:
         value = getattr(spec, choice.field)
-        if choice.field in left_out or value is None or (value == DEFAULTS[choice.field] and choice.key != "head"):
+        if choice.field in unused_fields or value is None or (value == DEFAULTS[choice.field] and choice.key != "head"):
             continue
         words[choice.key] = _value(choice.key, value)
     for name in LOOKS:
-        if name not in left_out and (value := getattr(spec, name)) != DEFAULTS[name]:
+        if name not in unused_fields and (value := getattr(spec, name)) != DEFAULTS[name]:
             words[name] = f"{value:.6g}in" if name == "width" else as_in_address(value)
     if kind == "html":
         words |= dict(parse_qsl(spec.view)) | ({"held": "all"} if spec.layers == "all" else {})

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # A button of a lesson starts a run (lessons/parts.py, Run) in a thread, one run at a time for each person. A run stops
 # when no page polls it any more. The results of all runs share one limit in bytes.
 
-MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
+MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md relies on this number
 PATIENCE = 12.0  # seconds after a page's last poll, after which a run stops; long, because busy pages poll late
 _queue = queue.Queue()
 _ended: WeakSet[Work] = WeakSet()  # weak, so that a run is dropped with its session
@@ -47,7 +47,7 @@ _ending = Lock()
 class Work(queue.Nobody):
     """A run on behalf of the person who started it. The run stops when no page of that person polls it."""
 
-    def __init__(self, run: Run, former: Work | None = None):
+    def __init__(self, run: Run, former_work: Work | None = None):
         self.words = ""
         self.come_to: Any = None
         self.begun = self.over = False
@@ -56,7 +56,7 @@ class Work(queue.Nobody):
         self.let_go = False  # whether the result was dropped to make room for newer results
         self._visitor = queue.current().visitor()
         self._ahead, self._looked, self._stopped = 0, time.monotonic(), False
-        Thread(target=self._do, args=(run, former and former.come_to), name="run", daemon=True).start()
+        Thread(target=self._do, args=(run, former_work and former_work.come_to), name="run", daemon=True).start()
 
     def _do(self, run: Run, former_result: Any) -> None:
         try:
@@ -92,7 +92,7 @@ class Work(queue.Nobody):
         self._stopped = True
 
     def _keep(self) -> None:
-        """Drops the oldest results until all together fit the limit."""
+        """Drops the oldest results until all people's results fit MOST_KEPT."""
         with _ending:
             self.ended = time.monotonic()
             _ended.add(self)
@@ -105,7 +105,7 @@ class Work(queue.Nobody):
 
 
 PICTURE_WORDS = {"sample", "mine"}  # the words of an address that name a picture
-_view_ids = count(1)  # unique on this server
+_view_ids = count(1)  # for `Here.view_id`: no number comes twice on this server
 
 
 class Here:
@@ -118,7 +118,7 @@ class Here:
         self.mine = "" if picture.sample else picture.id
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
-        self.view_id = next(_view_ids)  # differs after each choice that was not made in the microscope
+        self.view_id = next(_view_ids)  # a new number for each choice that is made outside the microscope
         self.works: Mapping[str, Work] = {}  # name of a run -> its work, in this session
         self._with = words.get("with", "")
         self._worked = self.person.worked if self.person else worked.lesson_cache()
@@ -186,9 +186,9 @@ class Here:
         return traces.trace(self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own)
 
     def sample(self, name: str) -> Here:
-        copied = copy(self)
-        copied._sample, copied.mine = pictures.sample(name), ""
-        return copied
+        subject = copy(self)
+        subject._sample, subject.mine = pictures.sample(name), ""
+        return subject
 
     @property
     def passes_in_time(self) -> int:
@@ -236,7 +236,8 @@ class Here:
         return worked.worked_out(self.picture, self.setup, self.worked, key, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
-        """The choice as words of an address; with the microscope's `view` for a link to the microscope."""
+        """The words of an address that opens this picture and model. `view`: whether the microscope's layer and head
+        are included."""
         words = {"model": self.setup.model}
         words |= {"sample": self._sample.name} if self._sample else {"mine": self.mine}
         if self.setup.detail > 1:

@@ -1,4 +1,4 @@
-"""The names by which this server may be called, and its path on its host.
+"""Knows the host names to which this server answers, and the app's base path on its host.
 
 In DNS rebinding, a foreign site makes its host name resolve to this machine's address, so that a browser lets the
 site's page send requests to this server under that name. Therefore only `localhost`, this machine's names, literal
@@ -111,7 +111,8 @@ def path_of(scope: Scope) -> str:
 
 
 def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
-    """These routes below the base path. The routes of probes, which run on the machine itself, keep the plain path."""
+    """These routes below the base path. The routes of PROBED also keep the plain path, because probes run on the
+    machine itself."""
     if not base:
         return list(routes)
     based_routes = (

@@ -27,16 +27,12 @@ SECONDS_PER_BYTE = 0.05 / MB  # seconds charged for a byte sent or received
 SEAT = 0.1 / 60  # seconds charged for each second of an open page
 MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest are forgotten first
 
-# The number of households that share the cost of a network: length of its prefix -> households
-IPV4_HOUSEHOLDS = {32: 1, 24: 8, 16: 64}  # IPv4
-IPV6_HOUSEHOLDS = {
-    64: 1,
-    56: 1,
-    48: 1,
-    32: 64,
-}  # IPv6: homes have a /56 or /64, anybody may get a /48, a provider has a /32
+# length of a network's prefix -> number of households that share the network and its cost
+IPV4_HOUSEHOLDS = {32: 1, 24: 8, 16: 64}
+# IPv6: a home has a /56 or /64, anybody may get a /48, a provider has a /32
+IPV6_HOUSEHOLDS = {64: 1, 56: 1, 48: 1, 32: 64}
 CLASS = 50  # one class counts as this number of households, and so do all classes together
-OF_PHONE, OF_CLASS = 5.0, 100.0  # most recent seconds that a class pays for one phone, and for all: see Ledger.payer
+OF_PHONE, OF_CLASS = 5.0, 100.0  # largest recent cost that a class pays for one phone, and for all: see Ledger.payer
 START = 5.0  # seconds charged for starting a class
 
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
@@ -59,26 +55,26 @@ def network(address: str | None) -> str:
     if not address or ":" not in address:
         return address or ""
     try:
-        parts = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return address
-    if parts.ipv4_mapped:
-        return str(parts.ipv4_mapped)
-    return str(IPv6Network((int(parts), 64), strict=False))
+    if ip.ipv4_mapped:
+        return str(ip.ipv4_mapped)
+    return str(IPv6Network((int(ip), 64), strict=False))
 
 
 @lru_cache(10_000)
 def path(address: str) -> Path:
     """The networks of an address, from the narrowest to the widest. A login or a class counts as a network."""
     try:
-        parts = ip_network(address, strict=False)
+        ip_range = ip_network(address, strict=False)
     except ValueError:
         if address.startswith("class "):
             return (address, CLASS), ("classes", CLASS)
         return ((address, 1),) if address else ()
-    prefixes = IPV4_HOUSEHOLDS if parts.version == 4 else IPV6_HOUSEHOLDS
+    prefixes = IPV4_HOUSEHOLDS if ip_range.version == 4 else IPV6_HOUSEHOLDS
     return tuple(
-        (str(ip_network((parts.network_address, length), strict=False)), prefixes[length]) for length in prefixes
+        (str(ip_network((ip_range.network_address, length), strict=False)), prefixes[length]) for length in prefixes
     )
 
 
@@ -131,7 +127,9 @@ class Ledger:
         if half_lives > 500:  # the largest float is near 2 ** 1024
             self._began += half_lives * HALF_LIFE
             self._grown = {
-                name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-half_lives) > 1e-6
+                name: new_cost
+                for name, old_cost in self._grown.items()
+                if (new_cost := old_cost * 2**-half_lives) > 1e-6
             }
             return 1.0
         return 2.0**half_lives
@@ -159,8 +157,8 @@ class Holdings:
 
     def above(self, address: str) -> tuple[float, float]:
         """(the largest holding per household among the address's networks, the holding of the address itself)"""
-        fullest = max([self._by_network[name] / households for name, households in path(address)], default=0.0)
-        return fullest, self.by_address[address]
+        largest_holding = max([self._by_network[name] / households for name, households in path(address)], default=0.0)
+        return largest_holding, self.by_address[address]
 
     def furthest(self) -> str:
         """The address whose networks hold most per household."""
@@ -185,16 +183,16 @@ class Room:
         self._lock = threading.Lock()
 
     def trouble(self, visitor: Visitor, count: float = 1) -> str:
-        """The limit that prevents taking `count` more: of "everybody", "network" or "key"; "" if there is room."""
-        free, own_share = self.capacity - self.taken, self.by.above(visitor.address)[0]
+        """Whose limit prevents taking `count` more: "everybody", "network" or "key"; "" if there is room."""
+        free_amount, own_holding = self.capacity - self.taken, self.by.above(visitor.address)[0]
         if visitor.person and self._of_key[visitor] and self._of_key[visitor] + count > self.of_key:
             return "key"
-        if count > free - (KEPT * self.capacity if own_share else 0):
+        if count > free_amount - (KEPT * self.capacity if own_holding else 0):
             return "everybody"
-        return "network" if own_share and own_share + count > REACH * free else ""
+        return "network" if own_holding and own_holding + count > REACH * free_amount else ""
 
     def take(self, visitor: Visitor, count: float = 1) -> str:
-        """Takes the amount for the visitor if there is room. Returns the same text as `trouble`."""
+        """Takes `count` for the visitor if there is room. Returns the same text as `trouble`."""
         with self._lock:
             if trouble := self.trouble(visitor, count):
                 refused[self.kind] += 1
@@ -203,7 +201,7 @@ class Room:
             return trouble
 
     def take_beyond(self, visitor: Visitor, count: float) -> None:
-        """Takes the amount even without room."""
+        """Takes `count` for the visitor even without room."""
         with self._lock:
             self._add(visitor, count)
 
@@ -218,7 +216,7 @@ class Room:
 
     @contextmanager
     def holding(self, visitor: Visitor, count: float = 1) -> Iterator[str]:
-        """Takes the amount for the time of the `with` block if there is room. Yields the same text as `trouble`."""
+        """Takes `count` for the time of the `with` block if there is room. Yields the same text as `trouble`."""
         trouble = self.take(visitor, count)
         try:
             yield trouble
@@ -283,7 +281,7 @@ class Seats:
                 self._by.add(seat.counted_for, -1)
 
     def close(self, seat: Seat) -> None:
-        """Closes the socket; its browser may try again."""
+        """Closes the socket of a page, whose browser may try again."""
         if seat.closed:
             return
         refused["seats"] += 1
@@ -340,14 +338,14 @@ class Seats:
                     self._by.add(holder, 1)
                     seat.counted_for = holder
         self._by.add(address, 1)
-        fullest = self._by.furthest()
-        is_own = self._by.above(fullest) == self._by.above(address)
+        fullest_address = self._by.furthest()
+        is_own = self._by.above(fullest_address) == self._by.above(address)
         self._by.add(address, -1)
         now = self.clock()
         if is_own:
             candidates = [seat for seat in list(self.open) if seat.address == address and now - seat.used_at > IDLE]
         else:
-            candidates = [seat for seat in list(self.open) if seat.counted_for == fullest]
+            candidates = [seat for seat in list(self.open) if seat.counted_for == fullest_address]
         return min(candidates, key=lambda seat: (bool(seat.key), seat.used_at), default=None)
 
 
@@ -355,8 +353,8 @@ costs = Ledger()
 seats = Seats(costs)
 requests = Room("requests", 1500, 40)  # requests in progress: each holds a thread; a browser sends six at a time
 files = Room("files", 400, 20)  # uploads in progress: each holds a connection
-uploads = Room("uploads", 68 * MB)  # bytes received of unfinished uploads; one upload may exceed this to finish
+uploads = Room("uploads", 68 * MB)  # received bytes of unfinished uploads; one upload at a time may exceed the limit
 decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
 answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being sent
-PICTURES = 256 * MB  # bytes of people's own decoded pictures; beyond it, pictures of the network with most are reduced
+PICTURES = 256 * MB  # bytes of people's own decoded pictures; above it, the fullest network's are reduced
 MODELS = 4  # models that the server downloads at a time; one network may have all but one of these downloads

@@ -1,6 +1,6 @@
 """Decides which models this server allows and offers, fetches their weights and keeps them in memory.
 
-torch is imported when a model is first loaded, so that the first picture does not wait for it.
+torch is imported when a model is first loaded, so that the first picture does not wait for the import.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 MOST_PATCHES = 4200  # a pass over more would take minutes and gigabytes while everybody waits
 PAPER = r"ViT-\w+/(\d+)"  # pattern of names: architectures of the ViT paper, with random weights
-PAPER_PATCHES = range(4, 33)  # pixels along a patch's side: the patch embedding's weights grow with their square
-MOST_RANDOM_MB = 500  # limit for models with random weights, of which a larger one shows nothing new: ViT-B takes 350
+PAPER_PATCHES = range(4, 33)  # pixels along a patch's side: the weights of the patch embedding grow with its square
+MOST_RANDOM_MB = 500  # limit for models with random weights: a larger one shows nothing new. ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address
 QUICK_MB = 100  # a model of this size answers in about a second
 OURS = {
@@ -97,10 +97,10 @@ def _without_folders() -> Iterator[None]:
         yield
     except PlaygroundError as error:
         message = str(error)
-        if (public := borrowed.without_folders(message)) == message:
+        if (public_message := borrowed.without_folders(message)) == message:
             raise
         log.warning("%s", message)
-        raise PlaygroundError(public) from None
+        raise PlaygroundError(public_message) from None
 
 
 def _load(name: str):
@@ -172,10 +172,10 @@ def _check_size(name: str, source: Source) -> int:
             "most: choose a model with larger patches."
         )
     megabytes = _bytes(vit) / MB
-    random = re.fullmatch(PAPER, name) is not None
-    limit = min(settings.now().model_mb, MOST_RANDOM_MB) if random else settings.now().model_mb
+    is_random = re.fullmatch(PAPER, name) is not None
+    limit = min(settings.now().model_mb, MOST_RANDOM_MB) if is_random else settings.now().model_mb
     if megabytes > limit:
-        kind = "models with random weights" if random else "models"
+        kind = "models with random weights" if is_random else "models"
         raise PlaygroundError(
             f"{title} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller one."
         )
@@ -210,9 +210,9 @@ def default() -> str:
 
 
 def offers() -> dict[str, dict]:
-    """timm's models on offer, with facts to read before fetching one."""
-    chosen = settings.now().models
-    return _offer_table() if chosen is None else {name: _offer_table().get(name, {}) for name in chosen}
+    """timm's models on offer, each with the facts that people read before a download."""
+    names = settings.now().models
+    return _offer_table() if names is None else {name: _offer_table().get(name, {}) for name in names}
 
 
 @cache
@@ -227,7 +227,7 @@ class Card:
     name: str
     title: str
     good_for: str
-    suits: str  # the kinds of pictures that it suits; "" for an untrained model
+    suits: str  # the kinds of pictures that the model suits; "" for an untrained model
     megabytes: int  # to fetch; 0 for a model that comes with the playground
     licence: str
     here: bool
@@ -241,12 +241,12 @@ class Card:
 
 def cards() -> list[Card]:
     """All models on offer; those on this machine come first."""
-    timm_cards = [
+    our_cards = [
         Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED else "", 0, "MIT", True)
         for name, good_for in OURS.items()
         if name not in SHIPPED or SHIPPED[name].exists()
     ]
-    offered = [
+    timm_cards = [
         Card(
             name, plain_name(name), fact.get("good_for", ""), suits(name), fact.get("megabytes", 0),
             fact.get("licence", "").replace("apache", "Apache"), is_here(name),
@@ -260,7 +260,7 @@ def cards() -> list[Card]:
         )
         for name, file in own_models.files().items()
     ]  # fmt: skip
-    return sorted([*own_cards, *offered, *timm_cards], key=lambda card: (not card.here, card.name == "untrained"))
+    return sorted([*own_cards, *timm_cards, *our_cards], key=lambda card: (not card.here, card.name == "untrained"))
 
 
 def search(text: str, limit: int = 12) -> list[Card]:
@@ -314,8 +314,8 @@ def fetched_with(name: str) -> tuple[str, ...]:
 
 
 def may_fetch(name: str) -> bool:
-    allowed = settings.now().open or name in offers()
-    return allowed and not settings.now().offline and not borrowed.asked_offline()
+    is_offered = settings.now().open or name in offers()
+    return is_offered and not settings.now().offline and not borrowed.asked_offline()
 
 
 def is_here(name: str) -> bool:

@@ -27,10 +27,10 @@ def files() -> dict[str, Path]:
     from playground.models import model_file
 
     try:
-        in_folder = model_file.in_folder(folder)
+        file_of_name = model_file.in_folder(folder)
     except PlaygroundError:  # the folder doesn't exist yet
         return {}
-    return {OWN + name: file for name, file in in_folder.items() if READABLE.fullmatch(name)}
+    return {OWN + name: file for name, file in file_of_name.items() if READABLE.fullmatch(name)}
 
 
 def is_own(name: str) -> bool:
@@ -80,11 +80,11 @@ def weights(name: str) -> Path:
     """The file of an own model. Raises if the file is larger than the cache of models."""
     check(name)
     file = files()[name]
-    needed, limit = megabytes(file), settings.now().model_mb
-    if needed > limit:
+    needed_mb, limit_mb = megabytes(file), settings.now().model_mb
+    if needed_mb > limit_mb:
         raise PlaygroundError(
-            f"{name.removeprefix(OWN)} takes {needed:,.0f} MB, and this server keeps {limit:,} MB for models: choose a "
-            "smaller one."
+            f"{name.removeprefix(OWN)} takes {needed_mb:,.0f} MB, and this server keeps {limit_mb:,} MB for models: "
+            "choose a smaller one."
         )
     return file
 

@@ -21,9 +21,9 @@ from playground.serving.ledger import Visitor, network
 from playground.serving.pictures import Picture
 
 HEADER = "x-playground-key"
-LOGIN = "x-playground-login"  # a header that only the image's proxy sets, from PLAYGROUND_USER_HEADER
+LOGIN = "x-playground-login"  # the header in which the image's proxy names the login: see PLAYGROUND_USER_HEADER
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
-FORGOTTEN_AFTER = 600.0  # seconds
+FORGOTTEN_AFTER = 600.0  # seconds after a person's last request
 MOST_PICTURES = 3  # pictures of one person; their browser keeps more and sends them again
 MOST_PEOPLE = 2000  # people with own pictures; the one whose last request is oldest is dropped first
 

@@ -77,7 +77,7 @@ def _give_back(worker: Worker) -> None:
 
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
-KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and JPEGs are decoded faster
+KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and a JPEG is decoded faster
 THUMB = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
 TINY_SIDE = 64  # pixels; a smaller picture is enlarged for the screen without smoothing, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
@@ -121,9 +121,9 @@ class Picture:
         already."""
         if max(self.image.size) <= LEAST_SIDE:
             return False
-        smaller = self.image.copy()
-        smaller.thumbnail([max(LEAST_SIDE, max(self.image.size) // 2)] * 2)
-        self.image = smaller
+        smaller_image = self.image.copy()
+        smaller_image.thumbnail([max(LEAST_SIDE, max(self.image.size) // 2)] * 2)
+        self.image = smaller_image
         return True
 
 
@@ -147,9 +147,9 @@ def upload(data: bytes, name: str) -> Picture:
 
 
 @contextmanager
-def _waits(count: int) -> Iterator[None]:
+def _waits(byte_count: int) -> Iterator[None]:
     """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
-    with ledger.decodes.holding(queue.current().visitor(), count) as trouble:
+    with ledger.decodes.holding(queue.current().visitor(), byte_count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
@@ -169,15 +169,19 @@ def _keep(picture: Picture) -> Picture:
         _of_people[next(_numbers)] = picture
         while bytes_of_people() > ledger.PICTURES:
             holdings = ledger.Holdings()
-            for stored in list(_of_people.values()):
-                holdings.add(stored.network, stored.bytes)
+            for kept_picture in list(_of_people.values()):
+                holdings.add(kept_picture.network, kept_picture.bytes)
             network = holdings.furthest()
-            numbered = [(number, stored) for number, stored in list(_of_people.items()) if stored.network == network]
-            numbered.sort(key=lambda pair: pair[1].asked_at)
-            if any(stored.halve() for _, stored in numbered):
+            network_pictures = [
+                (number, kept_picture)
+                for number, kept_picture in list(_of_people.items())
+                if kept_picture.network == network
+            ]
+            network_pictures.sort(key=lambda pair: pair[1].asked_at)
+            if any(kept_picture.halve() for _, kept_picture in network_pictures):
                 continue
             ledger.refused["pictures"] += 1
-            number, oldest = numbered[0]
+            number, oldest = network_pictures[0]
             if oldest is picture:
                 raise PlaygroundError(
                     "So many people look at pictures of their own that this server has no room for one more: take one "
@@ -209,13 +213,13 @@ def thumbnail(image: Image.Image) -> str:
 
 
 def labelled_folder() -> Path | None:
-    """Where CIFAR-10's files lie, or another data set in its format; None where PLAYGROUND_CIFAR names no folder."""
+    """The folder of CIFAR-10, or of a data set in its format, that PLAYGROUND_CIFAR names; None if it names none."""
     folder = os.environ.get("PLAYGROUND_CIFAR", "").strip()
     return Path(folder) if folder else None
 
 
 def labelled_set() -> dict:
-    """{count, what}: the number of pictures, 0 if the folder can't be read; and a name for them."""
+    """The number of pictures as `count`, 0 if the folder can't be read; and a name for them as `what`."""
     from playground.training import datasets
 
     if folder := labelled_folder():
@@ -235,13 +239,14 @@ def _count(folder: Path) -> int:
 
 
 def labelled(number: int) -> Picture:
-    """The picture of that number, called "CIFAR-10 no. 17: frog". PlaygroundError says what the folder should hold."""
+    """The picture with this number, called for example "CIFAR-10 no. 17: frog". PlaygroundError says what the folder
+    should hold."""
     from playground.training import datasets
 
-    folder, small = labelled_folder(), (datasets.SIDE, datasets.SIDE)
+    folder, cifar_size = labelled_folder(), (datasets.SIDE, datasets.SIDE)
     image, label = datasets.browse(folder, number) if folder else datasets.drawn(number)
     image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
-    name = "Drawing" if not folder else "CIFAR-10" if image.size == small else folder.name
+    name = "Drawing" if not folder else "CIFAR-10" if image.size == cifar_size else folder.name
     return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image, is_found=False))
 
 

@@ -42,14 +42,14 @@ def model_digest(name: str) -> str:
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return borrowed.DINOV2.sha256[:16] if name == models.REAL else name
     if own_models.is_own(name):
-        return "-".join(_file_digest(*times) for times in own_models.files_of(name)) or name
+        return "-".join(_file_digest(*file_and_time) for file_and_time in own_models.files_of(name)) or name
     if weights := borrowed.hub_weights(f"timm/{name}"):
         return Path(weights).resolve().name  # the hub's cache calls a file by its digest
     return name
 
 
 @cache
-def _file_digest(file: Path, changed: int) -> str:
+def _file_digest(file: Path, changed_at: int) -> str:
     with open(file, "rb") as handle:
         digest = sha256()
         while part := handle.read(2**20):
@@ -57,7 +57,7 @@ def _file_digest(file: Path, changed: int) -> str:
     return digest.hexdigest()[:16]
 
 
-FINER = {"meadow": 2}  # sample -> factor by which its grid is finer: only so has the drawing's cat a clear shape
+FINER = {"meadow": 2}  # sample -> factor by which its grid is finer, so that the drawn cat has a clear shape
 CHECKSUM_BYTES = 32  # bytes at the end of a pack in the cache: the SHA-256 of all bytes before them
 HEX = "[0-9a-f]" * 16
 
@@ -83,51 +83,56 @@ class Ahead:
     def file(self) -> str:
         """The file's name, with a digest of everything that the trace depends on, so that no outdated pack is shown."""
         grid = self.sample.look and self.sample.look.grid
-        made_of = (sample_digest(self.sample.name), model_digest(self.model), grid, __version__)
-        return f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}.pack"
+        inputs = (sample_digest(self.sample.name), model_digest(self.model), grid, __version__)
+        return f"{self.name}-{sha256(repr(inputs).encode()).hexdigest()[:16]}.pack"
 
 
 def all_packs() -> list[Ahead]:
-    """All packs of the samples and models on this machine, in the order in which the packs are made; the pack of the
-    picture that opens first comes first."""
+    """All packs of the samples and models on this machine, in the order in which the packs are made."""
     finer = [Ahead(named(name), detail) for name, detail in FINER.items()]
-    return [a for a in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS)) if _can_be_made(a)]
+    return [
+        sample_pack
+        for sample_pack in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS))
+        if _can_be_made(sample_pack)
+    ]
 
 
-def _can_be_made(ahead: Ahead) -> bool:
-    return ahead.sample.is_here and (models.has_real() if ahead.sample.look else BUNDLED.exists())
+def _can_be_made(sample_pack: Ahead) -> bool:
+    return sample_pack.sample.is_here and (models.has_real() if sample_pack.sample.look else BUNDLED.exists())
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads: list[int] | None) -> bytes | None:
+def layers(
+    sample: str, model: str, detail: int, layer_numbers: list[int] | None, heads: list[int] | None
+) -> bytes | None:
     """The pack of these layers and heads; None if no readable file has them."""
-    ahead = Ahead(named(sample), detail)
-    if model != ahead.model:
+    sample_pack = Ahead(named(sample), detail)
+    if model != sample_pack.model:
         return None
     for file in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
         try:
-            if (data := file(ahead)) is not None:
-                return some_layers(data, wanted, heads)
+            if (data := file(sample_pack)) is not None:
+                return some_layers(data, layer_numbers, heads)
         except (PlaygroundError, ValueError, KeyError, IndexError):
             continue
     return None
 
 
-def _shipped_pack(ahead: Ahead) -> bytes | None:
-    path = PACKS / f"{ahead.name}.pack"
+def _shipped_pack(sample_pack: Ahead) -> bytes | None:
+    path = PACKS / f"{sample_pack.name}.pack"
     return path.read_bytes() if path.is_file() else None
 
 
-def _cached_pack(ahead: Ahead) -> mmap.mmap | None:
+def _cached_pack(sample_pack: Ahead) -> mmap.mmap | None:
     """The pack in the cache; None if the file is missing or incomplete."""
-    for path in (folder / ahead.file for folder in borrowed.folders() if _can_be_made(ahead)):
+    for path in (folder / sample_pack.file for folder in borrowed.folders() if _can_be_made(sample_pack)):
         try:
             with open(path, "rb") as file:
-                facts = os.stat(file.fileno())
+                file_stat = os.stat(file.fileno())
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            if _is_whole(path, facts.st_ino, facts.st_size, facts.st_mtime_ns):
+            if _is_whole(path, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns):
                 return data
         except (OSError, ValueError):  # missing or empty
             continue
@@ -135,7 +140,7 @@ def _cached_pack(ahead: Ahead) -> mmap.mmap | None:
 
 
 @lru_cache(100)
-def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
+def _is_whole(path: Path, inode: int, size: int, changed_at: int) -> bool:
     """Whether the pack's checksum is right; computed once for each version of the file."""
     if trouble := what_is_wrong_with(path):
         log.warning("%s is damaged (%s) and counts as absent: it is made again.", path, trouble)
@@ -147,25 +152,28 @@ def what_is_wrong_with(path: Path) -> str | None:
     return None if sha256(data[:-CHECKSUM_BYTES]).digest() == data[-CHECKSUM_BYTES:] else "its digest is another one"
 
 
-def is_ready(ahead: Ahead) -> bool:
-    return _cached_pack(ahead) is not None
+def is_ready(sample_pack: Ahead) -> bool:
+    return _cached_pack(sample_pack) is not None
 
 
-def all_layers(ahead: Ahead) -> bytes | None:
+def all_layers(sample_pack: Ahead) -> bytes | None:
     """All layers of the pack, if it was made ahead."""
-    data = _cached_pack(ahead)
+    data = _cached_pack(sample_pack)
     return None if data is None else data[:-CHECKSUM_BYTES]
 
 
 def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
-    """A pack of these layers and heads only. Of a mapped file, only their pages are read. Heads keep their numbers."""
+    """A pack of only these layers and heads. Heads keep their numbers. If `data` is a mapped file, only the needed
+    pages are read."""
     header, arrays = unpack(data)
     del header["sections"]
     layers = [upper_layer(header["layers"])] if layers is None else layers
-    places = [header["held"].index(layer) for layer in layers]
+    layer_places = [header["held"].index(layer) for layer in layers]
     wanted_heads = slice(None) if heads is None else heads
     header = header | {"held": layers} | ({} if heads is None else {"some_heads": heads})
-    return pack(header, {name: np.stack([array[i][wanted_heads] for i in places]) for name, array in arrays.items()})
+    return pack(
+        header, {name: np.stack([array[i][wanted_heads] for i in layer_places]) for name, array in arrays.items()}
+    )
 
 
 # Making ---------------------------------------------------------------------------------------------------------------
@@ -173,14 +181,16 @@ def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[i
 
 def prepare(report: type | None = None) -> list[str]:
     """Makes the packs that are missing and returns their names. `report` is a class like tqdm's."""
-    missing = [ahead for ahead in all_packs() if _cached_pack(ahead) is None]
-    for ahead in report(missing, desc="preparing", unit="picture") if report and missing else missing:
-        vit = models.load(ahead.model)
+    missing_packs = [sample_pack for sample_pack in all_packs() if _cached_pack(sample_pack) is None]
+    for sample_pack in (
+        report(missing_packs, desc="preparing", unit="picture") if report and missing_packs else missing_packs
+    ):
+        vit = models.load(sample_pack.model)
         with queue.turn(finer=True):
-            data = fresh_pack(ahead.sample.name, vit, ahead.detail)
+            data = fresh_pack(sample_pack.sample.name, vit, sample_pack.detail)
         with borrowed.sentence_if_unwritable():
-            _write(borrowed.cache_folder() / ahead.file, data + sha256(data).digest())
-    return [ahead.name for ahead in missing]
+            _write(borrowed.cache_folder() / sample_pack.file, data + sha256(data).digest())
+    return [sample_pack.name for sample_pack in missing_packs]
 
 
 def prepare_behind_everybody() -> None:
@@ -208,8 +218,8 @@ def fresh_pack(sample: str, vit, detail: int = 1) -> bytes:
 def _write(path: Path, data: bytes) -> None:
     """Writes the file atomically: another process may be about to read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for old in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{HEX}.pack"):
-        old.unlink(missing_ok=True)  # another process may make the same pack
+    for old_file in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{HEX}.pack"):
+        old_file.unlink(missing_ok=True)  # another process may make the same pack
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -227,10 +237,10 @@ def write_packs(folder: Path = PACKS) -> None:
 
     vit = load("bundled", device="cpu")
     folder.mkdir(parents=True, exist_ok=True)
-    for ahead in (Ahead(named(name), detail) for name, detail in FINER.items()):
-        data = some_layers(fresh_pack(ahead.sample.name, vit, ahead.detail), None)
-        (folder / f"{ahead.name}.pack").write_bytes(data)
-        print(f"{ahead.name:12} {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")
+    for sample_pack in (Ahead(named(name), detail) for name, detail in FINER.items()):
+        data = some_layers(fresh_pack(sample_pack.sample.name, vit, sample_pack.detail), None)
+        (folder / f"{sample_pack.name}.pack").write_bytes(data)
+        print(f"{sample_pack.name:12} {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Encodes a short address as a QR code: rows of "0" and "1" (1 is dark), without the quiet edge.
+"""Encodes a short address as a QR code: rows of "0" (light) and "1" (dark), without the light margin around the code.
 
 The code holds bytes, at most 106. That fits into versions 1 to 5 with the lowest error correction, which need only one
 block. The terms are those of ISO/IEC 18004: a *version* is a size, a *mask* is a pattern over the data that avoids
@@ -33,15 +33,15 @@ def rows(text: str) -> list[str]:
     version = next((version for version, room in DATA.items() if len(data) + 2 <= room), None)
     if version is None:
         raise PlaygroundError(f"A QR code here holds {LONGEST} bytes; given were {len(data)}. Take a shorter address.")
-    fixed = _fixed(version)
+    fixed_cells = _fixed(version)
     words = _words(data, DATA[version])
     bits = [word >> bit & 1 for word in (*words, *_correction(words, CORRECTION[version])) for bit in range(7, -1, -1)]
-    grids = [_grid_of(fixed, bits, mask) for mask in range(len(MASKS))]
+    grids = [_grid_of(fixed_cells, bits, mask) for mask in range(len(MASKS))]
     return ["".join(map(str, row)) for row in min(grids, key=_penalty)]
 
 
 def _words(data: bytes, room: int) -> list[int]:
-    """Header, bytes and padding. The header's four bits shift all other bytes by half a byte."""
+    """Header, data and padding as bytes. The header has twelve bits, so each data byte lies across two bytes."""
     number = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
     words = list(number.to_bytes(len(data) + 2))
     return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
@@ -60,7 +60,7 @@ def _times(a: int, b: int) -> int:
 
 
 def _correction(words: list[int], count: int) -> list[int]:
-    divisor, root = [1], 1  # (x - 1)(x - 2)(x - 4)…, the highest power first
+    divisor, root = [1], 1  # coefficients of (x - 1)(x - 2)(x - 4)…, that of the highest power first
     for _ in range(count):
         divisor = [a ^ _times(b, root) for a, b in zip([*divisor, 0], [0, *divisor], strict=True)]
         root = _times(root, 2)
@@ -106,22 +106,22 @@ def _format_places(side: int) -> tuple[list[tuple[int, int]], list[tuple[int, in
 
 def _format(mask: int) -> int:
     """The format bits: correction level (L is 01) and mask, then ten bits that correct errors in these five."""
-    chosen = 0b01 << 3 | mask
-    remainder = chosen << 10
+    level_and_mask = 0b01 << 3 | mask
+    remainder = level_and_mask << 10
     for bit in range(14, 9, -1):
         if remainder >> bit & 1:
             remainder ^= 0b10100110111 << bit - 10
-    return (chosen << 10 | remainder) ^ 0b101010000010010
+    return (level_and_mask << 10 | remainder) ^ 0b101010000010010
 
 
-def _grid_of(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
-    side = len(fixed)
-    grid: Grid = [[-1 if cell is None else cell for cell in row] for row in fixed]
+def _grid_of(fixed_cells: list[list[int | None]], bits: list[int], mask: int) -> Grid:
+    side = len(fixed_cells)
+    grid: Grid = [[-1 if cell is None else cell for cell in row] for row in fixed_cells]
     bits_left = iter(bits)
     pairs = (*range(side - 1, 6, -2), *range(5, 0, -2))  # filled two columns at a time; the sixth column is fixed
-    for turn, right in enumerate(pairs):
-        for row in range(side) if turn % 2 else range(side - 1, -1, -1):
-            for column in (right, right - 1):
+    for pair_number, right_column in enumerate(pairs):
+        for row in range(side) if pair_number % 2 else range(side - 1, -1, -1):
+            for column in (right_column, right_column - 1):
                 if grid[row][column] < 0:
                     grid[row][column] = next(bits_left, 0) ^ MASKS[mask](row, column)
     for places in _format_places(side):
@@ -131,12 +131,12 @@ def _grid_of(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
 
 
 def _penalty(grid: Grid) -> int:
-    """A measure of how hard the code is to read: counts long lines and blocks of one colour and shapes like a corner
-    pattern, and adds the excess of one colour."""
+    """How hard the code is to read: long lines and blocks of one colour, shapes like a corner pattern, and an excess of
+    one colour add to it."""
     side = len(grid)
     lines = ["".join(map(str, line)) for line in (*grid, *zip(*grid, strict=True))]
     runs = [run for line in lines for run in line.replace("01", "0 1").replace("10", "1 0").split()]
-    long = sum(len(run) - 2 for run in runs if len(run) >= 5)
+    line_excess = sum(len(run) - 2 for run in runs if len(run) >= 5)
     blocks = sum(
         grid[row][column] == grid[row][column + 1] == grid[row + 1][column] == grid[row + 1][column + 1]
         for row in range(side - 1)
@@ -148,5 +148,5 @@ def _penalty(grid: Grid) -> int:
         for start in range(side - 10)
         for pattern in ("10111010000", "00001011101")
     )
-    dark = sum(map(sum, grid)) / side**2
-    return long + 3 * blocks + 40 * corners + 10 * int(abs(dark - 0.5) * 20)
+    dark_share = sum(map(sum, grid)) / side**2
+    return line_excess + 3 * blocks + 40 * corners + 10 * int(abs(dark_share - 0.5) * 20)

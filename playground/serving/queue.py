@@ -1,4 +1,4 @@
-"""Decides who computes next: the person with the lowest cost in the ledger, to which the waiting question is added. The
+"""Decides who computes next: the person whose cost in the ledger, plus that of the waiting question, is lowest. The
 questions of one person are answered in order. Questions that only refine a visible picture come last.
 
 Questions that are estimated to take long have a place of their own, so that no short question waits for a long one.
@@ -85,7 +85,7 @@ def current() -> Asker:
 
 @contextmanager
 def working_for(asker: Asker) -> Iterator[None]:
-    """Sets the asker of a thread in which no page runs."""
+    """Makes the calling thread, in which no page runs, work for this asker during the `with` block."""
     token = _named.set(asker)
     try:
         yield
@@ -104,7 +104,7 @@ class Ticket:
         self.payer = visitor
         self.person: object = self  # the payer; a ticket without a payer counts as a person of its own
         self.turn = threading.Event()  # set when the ticket is served or sent away
-        self.sent_away = False  # whether it was refused because too many wait
+        self.sent_away = False  # whether the ticket was refused because too many wait
         self.began = 0.0
 
     @property
@@ -113,9 +113,9 @@ class Ticket:
 
 
 class Queue:
-    """Serves `at_once` tickets at a time, one of which may be long, and besides these up to `extra_long` long tickets.
-    `counts_for` seconds after the start of a ticket's work, its place is free for the next ticket: the work goes on and
-    costs nothing more."""
+    """Serves up to `at_once` short tickets and one long ticket at a time, and at most `at_once + extra_long` of both.
+    `counts_for` seconds after a ticket's start, the next ticket gets its place; the ticket's work goes on and costs
+    nothing more."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Queue:
     ):
         self.at_once, self.extra_long, self.counts_for = at_once, extra_long, counts_for
         self.capacity, self.of_key = capacity, of_key
-        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, other code charges the time
+        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, `leave` charges no time
         self.line: list[Ticket] = []  # the waiting tickets, in the order of service
         self.at_work: list[Ticket] = []
         self._ordered = -math.inf  # the time at which `line` was last sorted
@@ -200,27 +200,29 @@ class Queue:
             self._serve_next()  # a ticket at work may no longer occupy its place
             if ticket not in self.line:
                 return 0, 0
-            earlier = [other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long]
+            earlier_tickets = [
+                other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long
+            ]
             other_people = {
                 other.person
-                for other in (*self._occupying(ticket.is_long), *earlier)
+                for other in (*self._occupying(ticket.is_long), *earlier_tickets)
                 if other.person != ticket.person
                 and (
                     other.visitor.person or not other.visitor.address or other.visitor.address != ticket.visitor.address
                 )
             }
-            return 1 + len(earlier), min(len(other_people), 1 + len(earlier))
+            return 1 + len(earlier_tickets), min(len(other_people), 1 + len(earlier_tickets))
 
     def _serve_next(self) -> None:
         """Serves tickets while there are free places."""
         if len(self.line) <= FEW or self.costs.clock() - self._ordered >= FRESH:
             self._order()
-        while ready := self._next():
-            self.line.remove(ready)
-            self.at_work.append(ready)
-            ready.began = self.costs.clock()
-            self.costs.charge(ready.payer, ready.seconds)  # the estimate, until the cost is known
-            ready.turn.set()
+        while ticket := self._next():
+            self.line.remove(ticket)
+            self.at_work.append(ticket)
+            ticket.began = self.costs.clock()
+            self.costs.charge(ticket.payer, ticket.seconds)  # the estimate, until the cost is known
+            ticket.turn.set()
 
     def _next(self) -> Ticket | None:
         free = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
@@ -242,21 +244,18 @@ class Queue:
         self._ordered = self.costs.clock()
         cost: dict[object, float] = {}  # person or network -> cost, including all questions counted so far
 
-        def with_this(name: object, seconds: float) -> float:
+        def add_cost(name: object, seconds: float) -> float:
             if name not in cost:
                 cost[name] = self.costs.cost(name)
             cost[name] += seconds
             return cost[name]
 
         self.line.sort(key=lambda ticket: ticket.finer)
-        own_cost = {ticket: with_this(ticket.person, ticket.seconds) for ticket in self.line}
+        own_cost = {ticket: add_cost(ticket.person, ticket.seconds) for ticket in self.line}
         self.line.sort(key=lambda ticket: (ticket.finer, own_cost[ticket]))
         cost_of_ticket = {
             ticket: max(
-                (
-                    with_this(name, ticket.seconds) / households
-                    for name, households in ledger.path(ticket.payer.address)
-                ),
+                (add_cost(name, ticket.seconds) / households for name, households in ledger.path(ticket.payer.address)),
                 default=own_cost[ticket],
             )
             for ticket in self.line
@@ -286,7 +285,7 @@ def figures() -> Queue:
 
 @cache
 def pages() -> Queue:
-    return Queue(PAGES, kind="pages", of_key=math.inf, counts_for=PAGE)  # a browser may have many tabs
+    return Queue(PAGES, kind="pages", of_key=math.inf, counts_for=PAGE)  # of_key: a browser may have many tabs
 
 
 @cache
@@ -345,21 +344,21 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. Between its pieces the work calls
     `give_way()`, which lets other people's work run, and raises if the asker has left."""
     asker, turn, slice_start = current(), ExitStack(), 0.0
-    line, place = queue, nullcontext()
-    if line is None:
-        line, place = passes(), _long_queue().take(asker.waits)
+    turn_queue, long_place = queue, nullcontext()
+    if turn_queue is None:
+        turn_queue, long_place = passes(), _long_queue().take(asker.waits)
 
     def begin() -> None:
         nonlocal slice_start
         turn.close()
-        turn.enter_context(line.take(asker.waits))
+        turn.enter_context(turn_queue.take(asker.waits))
         slice_start = time.monotonic()
 
     def give_way() -> None:
         asker.stays()
-        if time.monotonic() - slice_start >= SLICE and line.waiting:
+        if time.monotonic() - slice_start >= SLICE and turn_queue.waiting:
             begin()
 
-    with place, turn:
+    with long_place, turn:
         begin()
         yield give_way

@@ -85,11 +85,11 @@ def _lines() -> Iterator[str]:
     yield _metric("memory_limit_bytes", "gauge", "of the container", {"": _memory_limit()})
 
 
-def _metric(name: str, kind: str, words: str, values: Mapping[str, float | None], label: str = "") -> str:
-    lines = [f"# HELP playground_{name} {words}", f"# TYPE playground_{name} {kind}"]
-    for value, number in sorted(values.items()):
-        if number is not None and bool(value) == bool(label):
-            labels = f'{{{label}="{value}"}}' if label else ""
+def _metric(name: str, kind: str, help_text: str, values: Mapping[str, float | None], label: str = "") -> str:
+    lines = [f"# HELP playground_{name} {help_text}", f"# TYPE playground_{name} {kind}"]
+    for label_value, number in sorted(values.items()):
+        if number is not None and bool(label_value) == bool(label):
+            labels = f'{{{label}="{label_value}"}}' if label else ""
             lines.append(f"playground_{name}{labels} {round(number, 3):.16g}")
     return "\n".join(lines) + "\n"
 
@@ -97,12 +97,12 @@ def _metric(name: str, kind: str, words: str, values: Mapping[str, float | None]
 def _is_operator(request: Request) -> bool:
     """Whether the request comes from an operator's address, directly: a proxy would hide the real address."""
     if people.is_behind_proxy(request.scope):
-        direct = DIRECT in request.headers
+        is_direct = DIRECT in request.headers
     else:
-        direct = bool(settings.now().proxies) or not any(name in request.headers for name in PROXIED)
+        is_direct = bool(settings.now().proxies) or not any(name in request.headers for name in PROXIED)
     with suppress(ValueError):
         address = ip_address(request.client.host if request.client else "")
-        return direct and any(address in ip_network(network) for network in settings.now().operators)
+        return is_direct and any(address in ip_network(network) for network in settings.now().operators)
     return False
 
 
@@ -142,7 +142,7 @@ ROUTES: list[Route] = [
 
 
 def _story(request: Request) -> RedirectResponse:
-    """Redirects to the microscope's page, which tells the story."""
+    """Redirects to the microscope's page, which tells the story if the address has the word `story`."""
     words = {name: word for name, word in request.query_params.items() if name in LOOK}
     return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
 

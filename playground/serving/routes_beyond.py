@@ -40,11 +40,11 @@ async def relevance(request: Request) -> Response:
     """The relevance of each token for the answer, through all layers."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        seen = traces.trace(picture, setup, cache_of(person))
-        question = _question(request.query_params, seen)
-        effort.check(seen.vit, seen.grid, RELEVANCE)
+        trace = traces.trace(picture, setup, cache_of(person))
+        question = _question(request.query_params, trace)
+        effort.check(trace.vit, trace.grid, RELEVANCE)
         with queue.turns() as give_way:
-            return matrix(seen.relevance(**question, give_way=give_way).numpy()[None])
+            return matrix(trace.relevance(**question, give_way=give_way).numpy()[None])
 
     return await part(request, make)
 
@@ -58,8 +58,8 @@ async def labels(request: Request) -> Response:
             return JSONResponse({"labels": []})
         c = seen.vit.config  # type: ignore[union-attr]
         shares = c.shares(seen.logits).tolist()
-        order = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
-        return JSONResponse({"labels": [(i, _name(c, i), round(shares[i], 5)) for i in order]})
+        label_numbers = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
+        return JSONResponse({"labels": [(i, _name(c, i), round(shares[i], 5)) for i in label_numbers]})
 
     return await part(request, make)
 
@@ -70,15 +70,15 @@ async def answers(request: Request) -> Response:
     words = request.query_params
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        seen = traces.trace(picture, setup, cache_of(person))
+        trace = traces.trace(picture, setup, cache_of(person))
         if "query" in words:
-            token = seen.token(place(words["query"]))
-            effort.check(seen.vit, seen.grid, seen.layers / 2)
+            token = trace.token(place(words["query"]))
+            effort.check(trace.vit, trace.grid, trace.layers / 2)
             with queue.turns() as give_way:
-                return JSONResponse({"layers": [_likeliest(seen, i, token, give_way) for i in range(seen.layers)]})
-        layer, label = chosen.number(words, "layer", seen.layers), _label(words, seen)
+                return JSONResponse({"layers": [_likeliest(trace, i, token, give_way) for i in range(trace.layers)]})
+        layer, label = chosen.number(words, "layer", trace.layers), _label(words, trace)
         with queue.turn():
-            return matrix(seen.answers(layer)[:, label].numpy()[None])
+            return matrix(trace.answers(layer)[:, label].numpy()[None])
 
     return await part(request, make)
 
@@ -86,9 +86,11 @@ async def answers(request: Request) -> Response:
 def _likeliest(seen: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
     give_way()
     logits = seen.answers(layer)[token]
-    best = logits.topk(min(LIKELIEST, len(logits)))
+    likeliest = logits.topk(min(LIKELIEST, len(logits)))
     c = seen.vit.config  # type: ignore[union-attr]
-    return [(_name(c, i), round(p, 5)) for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
+    return [
+        (_name(c, i), round(p, 5)) for p, i in zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
+    ]
 
 
 async def text(request: Request) -> Response:
@@ -119,15 +121,15 @@ async def patched(request: Request) -> Response:
         source = chosen.compared(words, person)
         if source is None or source[1].model != setup.model:
             raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
-        seen = traces.trace(picture, setup, cache_of(person))
+        trace = traces.trace(picture, setup, cache_of(person))
         donor = traces.trace(*source, cache_of(person))
-        layer = chosen.number(words, "layer", seen.layers)
+        layer = chosen.number(words, "layer", trace.layers)
         patches = {place(words.get("query", "")): place(words.get("there", ""))}
-        effort.check(seen.vit, seen.grid, PATCHING)
+        effort.check(trace.vit, trace.grid, PATCHING)
         with queue.turn():
-            patched = patching.patch(seen, donor, patches, layer)
-        labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(seen.vit, patched)]
-        response = _with_matrix(patched.moved.numpy()[None], labels=labels)
+            patched_trace = patching.patch(trace, donor, patches, layer)
+        labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(trace.vit, patched_trace)]
+        response = _with_matrix(patched_trace.moved.numpy()[None], labels=labels)
         if not source[0].sample:
             response.headers.update(PRIVATE)
         return response
@@ -157,12 +159,12 @@ async def occluded(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import occlusion
 
-        seen = traces.trace(picture, setup, cache_of(person))
-        question, blanking = _question(words, seen), words.get("by", "mean")
+        trace = traces.trace(picture, setup, cache_of(person))
+        question, blanking = _question(words, trace), words.get("by", "mean")
         if blanking not in occlusion.BLANKS:
             raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {blanking[:20]!r}.")
-        effort.check(seen.vit, seen.grid, occlusion.AT_ONCE)
-        most_passes = _most_passes(seen, occlusion.passes_of(seen.grid))
+        effort.check(trace.vit, trace.grid, occlusion.AT_ONCE)
+        most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
         step = chosen.number(words, "step", len(steps))
         cache = worked.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
@@ -174,55 +176,55 @@ async def occluded(request: Request) -> Response:
         def run(step: int) -> OcclusionResult:
             history = result_of(step - 1).known if step else ([], [])
             with queue.turns() as give_way:
-                measured = occlusion.Measured(seen, occlusion.Target(**question), blanking, give_way)
-                measured.known.update(zip(*history, strict=True))
-                *_, state = occlusion.occlusion(measured, steps[step])
-            history = (list(measured.known), list(measured.known.values()))
+                measurement = occlusion.Measured(trace, occlusion.Target(**question), blanking, give_way)
+                measurement.known.update(zip(*history, strict=True))
+                *_, state = occlusion.occlusion(measurement, steps[step])
+            history = (list(measurement.known), list(measurement.known.values()))
             moves = np.array(state.moves)
             return OcclusionResult(
                 state.passes, state.map.flatten().numpy(), state.whole, moves, state.sides, state.nothing, history
             )
 
         result = result_of(step)
-        compared = occlusion.comparable(occlusion.blocks(seen.grid, result.side)) if result.side else []
+        blocks = occlusion.comparable(occlusion.blocks(trace.grid, result.side)) if result.side else []
         header = {
             "passes": result.passes,
             "of": most_passes,
             "steps": len(steps),
             "side": result.side,
-            "blocks": len(compared),
+            "blocks": len(blocks),
         }
-        header |= _blanked(seen, occlusion.Target(**question), result)
-        if len(compared) >= occlusion.FEWEST_BLOCKS:
-            trusted = _tested_by_occlusion(picture, setup, cache, seen, question, blanking, result)
-            header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
+        header |= _blanked(trace, occlusion.Target(**question), result)
+        if len(blocks) >= occlusion.FEWEST_BLOCKS:
+            comparison = _tested_by_occlusion(picture, setup, cache, trace, question, blanking, result)
+            header |= {"foretells": round(comparison.correlation, 4), "random": round(comparison.random, 4)}
         return _with_matrix(result.map[None], **header)
 
     return await part(request, make)
 
 
-def _blanked(seen: Trace, question: occlusion.Target, result: OcclusionResult) -> dict[str, object]:
+def _blanked(trace: Trace, question: occlusion.Target, result: OcclusionResult) -> dict[str, object]:
     """A sentence on how the map was measured, as in a figure; if blanking moves nothing, also the smallest change that
     counts."""
     from playground.figures.drawing import captions  # imported on demand, with matplotlib
 
     method = f"blanked in {captions.sides(result.sides)}"
     if question.label is not None:
-        method += f"; in logits ({captions.margin(seen)})"
+        method += f"; in logits ({captions.margin(trace)})"
     if not result.nothing:
         return {"how": method}
-    least = f"{question.nothing:g} logits" if question.label is not None else captions.percent(question.nothing)
-    return {"how": method, "floor": question.nothing, "unmoved": least}
+    least_change = f"{question.nothing:g} logits" if question.label is not None else captions.percent(question.nothing)
+    return {"how": method, "floor": question.nothing, "unmoved": least_change}
 
 
-def _most_passes(seen: Trace, passes: int) -> int:
+def _most_passes(trace: Trace, passes: int) -> int:
     """The number of passes within MOST_SECONDS."""
-    rows, columns = seen.grid
-    return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
+    rows, columns = trace.grid
+    return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(trace.vit, rows * columns))))
 
 
 def _tested_by_occlusion(
-    picture: Picture, setup: Setup, cache, seen: Trace, question: dict, by: str, result: OcclusionResult
+    picture: Picture, setup: Setup, cache, trace: Trace, question: dict, blanking: str, result: OcclusionResult
 ) -> Foretold:
     """Measures how well relevance predicts occlusion. The trace also keeps the result, for figures of the trace."""
     from playground.analysis import faithfulness
@@ -232,22 +234,24 @@ def _tested_by_occlusion(
     def make() -> Foretold:
         with queue.turns() as give_way:
             return faithfulness.compare(
-                seen, Target(**question), DEFAULT, by, result.side, result.moves.tolist(), give_way
+                trace, Target(**question), DEFAULT, blanking, result.side, result.moves.tolist(), give_way
             )
 
-    key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
-    return faithfulness.remember(seen, Target(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make))
+    key = ("foretells", *question.items(), blanking, result.side, hash(result.moves.tobytes()))
+    return faithfulness.remember(
+        trace, Target(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make)
+    )
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-def _question(words: Mapping[str, str], seen: Trace) -> dict:
+def _question(words: Mapping[str, str], trace: Trace) -> dict:
     """{"label": 3} or {"query": (7, 5)}"""
     if "label" in words:
-        return {"label": _label(words, seen)}
+        return {"label": _label(words, trace)}
     query = place(words.get("query", ""))
-    seen.token(query)  # raises for an unknown token
+    trace.token(query)  # raises for an unknown token
     return {"query": query}
 
 

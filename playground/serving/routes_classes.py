@@ -1,7 +1,7 @@
-"""A class over HTTP: a light page for phones, requests that wait for news, and the actions of the lecturer.
+"""Serves a class over HTTP: a light page for phones, requests that wait for news, and the lecturer's actions.
 
-No request here occupies a thread. A phone waits in one request, which is answered after a change, or after
-WAIT_SECONDS with the same state; then the phone asks again.
+No request here occupies a thread. A phone waits in one request, which is answered after a change, or after WAIT_SECONDS
+with the same state; then the phone asks again.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ async def picture(request: Request) -> Response:
 @changes
 @_refuses
 async def start(request: Request) -> Response:
-    """Starts a class. `root`: the app's address in the lecturer's browser."""
+    """Starts a class. The message's field `root` is the app's address in the lecturer's browser."""
     message = await body(request, SMALL)
     root = message.get("root")
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
@@ -234,8 +234,8 @@ async def _reached(root: str, port: int) -> tuple[str, str]:
         return root, ""
     own_address = await asyncio.to_thread(_own_address)
     if own_address and await asyncio.to_thread(_listens, own_address, port):
-        shown = f"[{own_address}]" if ":" in own_address else own_address
-        return f"http://{shown}:{port}{urlsplit(root).path}", ""
+        host = f"[{own_address}]" if ":" in own_address else own_address
+        return f"http://{host}:{port}{urlsplit(root).path}", ""
     return root, OPENS
 
 

@@ -38,13 +38,13 @@ DOWNLOAD = "download"  # a word of the address: with download=1 the browser save
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # no .html opens as a page of this server
+    is_attachment = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # an .html never opens as a page of this server
 
-    return await _respond(request, lambda: _figure(request, kind, words, keeps, person))
+    return await _respond(request, lambda: _figure(request, kind, words, is_attachment, person))
 
 
 async def _respond(request: Request, work: Callable[[], Response]) -> Response:
-    """Answers with `work()`. Its errors name words of the address, not flags of the command."""
+    """Answers with `work()`. Errors name words of the address, not flags of the command."""
 
     def computed() -> Response:
         try:
@@ -78,8 +78,8 @@ def _names_own(words: dict[str, str]) -> bool:
     return "mine" in words or words.get("with", "").startswith("mine:")
 
 
-def _disposition(name: str, keeps: bool) -> str:
-    return f"{'attachment' if keeps else 'inline'}; filename*=UTF-8''{quote(name, safe='')}"
+def _disposition(name: str, is_attachment: bool) -> str:
+    return f"{'attachment' if is_attachment else 'inline'}; filename*=UTF-8''{quote(name, safe='')}"
 
 
 async def offered(request: Request) -> Response:
@@ -113,8 +113,8 @@ PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
 KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
 TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
-IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # names of PACKS -> titles
-PREVIEW, MOVING_PREVIEW = 960, 640  # dots across
+IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
+PREVIEW, MOVING_PREVIEW = 960, 640  # widths of the previews in dots
 CHOICES = (
     "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",
 )  # fmt: skip
@@ -128,10 +128,10 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     kinds, only_layout = _kinds(subject, view, options), options.get("only")
     kind = _option(options, "kind", kinds)
     layouts = [only_layout] if only_layout else _layouts(subject, view, kind)
-    side_by_side = "compare" if view.get("beside") == "compare" and "compare" in layouts else "convolution"
-    layout = _option(options, "layout", layouts, side_by_side)
+    usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layouts else "convolution"
+    layout = _option(options, "layout", layouts, usual_layout)
     sweeps = _sweeps(description(subject, view, layout))
-    picked = {
+    choices = {
         "kind": kind,
         "table": _option(options, "table", TABLES),
         "layout": layout,
@@ -143,7 +143,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "held": _option(options, "held", HELD),
         "pack": _option(options, "pack", PACKS),
     }
-    spec, suffix = _file(subject, view, picked, options.get("theme", "light"))
+    spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
         "offers": {
             "kind": _titled(kinds, KINDS),
@@ -155,7 +155,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "held": _titled(HELD, HELD),
             "pack": _titled(PACKS, IN_BITS),
         },
-        "chosen": picked,
+        "chosen": choices,
         "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
         "preview": address(subject, *_preview(subject, view, spec, suffix)),
         "command": again(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
@@ -175,8 +175,8 @@ def _request(words: Mapping[str, str], person: Person | None) -> tuple[Shown, di
 def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
     """The size of the interactive file for these words; takes some seconds."""
     subject, view, options = _request(words, person)
-    picked = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACKS)}
-    return figure_files.size_sentence(subject, _file(subject, view, picked, options.get("theme", "light"))[0], person)
+    choices = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACKS)}
+    return figure_files.size_sentence(subject, _file(subject, view, choices, options.get("theme", "light"))[0], person)
 
 
 def _file(subject: Shown, view: Mapping[str, str], options: Mapping, theme: str) -> tuple[Spec, str]:
@@ -188,7 +188,7 @@ def _file(subject: Shown, view: Mapping[str, str], options: Mapping, theme: str)
         return figure_files.beginning(spec), "html"
     if options["kind"] == "numbers":
         return description(subject, view, options["layout"]), options["table"]
-    look = {
+    look_fields = {
         "purpose": options["purpose"],
         "theme": "dark" if options["background"] == "dark" else "light",
         "transparent": options["background"] == "transparent",
@@ -196,8 +196,8 @@ def _file(subject: Shown, view: Mapping[str, str], options: Mapping, theme: str)
         "footer": options["footer"],
     }
     if options["kind"] == "webp":
-        look["sweep"] = options["sweep"]
-    return description(subject, view, options["layout"], **look), options["kind"]
+        look_fields["sweep"] = options["sweep"]
+    return description(subject, view, options["layout"], **look_fields), options["kind"]
 
 
 def _kinds(subject: Shown, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
@@ -219,23 +219,25 @@ def _kinds(subject: Shown, view: Mapping[str, str], options: Mapping[str, str]) 
 def _layouts(subject: Shown, view: Mapping[str, str], kind: str) -> list[str]:
     """The layouts that can show this view; for animations, the layouts that can be animated. Grids are left out,
     because Export can't choose rows and columns."""
-    possible, trouble = [], None
-    for layout, shape in LAYOUTS.items():
-        if not shape.offered or ("other_image" in shape.uses and subject.compared is None):
+    possible_layouts, last_error = [], None
+    for layout, layout_record in LAYOUTS.items():
+        if not layout_record.offered or ("other_image" in layout_record.uses and subject.compared is None):
             continue
         try:
             spec = description(subject, view, layout)
-            shape.check(spec)
+            layout_record.check(spec)
         except PlaygroundError as error:
-            trouble = error
+            last_error = error
             continue
-        if shape.patch_by_patch and (spec.way.coloured or len({traces.grid(*pair) for pair in subject.pairs}) > 1):
+        if layout_record.patch_by_patch and (
+            spec.way.coloured or len({traces.grid(*pair) for pair in subject.pairs}) > 1
+        ):
             continue
         if kind != "webp" or _sweeps(spec):
-            possible.append(layout)
-    if not possible and trouble:
-        raise trouble
-    return possible
+            possible_layouts.append(layout)
+    if not possible_layouts and last_error:
+        raise last_error
+    return possible_layouts
 
 
 def _sweeps(spec: Spec) -> list[str]:
@@ -253,26 +255,26 @@ def _sweeps(spec: Spec) -> list[str]:
 
 def _preview(subject: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
     """The figure in low resolution; for interactive files and tables, a still of the same view."""
-    across = MOVING_PREVIEW if spec.sweep else PREVIEW
+    width_dots = MOVING_PREVIEW if spec.sweep else PREVIEW
     if kind == "html":
         spec = description(subject, view, "head", theme=spec.theme)
-    return replace(spec, dpi=max(10, round(across / spec.made_for.width))), "webp" if spec.sweep else "png"
+    return replace(spec, dpi=max(10, round(width_dots / spec.made_for.width))), "webp" if spec.sweep else "png"
 
 
 def address(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    private = subject.private and shapes.of(spec).of_pictures
+    is_private = subject.private and shapes.of(spec).of_pictures
     words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",
-        "method": "GET" if kind in figure_files.STILL_KINDS and not private else "POST",
+        "method": "GET" if kind in figure_files.STILL_KINDS and not is_private else "POST",
     }
 
 
-def _option(chosen_options: Mapping[str, str], name: str, options: Iterable[str], usual: str = "") -> str:
+def _option(chosen_options: Mapping[str, str], name: str, options: Iterable[str], usual_option: str = "") -> str:
     """The chosen option if it still exists; else the usual one, or the first."""
     options = list(options)
-    return next((option for option in (chosen_options.get(name), usual) if option in options), options[0])
+    return next((option for option in (chosen_options.get(name), usual_option) if option in options), options[0])
 
 
 def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str, str]]:
@@ -283,11 +285,11 @@ def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str,
 # somebody's own picture the preview shows the default picture.
 
 ANY = "One patch of this picture, and where it looks. Open it, and point at any other patch."
-ACROSS = 1200  # dots
+ACROSS = 1200  # dots: the width of a link's preview
 
 
 def preview_tags(words: Mapping[str, str], root: str) -> str:
-    """The tags for the words of an address; `root` is the app's public address."""
+    """The <meta> tags for a link with these words. `root` is the app's public address."""
     place, view = chosen.read_address(words)
     is_own = "mine" in place or place.get("with", "").startswith("mine:")
     try:
@@ -307,13 +309,13 @@ def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[S
 
 
 def preview_meta(subject: Shown, spec: Spec, image: str) -> str:
-    """The tags; `image` is a public address."""
+    """The <meta> tags of a preview. `image` is the public address of the figure."""
     sample = named(subject.picture.name)
     sentence = sample.hint if spec.query is None and _opens(subject, spec) else ANY
-    place = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
+    place_words = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
     properties = {
         "og:site_name": "Attention Playground", "og:type": "website", "og:image": image,
-        "og:title": f"{sample.title} · {plain_name(subject.setup.model)}{place}", "og:description": sentence,
+        "og:title": f"{sample.title} · {plain_name(subject.setup.model)}{place_words}", "og:description": sentence,
         "twitter:card": "summary_large_image",
     }  # fmt: skip
     return "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in properties.items())
@@ -321,5 +323,5 @@ def preview_meta(subject: Shown, spec: Spec, image: str) -> str:
 
 def _opens(subject: Shown, spec: Spec) -> bool:
     """Whether the view is the picture's opening view, to which its hint belongs."""
-    opens = chosen.opening_view(subject.picture.name, subject.setup)
-    return {"layer": str(spec.layer), "head": str(spec.head)} == opens if opens else spec.layer is None
+    opening_view = chosen.opening_view(subject.picture.name, subject.setup)
+    return {"layer": str(spec.layer), "head": str(spec.head)} == opening_view if opening_view else spec.layer is None

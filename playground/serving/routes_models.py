@@ -33,18 +33,19 @@ PREVIEW_WIDTH = 168  # pixels: the width of a preview
 
 
 def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
-    """The picture under a heat map: the row of weights at which the picture opens in this model."""
+    """The picture under a heat map of one row of weights: that of the layer, head and patch with which the picture
+    opens."""
     from playground.tracing import Trace
 
     setup = Setup(model, chosen.detail(picture.sample_name, model))
     view = chosen.opening_view(picture.sample_name, setup)
     layers = [int(view["layer"])] if view else None
-    seen = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # no forward pass if a pack was made ahead
-    row = seen.row(next(iter(seen.record)), int(view.get("head", 0)), start_patch(picture.name, seen.grid))
-    patches = seen.on_grid(row).numpy()
+    trace = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # no forward pass if a pack was made ahead
+    row = trace.row(next(iter(trace.record)), int(view.get("head", 0)), start_patch(picture.name, trace.grid))
+    weights = trace.on_grid(row).numpy()
     image = picture.image.resize((PREVIEW_WIDTH, round(PREVIEW_WIDTH * picture.image.height / picture.image.width)))
-    shares = Image.fromarray(light.shares(patches, light.exposure(patches)).astype(np.float32))
-    return Image.fromarray(light.heat(np.asarray(image), np.asarray(shares.resize(image.size, Image.NEAREST))))
+    share_image = Image.fromarray(light.shares(weights, light.exposure(weights)).astype(np.float32))
+    return Image.fromarray(light.heat(np.asarray(image), np.asarray(share_image.resize(image.size, Image.NEAREST))))
 
 
 LONGEST_SEARCH = 80  # letters
@@ -100,9 +101,9 @@ async def ask(request: Request) -> Response:
     name = _name(request)
 
     def work() -> Response:
-        if (coming := asks(people.key_of(request), name)) is None:
+        if (download := asks(people.key_of(request), name)) is None:
             raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
-        return _progress_of(coming)
+        return _progress_of(download)
 
     return await answer(request, work)
 
@@ -119,7 +120,7 @@ async def leave(request: Request) -> Response:
 
 
 def _name(request: Request) -> str:
-    return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer one
+    return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer name
 
 
 def _progress_of(download: Fetching) -> Response:
@@ -131,7 +132,8 @@ def _arrived_progress() -> Response:
 
 
 def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | None) -> Response:
-    """`arrived`: all bytes are here and the model is loading. `over`: it can be shown, or `trouble` says why not."""
+    """`arrived`: all bytes are here and the model is loading. `over`: the model can be shown, or `trouble` says why
+    not."""
     progress = {"bytes": count, "total": total, "arrived": arrived, "over": over, "trouble": trouble}
     return JSONResponse(progress, headers=PRIVATE)
 
@@ -145,7 +147,7 @@ ROUTES = [
 ]
 
 
-# A thread downloads a model for all people who wait for this model, whose pages ask repeatedly for the progress. The
+# One thread downloads a model for all people who wait for it. Their pages ask for the progress again and again. The
 # download stops when nobody waits for the model any more.
 
 log = logging.getLogger("playground")
@@ -174,7 +176,7 @@ class Fetching:
             models.load(self.names[0])
         except PlaygroundError as error:
             self.trouble = str(error)
-        except Exception:  # from the hub, pip or a weights file: a page waits for the answer
+        except Exception:  # an error of the hub, of pip or of a weights file
             if self.people_waiting:
                 log.exception("fetching %s", self.names)
                 self.trouble = f"{self.names[0]} could not be fetched; the server's log says why."
@@ -185,7 +187,7 @@ class Fetching:
 
     def _report(self) -> type:
         """A class like tqdm's progress bar, whose instances write their progress into this Fetching."""
-        coming = self
+        download = self
 
         class Report:
             def __init__(self, *_, total: float | None = None, initial: float = 0, **__):
@@ -200,8 +202,8 @@ class Fetching:
 
             def update(self, n: float | None = 1) -> None:
                 self.n += n or 0
-                coming.bytes, coming.total = int(self.n), int(self.total or 0)
-                if coming.people_waiting == 0:
+                download.bytes, download.total = int(self.n), int(self.total or 0)
+                if download.people_waiting == 0:
                     raise Left
 
             def __getattr__(self, _):  # set_description and other methods of a bar
@@ -215,19 +217,19 @@ class Fetching:
 
 
 def begin_fetching(*names: str) -> Fetching:
-    """Starts or joins a download; the first of these models is loaded afterwards."""
+    """Starts the download of these models, or joins the one in progress. Then the first of the models is loaded."""
     with _lock:
-        coming = _under_way.get(names)
-        new = coming is None or coming.people_waiting == 0
-        if new:
-            coming = _under_way[names] = Fetching(*names)
-        coming.people_waiting += 1
-    if new:
-        threading.Thread(target=coming._work, name="fetching", daemon=True).start()
-    return coming
+        download = _under_way.get(names)
+        is_new = download is None or download.people_waiting == 0
+        if is_new:
+            download = _under_way[names] = Fetching(*names)
+        download.people_waiting += 1
+    if is_new:
+        threading.Thread(target=download._work, name="fetching", daemon=True).start()
+    return download
 
 
-# A person waits for one model at a time. A person who does not ask for its progress within STILL_WAITS has left.
+# A person waits for one model at a time. A person whose page does not ask for the progress within STILL_WAITS has left.
 
 
 STILL_WAITS = 5.0  # seconds
@@ -258,21 +260,21 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
             for visitor, waiter in _waiters.items()
             if visitor != key and not waiter.coming.over
         }
-        of_network = list(networks_by_model.values()).count(network)
+        network_count = list(networks_by_model.values()).count(network)
         count = len(networks_by_model)
-        if name not in networks_by_model and (count >= MODELS or (network and of_network >= MODELS - 1)):
+        if name not in networks_by_model and (count >= MODELS or (network and network_count >= MODELS - 1)):
             refused["models"] += 1
             raise PlaygroundError(
                 f"{count} models are on their way to this server already: try again when one of them is here."
             )
         if waiter:
             _leave(key)
-        coming = begin_fetching(*models.fetched_with(name))
+        download = begin_fetching(*models.fetched_with(name))
         is_first = not _waiters
-        _waiters[key] = Waiter(name, network, coming, _clock())
+        _waiters[key] = Waiter(name, network, download, _clock())
         if is_first:
             threading.Thread(target=_watch, name="waiters", daemon=True).start()
-    return coming
+    return download
 
 
 def asks(key: str | None, name: str) -> Fetching | None:

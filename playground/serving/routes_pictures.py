@@ -95,11 +95,11 @@ ROUTES = [
 
 LARGEST = 32 * MB  # most bytes of one file, as in open_image
 PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # most seconds between two pieces of a file, and for the whole file
-STEP = 2**18  # a sender of fewer bytes within SLOW_SECONDS counts as slow
+STEP = 2**18  # bytes: a sender of fewer within SLOW_SECONDS counts as slow
 SLOW_SECONDS = 4.0
 LOOK_AGAIN = 0.1  # seconds between two looks for room
 
-FULL = {  # whose limit is reached (Room.trouble in ledger.py) -> the sentence for the person
+FULL = {  # result of Room.trouble (ledger.py) -> the sentence for the person
     "key": "Too many of your pictures are on their way: wait until one has come, then bring the next.",
     "network": "So many pictures are on their way from your network that there is no room for one more: try again.",
     "everybody": "So many pictures are on their way that there is no room for one more: try again.",
@@ -114,7 +114,7 @@ class Delivery:
         self._limit, self.visitor = limit, visitor
         self.pieces: list[bytes] = []
         self.bytes = 0
-        self.brisk = time.monotonic()  # the time at which the last STEP was complete
+        self.brisk = time.monotonic()  # the time at which the latest STEP bytes were complete
         self.waits = False  # whether the upload waits for room in `ledger.uploads`
 
     def take(self, piece: bytes) -> None:
@@ -136,23 +136,23 @@ class Delivery:
 under_way: set[Delivery] = set()
 _beyond: Delivery | None = None  # the only upload that may exceed the limit of `ledger.uploads`, to finish
 _looked = 0.0  # time of the last search for slow uploads
-_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock around each upload
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock around an upload
 
 
 async def read_body(request: Request) -> bytes:
     """Reads a request's body, one upload of each person at a time. Raises Refused with the reason if it fails."""
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
-    asking = visitor(request)
-    turn = _turns.setdefault(asking.person, asyncio.Lock())
-    with ledger.files.holding(asking) as trouble:
+    asker = visitor(request)
+    person_lock = _turns.setdefault(asker.person, asyncio.Lock())
+    with ledger.files.holding(asker) as trouble:
         if trouble:
             if trouble == "everybody":
-                _end_the_slowest(ledger.files.by)  # makes room for a second try
+                _end_the_slowest(ledger.files.by)  # so that the person's next try finds room
             raise Refused(FULL[trouble], 503)
         try:
-            async with turn:
-                return await _read_all(request, asking)
+            async with person_lock:
+                return await _read_all(request, asker)
         except TimeoutError:
             raise Refused("The file stalled on its way: try again.", 408) from None
         except ClientDisconnect:
@@ -164,9 +164,9 @@ def _may_fit(length: str) -> bool:
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
 
 
-async def _read_all(request: Request, asking: Visitor) -> bytes:
+async def _read_all(request: Request, asker: Visitor) -> bytes:
     async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as exits:
-        delivery = Delivery(limit, asking)
+        delivery = Delivery(limit, asker)
         under_way.add(delivery)
         exits.callback(delivery.leave)
         stream = aiter(request.stream())
@@ -183,7 +183,8 @@ async def _read_all(request: Request, asking: Visitor) -> bytes:
 
 
 async def _find_room(delivery: Delivery, count: int, exits: AsyncExitStack) -> None:
-    """Waits for room. All uploads together could reach the limit unfinished, so one at a time may exceed it."""
+    """Waits for room for `count` more bytes. All uploads together could fill the room before any of them is complete,
+    so one upload at a time may exceed the limit."""
     global _beyond
     while delivery is not _beyond and ledger.uploads.trouble(delivery.visitor, count):
         delivery.waits = True
@@ -211,8 +212,8 @@ def _end_the_slowest(holdings: ledger.Holdings) -> None:
     if now - _looked < LOOK_AGAIN:
         return
     _looked = now
-    slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
-    if slow:
+    slow_deliveries = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
+    if slow_deliveries:
         ledger.refused["uploads"] += 1
-        slowest = max(slow, key=lambda delivery: (holdings.above(delivery.visitor.address), -delivery.brisk))
+        slowest = max(slow_deliveries, key=lambda delivery: (holdings.above(delivery.visitor.address), -delivery.brisk))
         slowest.end()

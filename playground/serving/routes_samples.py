@@ -26,30 +26,30 @@ def address() -> str:
 
 
 @cache
-def edition(listed_samples: tuple[Sample, ...], real: bool) -> str:
+def edition(listed_samples: tuple[Sample, ...], has_real: bool) -> str:
     """A digest of everything on which the list depends: the samples on this machine, and the models they open in."""
-    made_of = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), real, __version__)
-    return sha256(repr(made_of).encode()).hexdigest()[:16]
+    inputs = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), has_real, __version__)
+    return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
 async def everything(request: Request) -> Response:
     def work() -> Response:
-        present_samples, real = samples(), models.has_real()
-        if request.path_params["edition"] != edition(present_samples, real):
+        present_samples, has_real = samples(), models.has_real()
+        if request.path_params["edition"] != edition(present_samples, has_real):
             raise Refused("This page is older than the server: reload it.", 410)
-        return Response(listed(present_samples, real), media_type="application/json", headers=FOREVER)
+        return Response(listed(present_samples, has_real), media_type="application/json", headers=FOREVER)
 
     return await answer(request, work)
 
 
 @cache
-def listed(listed_samples: tuple[Sample, ...], real: bool) -> bytes:
+def listed(listed_samples: tuple[Sample, ...], has_real: bool) -> bytes:
     listing = {
         "samples": [look(sample) for sample in listed_samples],
-        "own": {"model": models.REAL if real else models.default(), "detail": 1},
+        "own": {"model": models.REAL if has_real else models.default(), "detail": 1},
         "ours": list(models.OURS),
         "real": {
-            "model": models.REAL, "title": plain_name(models.REAL), "here": real,
+            "model": models.REAL, "title": plain_name(models.REAL), "here": has_real,
             "may_fetch": models.may_fetch(models.REAL), "megabytes": models.megabytes(models.REAL),
             "with_photographs": True,
         },
@@ -58,7 +58,7 @@ def listed(listed_samples: tuple[Sample, ...], real: bool) -> bytes:
 
 
 def look(sample: Sample) -> dict:
-    """A sample's entry in the strip, before it is chosen."""
+    """The record of a sample in the list."""
     setup = chosen.usual_setup(sample.name)
     view = {key: int(word) for key, word in chosen.opening_view(sample.name, setup).items()}
     image = Image.open(sample.path)

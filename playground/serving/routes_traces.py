@@ -30,7 +30,7 @@ from playground.serving.traces import Setup
 
 MOST_LAYERS = 64  # layers in one answer
 MOST_HEADS = 64
-MOST_FLOWS = 1400  # number of tokens up to which all rollouts are sent together; lens/features.js has it too
+MOST_FLOWS = 1400  # number of tokens up to which all rollouts are sent together; lens/features.js has the same number
 LARGEST_FLOAT16 = 65504  # the largest float16
 BINARY = "application/octet-stream"
 
@@ -49,11 +49,11 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
     """The description of a trace, which the browser needs before it asks for numbers."""
     if picture.sample:
         sample = named(picture.name)
-        shown = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
-        shown |= {"title": picture.name, "sample": picture.name}
+        fields = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
+        fields |= {"title": picture.name, "sample": picture.name}
     else:
-        shown = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}
-    coarse = traces.first_look(picture, setup, cache_of(person))
+        fields = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}
+    coarse_setup = traces.first_look(picture, setup, cache_of(person))
     grids = [
         {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail, first=False)))}
         for detail in models.details(setup.model)
@@ -70,10 +70,10 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "cut": list(setup.cut),
         "grid": list(traces.grid(picture, setup)),
         "grids": grids,
-        "first": coarse is not None,  # whether a coarser trace, shown first, saves time
+        "first": coarse_setup is not None,  # whether a coarser trace, shown first, saves time
         "suits": setup.model == chosen.usual_setup(picture.sample_name).model,
         "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
-        "picture": {"id": picture.id, **shown},
+        "picture": {"id": picture.id, **fields},
         "text": own_models.text_tower(setup.model) is not None,
         "private": not picture.sample,
     }
@@ -116,10 +116,10 @@ async def features(request: Request) -> Response:
     """Every token's vector after a layer, as float16."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        seen = traces.trace(picture, setup, cache_of(person))
-        layer = chosen.number(request.query_params, "layer", seen.layers)
+        trace = traces.trace(picture, setup, cache_of(person))
+        layer = chosen.number(request.query_params, "layer", trace.layers)
         with queue.turn():
-            return matrix(seen.features(layer).numpy())
+            return matrix(trace.features(layer).numpy())
 
     return await part(request, make)
 
@@ -128,13 +128,13 @@ async def flows(request: Request) -> Response:
     """The rollout of every token, or of one: `query=7,5` or the name of a prefix token."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        seen, query = traces.trace(picture, setup, cache_of(person)), request.query_params.get("query")
-        if query is None and seen.tokens > MOST_FLOWS:
-            raise Refused(f"The rollout of all {seen.tokens} tokens is too much to send: lock a patch.")
+        trace, query = traces.trace(picture, setup, cache_of(person)), request.query_params.get("query")
+        if query is None and trace.tokens > MOST_FLOWS:
+            raise Refused(f"The rollout of all {trace.tokens} tokens is too much to send: lock a patch.")
         with queue.turns() as give_way:
             if query is None:
-                return matrix(seen.rollout(give_way=give_way).numpy())
-            return matrix(seen.rollout(place(query), give_way).numpy()[None])
+                return matrix(trace.rollout(give_way=give_way).numpy())
+            return matrix(trace.rollout(place(query), give_way).numpy()[None])
 
     return await part(request, make)
 
@@ -157,10 +157,10 @@ async def names(request: Request) -> Response:
     """What each head of a layer does on average over the picture."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        seen = traces.trace(picture, setup, cache_of(person))
-        layer = chosen.number(request.query_params, "layer", seen.layers)
+        trace = traces.trace(picture, setup, cache_of(person))
+        layer = chosen.number(request.query_params, "layer", trace.layers)
         cache = traces.names_of_samples() if picture.sample else person.names
-        return JSONResponse({"heads": cache.get((picture.id, setup, layer), lambda: traces.measure(seen, layer))})
+        return JSONResponse({"heads": cache.get((picture.id, setup, layer), lambda: traces.measure(trace, layer))})
 
     return await part(request, make)
 
@@ -173,14 +173,14 @@ async def moved(request: Request) -> Response:
         from playground.analysis import cutting
 
         query = place(request.query_params.get("query", ""))
-        uncut = traces.trace(picture, replace(setup, cut=(), other=""), cache_of(person))
+        uncut_trace = traces.trace(picture, replace(setup, cut=(), other=""), cache_of(person))
         if traces.puts(setup):
-            return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut, query)})
+            return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut_trace, query)})
         with queue.turns() as give_way:
             try:
-                effect = cutting.moved_beside_controls(uncut, setup.cut, query, give_way)
+                effect = cutting.moved_beside_controls(uncut_trace, setup.cut, query, give_way)
             except PlaygroundError as error:  # no other patches have as much attention
-                return JSONResponse({"by": cutting.moved(uncut, setup.cut, query), "says": str(error)})
+                return JSONResponse({"by": cutting.moved(uncut_trace, setup.cut, query), "says": str(error)})
         return JSONResponse({"by": effect.by, "times": effect.times, "attention": effect.attention})
 
     return await part(request, make)
@@ -193,11 +193,11 @@ async def story_row(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         import torch
 
-        words, seen = request.query_params, traces.trace(picture, setup, cache_of(person))
-        layer, head = chosen.number(words, "layer", seen.layers), chosen.number(words, "head", seen.heads)
-        i, rows = seen.token(place(words.get("query", ""))), []
+        words, trace = request.query_params, traces.trace(picture, setup, cache_of(person))
+        layer, head = chosen.number(words, "layer", trace.layers), chosen.number(words, "head", trace.heads)
+        i, rows = trace.token(place(words.get("query", ""))), []
         with queue.turn():
-            q, k = seen.record[layer].q[head], seen.record[layer].k[head]
+            q, k = trace.record[layer].q[head], trace.record[layer].k[head]
             for some_q, some_k in ((q, k), (q.half().float(), k.half().float())):
                 scores = some_q[i] @ some_k.T
                 rows.append((scores / q.shape[-1] ** 0.5).softmax(-1).tolist())
@@ -207,7 +207,8 @@ async def story_row(request: Request) -> Response:
 
 
 async def changed_labels(request: Request) -> Response:
-    """The labels whose probabilities change with another scale in the whole pass: (before, after) of each."""
+    """The labels whose probabilities change with another scale in the whole pass, each with its probability before and
+    after."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis.scale import changed

@@ -29,8 +29,8 @@ def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
     """A module whose default export mounts the component, and whose export `styles` is the CSS of the stylesheets
     named; for `mounts` see bundle.py."""
     css = stylesheet(*styles) if styles else ""
-    quoted = css.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
-    return f"{drawing(entry, mounts)}\nexport const styles = `{quoted}`;\n"
+    escaped_css = css.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
+    return f"{drawing(entry, mounts)}\nexport const styles = `{escaped_css}`;\n"
 
 
 @lru_cache(KEPT)

@@ -12,9 +12,9 @@ PLAYGROUND_OPERATORS addresses and networks from which /metrics may be read; def
 PLAYGROUND_USER_HEADER  the header in which one of these proxies names who has logged in, such as X-Forwarded-User
 PLAYGROUND_LOG       "json": a line of JSON for each event; default: "text"
 PLAYGROUND_COMPUTE   "browser": a browser runs models on its owner's photographs, where it can; default: "server"
-PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
+PLAYGROUND_DEVICE    cpu, cuda or mps; default: the fastest that this machine has
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
-PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200
+PLAYGROUND_CACHE_MB  three limits, for models, the samples' traces and the uploads' traces; default 3000 600 1200
 """
 
 from __future__ import annotations
@@ -66,44 +66,45 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         "MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "HOSTS", "COMPUTE", "PROXIES", "OPERATORS",
         "USER_HEADER", "LOG",
     )  # fmt: skip
-    text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
-    models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
+    texts = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
+    model_mb, sample_mb, upload_mb = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
     return Settings(
-        models=tuple(text["MODELS"].split()) or None,
-        models_dir=text["MODELS_DIR"] or None,
-        open=_yes("OPEN", text["OPEN"], True),
-        offline=_yes("OFFLINE", text["OFFLINE"], False),
-        framed_by=_sites(text["FRAMED_BY"]),
-        hosts=_host_names(text["HOSTS"]),
-        device=text["DEVICE"] or None,
-        compute=_one_of("COMPUTE", text["COMPUTE"], ("server", "browser")),
-        proxies=_networks("PROXIES", text["PROXIES"]),
-        operators=_networks("OPERATORS", text["OPERATORS"]) or Settings.operators,
-        user_header=_header("USER_HEADER", text["USER_HEADER"]),
-        log=_one_of("LOG", text["LOG"], ("text", "json")),
+        models=tuple(texts["MODELS"].split()) or None,
+        models_dir=texts["MODELS_DIR"] or None,
+        open=_yes("OPEN", texts["OPEN"], True),
+        offline=_yes("OFFLINE", texts["OFFLINE"], False),
+        framed_by=_sites(texts["FRAMED_BY"]),
+        hosts=_host_names(texts["HOSTS"]),
+        device=texts["DEVICE"] or None,
+        compute=_one_of("COMPUTE", texts["COMPUTE"], ("server", "browser")),
+        proxies=_networks("PROXIES", texts["PROXIES"]),
+        operators=_networks("OPERATORS", texts["OPERATORS"]) or Settings.operators,
+        user_header=_header("USER_HEADER", texts["USER_HEADER"]),
+        log=_one_of("LOG", texts["LOG"], ("text", "json")),
         at_once=at_once,
-        model_mb=models,
-        sample_mb=samples,
-        upload_mb=uploads,
+        model_mb=model_mb,
+        sample_mb=sample_mb,
+        upload_mb=upload_mb,
     )
 
 
 def _sites(text: str) -> tuple[str, ...]:
     sites = tuple(text.split())
-    if wrong := next((site for site in sites if not re.fullmatch(r"https?://[\w.*:-]+", site)), None):
+    if wrong_site := next((site for site in sites if not re.fullmatch(r"https?://[\w.*:-]+", site)), None):
         raise PlaygroundError(
-            f"PLAYGROUND_FRAMED_BY is sites such as https://huggingface.co, with spaces between; given was {wrong!r}."
+            f"PLAYGROUND_FRAMED_BY is sites such as https://huggingface.co, with spaces between; "
+            f"given was {wrong_site!r}."
         )
     return sites
 
 
 def _host_names(text: str) -> tuple[str, ...]:
     names = tuple(text.lower().split())
-    if wrong := next((name for name in names if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", name)), None):
+    if wrong_name := next((name for name in names if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", name)), None):
         raise PlaygroundError(
             "PLAYGROUND_HOSTS is names such as attention.example.org, without a port and with spaces between; "
-            f"given was {wrong!r}."
+            f"given was {wrong_name!r}."
         )
     return names
 

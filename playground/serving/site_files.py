@@ -100,36 +100,42 @@ def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
 
 
 def cards(names: Sequence[str]) -> dict[str, dict]:
-    """{model: …} in the form that shell/workersource.js reads."""
-    described = {}
+    """The record of each model, in the form that shell/workersource.js reads."""
+    records = {}
     for name in names:
         patch, size = models.cut(name)
-        native = [side // patch for side in size]
-        details = [finer for finer in models.details(name) if math.prod(native) * finer**2 <= MOST_PATCHES]
-        fields = {"grid": native, "first": FIRST_GRIDS.get(name), "details": details}
-        described[name] = engine_file.card(models.load(name)) | fields
-    return described
+        native_grid = [side // patch for side in size]
+        details = [detail for detail in models.details(name) if math.prod(native_grid) * detail**2 <= MOST_PATCHES]
+        fields = {"grid": native_grid, "first": FIRST_GRIDS.get(name), "details": details}
+        records[name] = engine_file.card(models.load(name)) | fields
+    return records
 
 
 def write_samples(folder: Folder, photographs: Path | None, model: str, named_samples: Collection[str] | None) -> dict:
     """Writes the samples and returns their list for the browser; the page opens with the first. `photographs`: a folder
     of the owner's pictures, which come first and are shown in `model`. `named_samples`: the samples for which the names
     of heads are written; None means all samples."""
-    shipped = samples()
-    ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.all_layers(ahead)) is not None}
-    listing = json.loads(routes_samples.listed(shipped, models.has_real()))
+    shipped_samples = samples()
+    data_of_pack = {
+        sample_pack: data
+        for sample_pack in prepared.all_packs()
+        if (data := prepared.all_layers(sample_pack)) is not None
+    }
+    listing = json.loads(routes_samples.listed(shipped_samples, models.has_real()))
     del listing["real"], listing["own"]  # the browser adds these two fields itself
-    for sample, record in zip(shipped, listing["samples"], strict=True):
+    for sample, record in zip(shipped_samples, listing["samples"], strict=True):
         picture = pictures.sample(sample.name)
         record |= _picture(folder, sample.name, picture.jpeg, picture.size)
-        packs_of_sample = {ahead: data for ahead, data in ready.items() if ahead.sample == sample}
+        packs_of_sample = {
+            sample_pack: data for sample_pack, data in data_of_pack.items() if sample_pack.sample == sample
+        }
         wants_names = named_samples is None or sample.name in named_samples
         record["prepared"] = {
-            f"{ahead.model} {ahead.detail}": _layers(
-                folder, ahead.name, data, _opening(sample, ahead),
-                _names(_full_trace(data, ahead.model, picture.image)) if wants_names else None,
+            f"{sample_pack.model} {sample_pack.detail}": _layers(
+                folder, sample_pack.name, data, _opening(sample, sample_pack),
+                _names(_full_trace(data, sample_pack.model, picture.image)) if wants_names else None,
             )
-            for ahead, data in packs_of_sample.items()
+            for sample_pack, data in packs_of_sample.items()
         }  # fmt: skip
     own_records = (
         [_photograph(folder, file, model, named_samples is None) for file in _pictures_in(photographs)]
@@ -148,29 +154,33 @@ def _pictures_in(place: Path) -> list[Path]:
     return files
 
 
-def _photograph(folder: Folder, file: Path, model: str, named: bool) -> dict:
+def _photograph(folder: Folder, file: Path, model: str, with_names: bool) -> dict:
     """The record of an owner's photograph as a sample. It opens at the best moment that analysis/moments.py finds."""
     image = open_image(file)
     vit = models.load(model)
-    seen = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
-    best = best_moments(seen)[0]
-    row, column = divmod(best.patches[0], seen.grid[1])
+    photo_trace = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
+    best_moment = best_moments(photo_trace)[0]
+    row, column = divmod(best_moment.patches[0], photo_trace.grid[1])
     name = "mine-" + (re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "picture")
-    shown = image.copy()
-    shown.thumbnail((pictures.SHOWN_SIDE, pictures.SHOWN_SIDE))
+    screen_image = image.copy()
+    screen_image.thumbnail((pictures.SHOWN_SIDE, pictures.SHOWN_SIDE))
     return {
         "name": name,
         "title": re.sub(r"[_\s]+", " ", file.stem).strip(),
         "hint": "",
         "kind": "photograph",
         "credit": "",
-        "start": [(row + 0.5) / seen.grid[0], (column + 0.5) / seen.grid[1]],
+        "start": [(row + 0.5) / photo_trace.grid[0], (column + 0.5) / photo_trace.grid[1]],
         "thumb": pictures.thumbnail(image),
-        "opens": {"model": model, "detail": 1, "layer": best.layer, "head": best.head},
-        **_picture(folder, name, jpegs.as_jpeg(shown), image.size),
+        "opens": {"model": model, "detail": 1, "layer": best_moment.layer, "head": best_moment.head},
+        **_picture(folder, name, jpegs.as_jpeg(screen_image), image.size),
         "prepared": {
             f"{model} 1": _layers(
-                folder, name, seen.to_bytes(), (best.layer, best.head), _names(seen) if named else None
+                folder,
+                name,
+                photo_trace.to_bytes(),
+                (best_moment.layer, best_moment.head),
+                _names(photo_trace) if with_names else None,
             )
         },
     }
@@ -182,14 +192,18 @@ def _picture(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> d
 
 def _full_trace(data: bytes, model: str, image: Image) -> Trace:
     """The prepared trace with its network and pixels, which are needed to measure heads."""
-    seen, vit = Trace.from_bytes(data), models.load(model)
+    prepared_trace, vit = Trace.from_bytes(data), models.load(model)
     c = vit.config
-    return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
+    return replace(
+        prepared_trace, vit=vit, input=model_input(image, prepared_trace.size, c.mean, c.std, c.interpolation)
+    )
 
 
-def _names(seen: Trace) -> bytes:
+def _names(picture_trace: Trace) -> bytes:
     """The names of all heads by their habits on this picture."""
-    return json.dumps([traces.measure(seen, layer) for layer in range(seen.layers)], ensure_ascii=False).encode()
+    return json.dumps(
+        [traces.measure(picture_trace, layer) for layer in range(picture_trace.layers)], ensure_ascii=False
+    ).encode()
 
 
 def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
@@ -197,11 +211,11 @@ def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None
     header, _ = unpack(data)
     layers, upper = header["held"], upper_layer(header["layers"])
     layer, head = view or (upper, 0)
-    opening = folder.put(f"samples/{name}-{layer}-{head}.pack", some_layers(data, [layer], [head]))
+    opening_pack = folder.put(f"samples/{name}-{layer}-{head}.pack", some_layers(data, [layer], [head]))
     files = [folder.put(f"samples/{name}-{layer}.pack", some_layers(data, [layer])) for layer in layers]
     return {
         "upper": upper,
-        "opening": {"layer": layer, "head": head, "file": opening},
+        "opening": {"layer": layer, "head": head, "file": opening_pack},
         "layers": files,
         "names": names and folder.put(f"samples/{name}-names.json", names),
     }
@@ -221,15 +235,15 @@ def write_offline(folder: Folder, first_files: list[str]) -> dict:
     return {"soon": first_files, "all": index_file, "bytes": sum(files.values()) + weights}
 
 
-def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
-    words = chosen.opening_view(sample.name, chosen.Setup(ahead.model, ahead.detail))
+def _opening(sample: Sample, sample_pack: Ahead) -> tuple[int, int] | None:
+    words = chosen.opening_view(sample.name, chosen.Setup(sample_pack.model, sample_pack.detail))
     return (int(words["layer"]), int(words["head"])) if words else None
 
 
 # A lesson is played ahead: its steps' parts for one picture and for each setting are written to files, so that no
 # Python is needed to show them.
 
-PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # becomes a file, which several steps may share
+PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # an embedded picture; steps may share its file
 
 
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
@@ -276,34 +290,36 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
         return _only_ahead(lesson, step, plain_parts(step.parts(subject, lesson.defaults(**state)), keep))
 
     parts = play()
-    changing: dict[int, dict] = {}
+    changing_parts: dict[int, dict] = {}
     for group in step.ahead:
         options = _options(lesson, group)
         states = (dict(zip(options, values, strict=True)) for values in product(*options.values()))
-        played = {_key(state.values()): play(**state) for state in states}
+        parts_of_values = {_key(state.values()): play(**state) for state in states}
         for n, part in enumerate(parts):
-            versions = {key: others[n] for key, others in played.items()}
+            versions = {key: other_parts[n] for key, other_parts in parts_of_values.items()}
             if all(version == part for version in versions.values()):
                 continue
-            assert n not in changing, f"{lesson.name}: {part['kind']} changes with two groups of settings"
+            assert n not in changing_parts, f"{lesson.name}: {part['kind']} changes with two groups of settings"
             timing = {name: part[name] for name in ("after", "stays") if name in part}
-            changing[n] = {"kind": "each", "by": list(options)} | _once(versions) | timing
-    return [changing.get(n, part) for n, part in enumerate(parts)]
+            changing_parts[n] = {"kind": "each", "by": list(options)} | _once(versions) | timing
+    return [changing_parts.get(n, part) for n, part in enumerate(parts)]
 
 
 def _once(parts: dict[str, dict]) -> dict:
     """Stores data that are equal in all versions of a drawing only once."""
-    first, *further = parts.values()
-    if "data" not in first:
+    first_part, *other_parts = parts.values()
+    if "data" not in first_part:
         return {"of": parts}
-    same = {
-        name: value for name, value in first["data"].items() if all(part["data"][name] == value for part in further)
+    same_data = {
+        name: value
+        for name, value in first_part["data"].items()
+        if all(part["data"][name] == value for part in other_parts)
     }
-    differing = {
-        key: part | {"data": {name: value for name, value in part["data"].items() if name not in same}}
+    different_parts = {
+        key: part | {"data": {name: value for name, value in part["data"].items() if name not in same_data}}
         for key, part in parts.items()
     }
-    return {"of": differing, "same": same}
+    return {"of": different_parts, "same": same_data}
 
 
 def _options(lesson: Lesson, group: Mapping[str, Iterable | None]) -> dict[str, tuple]:
@@ -316,10 +332,12 @@ def _key(values: Iterable[object]) -> str:
 
 def _only_ahead(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
     """The parts, with only those options of a choice that are played ahead."""
-    played = {name: {str(v) for v in vs} for group in step.ahead for name, vs in _options(lesson, group).items()}
+    played_values = {
+        name: {str(v) for v in values} for group in step.ahead for name, values in _options(lesson, group).items()
+    }
     for part in _nested(parts):
         if part["kind"] in ("choice", "slider", "pick"):
-            part["options"] = [option for option in part["options"] if option[0] in played[part["setting"]]]
+            part["options"] = [option for option in part["options"] if option[0] in played_values[part["setting"]]]
     return parts
 
 

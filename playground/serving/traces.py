@@ -58,17 +58,18 @@ def _forget(model: str) -> None:
 models.when_dropped.append(_forget)
 
 
-def trace_bytes(seen) -> int:
-    return sum(3 * layer.q.numel() * 4 for layer in seen.record.values()) + seen.input.numel() * 4  # q, k and v
+def trace_bytes(picture_trace) -> int:
+    # three times q, because k and v are as large; four bytes a number
+    return sum(3 * layer.q.numel() * 4 for layer in picture_trace.record.values()) + picture_trace.input.numel() * 4
 
 
 def size(picture: Picture, setup: Setup) -> tuple[int, int]:
     """(H, W) in pixels of the model's input."""
     from playground.pictures.images import fit
 
-    patch, usual = models.cut(setup.model)
-    native = (FIRST_LOOK * patch,) * 2 if setup.first else tuple(side * setup.detail for side in usual)
-    return fit(picture.size, patch, native)
+    patch, usual_size = models.cut(setup.model)
+    native_size = (FIRST_LOOK * patch,) * 2 if setup.first else tuple(side * setup.detail for side in usual_size)
+    return fit(picture.size, patch, native_size)
 
 
 def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
@@ -82,20 +83,20 @@ def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: boo
     whether the person already sees a coarser trace."""
     if picture.sample:
         return of_samples().get((picture.id, setup), lambda: _run(picture, setup))
-    seen = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
+    own_trace = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
     _person_caches.trim(settings.now().upload_mb * MB)
-    return seen
+    return own_trace
 
 
 def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Setup | None:
     """A coarser setup that shows an upload sooner; None if that saves no time."""
     if picture.sample or (picture.id, setup) in person_cache:
         return None
-    coarse = replace(setup, detail=1, first=True)
-    (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse)
+    coarse_setup = replace(setup, detail=1, first=True)
+    (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse_setup)
     parameters = sum(p.numel() for p in models.load(setup.model).parameters())
-    costly = parameters * rows * columns > FIRST_LOOK_ABOVE and coarse_rows * coarse_columns < 0.7 * rows * columns
-    return coarse if costly else None
+    saves_time = parameters * rows * columns > FIRST_LOOK_ABOVE and coarse_rows * coarse_columns < 0.7 * rows * columns
+    return coarse_setup if saves_time else None
 
 
 def _run(picture: Picture, setup: Setup, finer: bool = False):
@@ -106,9 +107,9 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
     passes = _passes(setup)
     effort.check(vit, (rows, columns), passes)
     with queue.turn(finer, passes * effort.seconds(vit, rows * columns)):
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         try:
-            seen = _traced(vit, picture, setup)
+            picture_trace = _traced(vit, picture, setup)
         except (NoRoom, torch.OutOfMemoryError):  # on a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, setup.model)
             queue.current().hears(
@@ -116,9 +117,11 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
             )
             vit.to("cpu")
             torch.cuda.empty_cache()
-            seen = _traced(vit, picture, setup)
-    log.info("trace model=%s tokens=%d ms=%.0f", setup.model, seen.tokens, (time.perf_counter() - began) * 1e3)
-    return seen
+            picture_trace = _traced(vit, picture, setup)
+    log.info(
+        "trace model=%s tokens=%d ms=%.0f", setup.model, picture_trace.tokens, (time.perf_counter() - start_time) * 1e3
+    )
+    return picture_trace
 
 
 def puts(setup: Setup) -> list[str]:
@@ -141,17 +144,17 @@ def _passes(setup: Setup) -> int:
 def _traced(vit, picture: Picture, setup: Setup):
     from playground.tracing import trace
 
-    def passed(own_picture: Picture, cut: list[str]):
+    def run_pass(own_picture: Picture, cut: list[str]):
         return trace(vit, own_picture.image, size=size(own_picture, setup), scale=setup.scale, cut=cut)
 
     texts = puts(setup)
-    seen = passed(picture, [text for text in setup.cut if text not in texts])
+    picture_trace = run_pass(picture, [text for text in setup.cut if text not in texts])
     if not texts:
-        return seen
+        return picture_trace
     from playground.analysis import interventions
 
-    other_trace = replace(passed(sample(setup.other), []), picture_name=setup.other) if setup.other else None
-    return interventions.run_texts(seen, texts, other_trace)
+    other_trace = replace(run_pass(sample(setup.other), []), picture_name=setup.other) if setup.other else None
+    return interventions.run_texts(picture_trace, texts, other_trace)
 
 
 def layers(
@@ -171,20 +174,23 @@ def _made_ahead(picture: Picture, setup: Setup, layers: list[int] | None, heads:
     return None
 
 
-def _packed(seen, layers: list[int] | None, heads: list[int] | None) -> bytes:
-    layers = [seen.upper_layer] if layers is None else layers
-    if not all(layer < seen.layers for layer in layers) or not all(head < seen.heads for head in heads or ()):
+def _packed(picture_trace, layers: list[int] | None, heads: list[int] | None) -> bytes:
+    layers = [picture_trace.upper_layer] if layers is None else layers
+    if not all(layer < picture_trace.layers for layer in layers) or not all(
+        head < picture_trace.heads for head in heads or ()
+    ):
         raise PlaygroundError(
-            f"{seen.model} has {seen.layers} layers and {seen.heads} heads, counted from 0; asked were the layers "
-            f"{layers}" + (f" and the heads {heads}." if heads else ".")
+            f"{picture_trace.model} has {picture_trace.layers} layers and {picture_trace.heads} heads, "
+            f"counted from 0; asked were the layers {layers}" + (f" and the heads {heads}." if heads else ".")
         )
-    size = 4 * len(layers) * seen.tokens * seen.heads * seen.head_dim  # of q and k, two bytes each
+    # bytes of q and k in float16
+    size = 4 * len(layers) * picture_trace.tokens * picture_trace.heads * picture_trace.head_dim
     if size > MOST_PACKED and len(layers) > 1:
         raise PlaygroundError(
-            f"These {len(layers)} layers of {seen.tokens:,} tokens are too much at once: ask for fewer."
+            f"These {len(layers)} layers of {picture_trace.tokens:,} tokens are too much at once: ask for fewer."
         )
     with queue.packing():
-        data = seen.to_bytes(layers)
+        data = picture_trace.to_bytes(layers)
         return data if heads is None else some_layers(data, layers, heads)
 
 
@@ -203,21 +209,21 @@ def names_of_samples() -> Cache:
     return kept_names()
 
 
-def measure(seen, layer: int) -> list[tuple[str, str, str, str, str]]:
+def measure(picture_trace, layer: int) -> list[tuple[str, str, str, str, str]]:
     """(label, short label, colour, training task, meaning) of each head. The training task completes the sentence "this
     head was told to …"; it is "" if no loss was about the head. People who wait for a picture are served first."""
     from playground.analysis import heads
 
     with queue.turn(finer=True):
-        measured = heads.look_at(seen, [layer], heads.Grid.of(seen))
-    habits, kinds = measured.habits()[0], measured.kinds()[0]
-    short_labels = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
+        measurement = heads.look_at(picture_trace, [layer], heads.Grid.of(picture_trace))
+    habits, kinds = measurement.habits()[0], measurement.kinds()[0]
+    short_labels = [heads.short(measurement.head(0, head), habit) for head, habit in enumerate(habits)]
     return [
         (
             kind,
             short_labels[head],
             habits[head].colour,
-            heads.training_task(seen.vit, layer, head) or "",
+            heads.training_task(picture_trace.vit, layer, head) or "",
             habits[head].means,
         )
         for head, kind in enumerate(kinds)

@@ -1,5 +1,6 @@
 """Serves the wall of moments: pictures that each show one row of attention weights in a sample. A click on a picture
-opens that row. analysis/moments.py found the rows, and the best were chosen by eye; their numbers are measured here."""
+opens that row. analysis/moments.py found the rows, and the best were chosen by eye. The numbers that stand beside the
+pictures are measured here."""
 
 from __future__ import annotations
 
@@ -91,8 +92,8 @@ def on_this_machine() -> tuple[Moment, ...]:
 @cache
 def edition(moments: tuple[Moment, ...]) -> str:
     """A digest of everything that the pictures depend on."""
-    made_of = [(moment, sample_digest(moment.sample), model_digest(moment.model)) for moment in moments]
-    return sha256(repr((made_of, PICTURE_HEIGHT, QUALITY, __version__)).encode()).hexdigest()[:16]
+    inputs = [(moment, sample_digest(moment.sample), model_digest(moment.model)) for moment in moments]
+    return sha256(repr((inputs, PICTURE_HEIGHT, QUALITY, __version__)).encode()).hexdigest()[:16]
 
 
 def listed(address: Callable[[Moment], str]) -> list[dict]:
@@ -140,7 +141,8 @@ def facts(moment: Moment) -> dict:
 
 @lru_cache(len(MOMENTS))
 def picture(moment: Moment) -> bytes:
-    """A JPEG: the photograph under the heat, as the microscope draws it, and a frame around the query's patch."""
+    """A JPEG of the photograph under the heat map, as the microscope draws it, with a frame around the query's
+    patch."""
     from playground.figures.drawing import light, prints
 
     weights, prefix, grid = _weights(moment)
@@ -150,8 +152,8 @@ def picture(moment: Moment) -> bytes:
     share = light.shares(prints.spread(values, photo.size), light.exposure(values))
     image = Image.fromarray(light.heat(np.asarray(photo), share))
     pen, (row, column) = ImageDraw.Draw(image), moment.patch
-    high, wide = image.height / grid[0], image.width / grid[1]
-    left, top, right, bottom = column * wide, row * high, (column + 1) * wide, (row + 1) * high
+    height, width = image.height / grid[0], image.width / grid[1]
+    left, top, right, bottom = column * width, row * height, (column + 1) * width, (row + 1) * height
     for colour, margin, line_width in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
         pen.rectangle(
             (left - margin, top - margin, right + margin - 1, bottom + margin - 1), outline=colour, width=line_width
@@ -172,11 +174,11 @@ async def everything(request: Request) -> Response:
 
 async def send(request: Request) -> Response:
     def work() -> Response:
-        here = on_this_machine()
-        if request.path_params["edition"] != edition(here):
+        moments = on_this_machine()
+        if request.path_params["edition"] != edition(moments):
             raise Refused("This page is older than the server: reload it.", 410)
         number = chosen.number(request.path_params, "number", len(MOMENTS))
-        if MOMENTS[number] not in here:
+        if MOMENTS[number] not in moments:
             raise Refused("Its picture is not on this machine.", 404)
         return Response(picture(MOMENTS[number]), media_type="image/jpeg", headers=FOREVER)
 

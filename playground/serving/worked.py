@@ -17,8 +17,8 @@ from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
-OF_ALL = 60 * MB  # most bytes of results about samples, shared by everybody; deploy/README.md relies on this
-OWN = 40 * MB  # most bytes of all sessions' own caches together; deploy/README.md relies on this
+OF_ALL = 60 * MB  # most bytes of results about samples, shared by everybody; deploy/README.md relies on this number
+OWN = 40 * MB  # most bytes of all sessions' own caches together; deploy/README.md relies on this number
 OF_ONE = 16 * MB  # most bytes of one session's own cache
 ENTRY = 2000  # estimated bytes that an entry takes besides its value
 

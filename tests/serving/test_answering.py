@@ -1,4 +1,4 @@
-"""How a request is answered: those who wait are told so, work ends when its asker leaves, and errors are sentences."""
+"""Answers to requests: who waits is told so, work ends when its asker leaves, and errors are sentences."""
 
 import asyncio
 import threading
@@ -33,16 +33,16 @@ def line(monkeypatch):
 
 
 def serving(work) -> httpx.AsyncClient:
-    async def asked(request: Request) -> Response:
+    async def endpoint(request: Request) -> Response:
         return await answer(request, work)
 
-    app = Starlette(routes=[Route("/", asked)])
+    app = Starlette(routes=[Route("/", endpoint)])
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://testserver")
 
 
-def computing(done: list) -> Response:
+def computing(served_keys: list) -> Response:
     with queue.turn():
-        done.append(queue.current().visitor().person)
+        served_keys.append(queue.current().visitor().person)
     return PlainTextResponse("done")
 
 
@@ -57,23 +57,23 @@ async def till(condition) -> None:
 
 
 def test_who_waits_hears_how_many_come_first_and_gets_the_answer_with_the_ticket(line):
-    done = []
+    served_keys = []
 
     async def visit() -> tuple:
-        async with serving(lambda: computing(done)) as http:
+        async with serving(lambda: computing(served_keys)) as http:
             with line.take(), line_of_another(line):
                 first = await http.get("/", headers=ANNA)
                 ticket = {"X-Playground-Ticket": first.headers["X-Playground-Ticket"]}
                 second = await http.get("/", headers=ANNA | ticket)
             return first, second, await finally_(http, ANNA, second)
 
-    first, second, last = asyncio.run(visit())
+    first, second, final_answer = asyncio.run(visit())
     assert (first.status_code, second.status_code) == (202, 202)
     assert first.json() == {"before": 2, "again": answering.ASK_AGAIN_MS}
     assert second.headers["X-Playground-Ticket"] == first.headers["X-Playground-Ticket"]
     assert first.headers["Cache-Control"] == "no-store"
-    assert (last.status_code, last.text) == (200, "done")
-    assert done == [ANNA["X-Playground-Key"]], "it was computed once"
+    assert (final_answer.status_code, final_answer.text) == (200, "done")
+    assert served_keys == [ANNA["X-Playground-Key"]], "it was computed once"
 
 
 class line_of_another:
@@ -110,56 +110,56 @@ def test_an_image_of_a_page_that_has_no_key_waits_for_its_answer(line):
     async def visit() -> httpx.Response:
         async with serving(lambda: computing([])) as http:
             with line.take():
-                asking = asyncio.create_task(http.get("/"))
+                request_task = asyncio.create_task(http.get("/"))
                 await till(lambda: in_line(line, 2))
                 await asyncio.sleep(4 * answering.HEARD_AFTER)
-                assert not asking.done()
-            return await asking
+                assert not request_task.done()
+            return await request_task
 
     assert asyncio.run(visit()).text == "done"
 
 
 def test_somebody_else_s_ticket_is_worth_nothing(line):
-    done = []
+    served_keys = []
 
     async def visit() -> tuple:
-        async with serving(lambda: computing(done)) as http:
+        async with serving(lambda: computing(served_keys)) as http:
             with line.take():
-                mine = await http.get("/", headers=ANNA)
-                ticket = {"X-Playground-Ticket": mine.headers["X-Playground-Ticket"]}
-                theirs = await http.get("/", headers=BERT | ticket)
-            await finally_(http, BERT, theirs)
-            return mine, theirs
+                own_answer = await http.get("/", headers=ANNA)
+                ticket = {"X-Playground-Ticket": own_answer.headers["X-Playground-Ticket"]}
+                other_answer = await http.get("/", headers=BERT | ticket)
+            await finally_(http, BERT, other_answer)
+            return own_answer, other_answer
 
     mine, theirs = asyncio.run(visit())
     assert theirs.headers["X-Playground-Ticket"] != mine.headers["X-Playground-Ticket"]
-    assert BERT["X-Playground-Key"] in done
+    assert BERT["X-Playground-Key"] in served_keys
 
 
 def test_a_ticket_that_nobody_asks_for_is_dropped_and_its_work_is_not_begun(line, monkeypatch):
     monkeypatch.setattr(answering, "PATIENCE", 0.2)
-    done = []
+    served_keys = []
 
     async def visit() -> None:
-        async with serving(lambda: computing(done)) as http:
+        async with serving(lambda: computing(served_keys)) as http:
             with line.take():
                 assert (await http.get("/", headers=ANNA)).status_code == 202
                 await till(lambda: in_line(line, 1))
         await till(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
-    assert done == []
+    assert served_keys == []
     monkeypatch.setattr(answering, "PATIENCE", -1)
     answering.drop_tickets()
     assert answering._waiting_jobs == {}
 
 
 def test_the_work_ends_when_the_browser_leaves(line):
-    done, sent = [], []
+    served_keys, messages = [], []
 
     async def visit() -> None:
         async def asked(request: Request) -> Response:
-            return await answer(request, lambda: computing(done))
+            return await answer(request, lambda: computing(served_keys))
 
         has_left = asyncio.Event()
 
@@ -168,7 +168,7 @@ def test_the_work_ends_when_the_browser_leaves(line):
             return {"type": "http.disconnect"}
 
         async def send(message):
-            sent.append(message)
+            messages.append(message)
 
         scope = {
             "type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], "client": ("10.0.0.1", 1),
@@ -182,8 +182,8 @@ def test_the_work_ends_when_the_browser_leaves(line):
         await till(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
-    assert done == []
-    assert [message.get("status") for message in sent[:1]] == [answering.GONE]
+    assert served_keys == []
+    assert [message.get("status") for message in messages[:1]] == [answering.GONE]
 
 
 def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
@@ -197,9 +197,9 @@ def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
 
     async def visit() -> None:
         async with serving(work) as http:
-            asking = asyncio.create_task(http.get("/", headers=ANNA))
+            request_task = asyncio.create_task(http.get("/", headers=ANNA))
             await till(lambda: pieces)
-            asking.cancel()
+            request_task.cancel()
             await till(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
@@ -261,15 +261,15 @@ def test_what_happens_behind_an_answer_is_said_with_it(line):
 # Too many questions ---------------------------------------------------------------------------------------------------
 
 
-def together(line: Queue, *visitor: dict) -> list[int]:
+def together(line: Queue, *visitors: dict) -> list[int]:
     """The statuses that these visitors get when they all ask while the only place is taken."""
 
     async def visit() -> list[int]:
         async with serving(lambda: computing([])) as http:
             with line.take():
-                asking = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitor]
-                await till(lambda: all(task.done() for task in asking))
-                answers = [task.result() for task in asking]
+                tasks = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitors]
+                await till(lambda: all(task.done() for task in tasks))
+                answers = [task.result() for task in tasks]
                 tickets = [task.headers["X-Playground-Ticket"] for task in answers if task.status_code == 202]
                 for ticket in tickets:
                     answering._waiting_jobs[ticket].has_left = True
@@ -303,12 +303,12 @@ def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
 
 def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):
     monkeypatch.setattr(ledger, "requests", Room("requests", 8))
-    real = answering.visitor
+    real_visitor = answering.visitor
 
     def from_where(request: Request) -> ledger.Visitor:
-        visitor_of = real(request)
+        visitor = real_visitor(request)
         return ledger.Visitor(
-            visitor_of.person, "elsewhere" if visitor_of.person == BERT["X-Playground-Key"] else "one network"
+            visitor.person, "elsewhere" if visitor.person == BERT["X-Playground-Key"] else "one network"
         )
 
     monkeypatch.setattr(answering, "visitor", from_where)

@@ -1,4 +1,4 @@
-"""The base path of the app's addresses. tests/browser/test_base_path.py runs the whole app under one."""
+"""The base path of the app's addresses. tests/browser/test_base_path.py runs the whole app below a base path."""
 
 import pytest
 from starlette.applications import Starlette
@@ -35,5 +35,5 @@ def test_a_route_behind_it_is_found_and_the_app_sees_the_path_without_it(base):
 
 def test_without_a_path_the_routes_are_as_they_are_and_with_one_none_is_lost():
     assert hosts.below_base("", ROUTES) == ROUTES
-    behind = {(f"{one.path}", frozenset(one.methods)) for one in hosts.below_base("/attention", ROUTES)}
-    assert behind >= {(f"/attention{one.path}", frozenset(one.methods)) for one in ROUTES}
+    based_routes = {(f"{route.path}", frozenset(route.methods)) for route in hosts.below_base("/attention", ROUTES)}
+    assert based_routes >= {(f"/attention{route.path}", frozenset(route.methods)) for route in ROUTES}

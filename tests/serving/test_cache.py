@@ -10,10 +10,10 @@ from playground.serving.cache import Cache, Caches
 
 def together(work, people: int = 2) -> list:
     """Calls `work` in one thread per person, all at the same moment, and returns their results."""
-    answers, start = [], threading.Barrier(people)
+    answers, barrier = [], threading.Barrier(people)
 
     def call() -> None:
-        start.wait()
+        barrier.wait()
         answers.append(work())
 
     threads = [threading.Thread(target=call) for _ in range(people)]
@@ -44,27 +44,27 @@ def test_a_thing_larger_than_the_cache_is_kept_alone_until_the_next_comes():
 
 
 def test_what_many_ask_for_at_one_moment_is_made_once():
-    cache, made_keys, results = Cache(100), [], []
+    cache, makings, requests = Cache(100), [], []
 
     def make() -> bytes:
-        made_keys.append(1)
-        until(lambda: len(results) == 8, "not everybody has asked")
+        makings.append(1)
+        until(lambda: len(requests) == 8, "not everybody has asked")
         return b"thing"
 
     def ask() -> bytes:
-        results.append(1)
+        requests.append(1)
         return cache.get("key", make)
 
     assert together(ask, people=8) == [b"thing"] * 8
-    assert len(made_keys) == 1
+    assert len(makings) == 1
 
 
 def test_one_who_waits_does_not_stop_others_who_want_something_else():
-    cache, free = Cache(100), threading.Event()
-    slow_thread = threading.Thread(target=lambda: cache.get("slow", lambda: free.wait(60) and b"slow"))
+    cache, release = Cache(100), threading.Event()
+    slow_thread = threading.Thread(target=lambda: cache.get("slow", lambda: release.wait(60) and b"slow"))
     slow_thread.start()
     assert cache.get("quick", lambda: b"quick") == b"quick"
-    free.set()
+    release.set()
     slow_thread.join()
 
 
@@ -77,25 +77,25 @@ def test_after_a_failure_the_next_one_may_try():
 
 
 def test_many_caches_share_one_bound_and_the_longest_away_gives_first():
-    everybody = Caches()
-    caches = [everybody.add(Cache(100)) for _ in range(3)]
+    shared_caches = Caches()
+    caches = [shared_caches.add(Cache(100)) for _ in range(3)]
     for cache in caches:
         cache.get("first", lambda: b"x" * 20)
         cache.get("second", lambda: b"x" * 20)
     caches[0].get("second", bytes)  # somebody reads this cache again
-    everybody.trim(70)
+    shared_caches.trim(70)
     assert [cache.bytes for cache in caches] == [40, 0, 20]
-    everybody.trim(5)
+    shared_caches.trim(5)
     assert [cache.bytes for cache in caches] == [40, 0, 0]  # the cache that was read last keeps its entries
 
 
 def test_who_comes_while_somebody_looks_through_all_disturbs_nobody():
     caches = Caches()
     cache_list = [caches.add(Cache(1)) for _ in range(3)]
-    looking = iter(caches)
-    first = next(looking)
+    iterator = iter(caches)
+    first = next(iterator)
     newcomer = caches.add(Cache(1))  # a plain loop over the WeakSet would raise "Set changed size during iteration"
-    assert {first, *looking} == set(cache_list)
+    assert {first, *iterator} == set(cache_list)
     assert set(caches) == {*cache_list, newcomer}
 
 

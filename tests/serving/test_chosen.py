@@ -35,7 +35,7 @@ def refused(words: dict, person=None) -> Refused:
         ({}, "meadow", Setup("bundled", 2)),  # the default: the first drawing, on a finer grid
         ({"sample": "meadow"}, "meadow", Setup("bundled", 2)),
         ({"sample": "flock"}, "flock", Setup("bundled")),
-        ({"sample": "meadow", "model": "bundled"}, "meadow", Setup("bundled")),  # a model in the link: the plain grid
+        ({"sample": "meadow", "model": "bundled"}, "meadow", Setup("bundled")),  # with a model: the plain grid
         ({"model": "untrained"}, "meadow", Setup("untrained")),
         ({"sample": "flock", "scale": "off"}, "flock", Setup("bundled", scale=1.0)),
         ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Setup("bundled", 2, 0.25)),
@@ -87,16 +87,16 @@ def test_what_cannot_be_had_has_a_status_and_a_short_sentence(words, status):
 
 
 def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
-    (mine,) = anna.pictures
-    picture, setup = chosen.read({"mine": mine}, anna)
+    (picture_id,) = anna.pictures
+    picture, setup = chosen.read({"mine": picture_id}, anna)
     assert (picture.name, setup.model) == ("mine.jpg", models.default())
     for stranger in (None, people.Person("bert" * 6)):
-        assert refused({"mine": mine}, stranger).more == {"forgotten": mine}
+        assert refused({"mine": picture_id}, stranger).more == {"forgotten": picture_id}
 
 
 def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
-    (mine,) = anna.pictures
-    assert not chosen.read({"mine": mine, "sample": "flock"}, anna)[0].sample
+    (picture_id,) = anna.pictures
+    assert not chosen.read({"mine": picture_id, "sample": "flock"}, anna)[0].sample
     assert refused({"mine": "0" * 16, "sample": "flock"}, anna).status == 404
 
 
@@ -121,8 +121,8 @@ def test_a_model_of_the_server_s_own_is_named_to_who_leaves_its_prefix_out(monke
 
 
 def test_a_server_that_offers_a_list_refuses_others(monkeypatch):
-    only = settings.Settings(models=("bundled",), open=False, offline=True)
-    monkeypatch.setattr(settings, "now", lambda: only)
+    only_bundled = settings.Settings(models=("bundled",), open=False, offline=True)
+    monkeypatch.setattr(settings, "now", lambda: only_bundled)
     assert refused({"model": "vit_base_patch16_224.mae"}).status == 404
 
 
@@ -147,7 +147,7 @@ def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
 
 
 def test_a_digest_is_of_all_that_goes_into_the_numbers():
-    usual = chosen.digest(FLOCK, Setup("bundled"))
+    usual_digest = chosen.digest(FLOCK, Setup("bundled"))
     other_digests = [
         chosen.digest(pictures.sample("meadow"), Setup("bundled")),
         chosen.digest(FLOCK, Setup("bundled-taught")),
@@ -156,36 +156,36 @@ def test_a_digest_is_of_all_that_goes_into_the_numbers():
         chosen.digest(FLOCK, Setup("bundled", scale=1.0)),
         chosen.digest(FLOCK, Setup("bundled", scale=0.5)),
     ]
-    assert len({usual, *other_digests}) == 1 + len(other_digests)
-    assert chosen.digest(FLOCK, Setup("bundled")) == usual
+    assert len({usual_digest, *other_digests}) == 1 + len(other_digests)
+    assert chosen.digest(FLOCK, Setup("bundled")) == usual_digest
 
 
 def test_another_version_has_other_digests(monkeypatch):
-    former = chosen.digest(FLOCK, Setup("bundled"))
+    former_digest = chosen.digest(FLOCK, Setup("bundled"))
     monkeypatch.setattr(chosen, "__version__", "another")
-    assert chosen.digest(FLOCK, Setup("bundled")) != former
+    assert chosen.digest(FLOCK, Setup("bundled")) != former_digest
 
 
 def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_path):
-    former, copy = chosen.digest(FLOCK, Setup("bundled")), tmp_path / "bundled.safetensors"
-    shutil.copy(SHIPPED["bundled"], copy)
-    monkeypatch.setitem(prepared.SHIPPED, "bundled", copy)
-    assert chosen.digest(FLOCK, Setup("bundled")) == former, "the same bytes elsewhere"
-    copy.write_bytes(copy.read_bytes() + b"x")
-    assert chosen.digest(FLOCK, Setup("bundled")) != former
+    former_digest, weights_copy = chosen.digest(FLOCK, Setup("bundled")), tmp_path / "bundled.safetensors"
+    shutil.copy(SHIPPED["bundled"], weights_copy)
+    monkeypatch.setitem(prepared.SHIPPED, "bundled", weights_copy)
+    assert chosen.digest(FLOCK, Setup("bundled")) == former_digest, "the same bytes elsewhere"
+    weights_copy.write_bytes(weights_copy.read_bytes() + b"x")
+    assert chosen.digest(FLOCK, Setup("bundled")) != former_digest
 
 
 def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
     """The last digits differ between processors, so digests of results would differ between replicas."""
-    former = chosen.digest(FLOCK, Setup("untrained"))
+    former_digest = chosen.digest(FLOCK, Setup("untrained"))
     for name in ("trace", "_run", "layers"):
         monkeypatch.setattr(traces, name, lambda *_, **__: pytest.fail("something was computed"))
-    assert chosen.digest(FLOCK, Setup("untrained")) == former
+    assert chosen.digest(FLOCK, Setup("untrained")) == former_digest
 
 
 def test_an_old_digest_is_gone():
     chosen.check_digest(chosen.digest(FLOCK, Setup("bundled")), FLOCK, Setup("bundled"))
-    for old in ("", "0" * 16, chosen.digest(FLOCK, Setup("bundled", 2)), "x" * 10**5):
+    for old_digest in ("", "0" * 16, chosen.digest(FLOCK, Setup("bundled", 2)), "x" * 10**5):
         with pytest.raises(Refused, match="reload") as error:
-            chosen.check_digest(old, FLOCK, Setup("bundled"))
+            chosen.check_digest(old_digest, FLOCK, Setup("bundled"))
         assert error.value.status == 410

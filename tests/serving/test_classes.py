@@ -182,7 +182,7 @@ def test_the_code_says_where_its_lecturer_sits():
     assert len(digits) == 2
     for seat in ("07af" + "0" * 28, "e9" * 16, "ff" * 16):
         code = classes.start("lecturer", "10.0.0.1", seat).code
-        assert "".join(of[letter] for of, letter in zip(digits, code, strict=False)) == seat[:2]
+        assert "".join(mapping[letter] for mapping, letter in zip(digits, code, strict=False)) == seat[:2]
         assert len(code) == classes.CODE_LENGTH
     for seat in ("", "x", "é2", "G" * 32):
         assert len(classes.start("lecturer", "10.0.0.1", seat).code) == classes.CODE_LENGTH
@@ -236,9 +236,9 @@ console.log(JSON.stringify(REFUSED_IN));
 
 
 def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
-    done = subprocess.run([node(), "--input-type=module", "-e", GERMAN], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    for language, sentences in json.loads(done.stdout).items():
+    result = subprocess.run([node(), "--input-type=module", "-e", GERMAN], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    for language, sentences in json.loads(result.stdout).items():
         assert sentences.keys() == classes.REFUSALS.keys(), language
         for key, sentence in sentences.items():
             assert re.findall(r"{(\w+)}", sentence) == re.findall(r"{(\w+)}", classes.REFUSALS[key]), (language, key)

@@ -26,7 +26,7 @@ DAMAGES = {
 
 @pytest.fixture
 def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
-    """A cache folder of the test with all borrowed files, none of which the server has read yet."""
+    """A temporary cache folder with all borrowed files. The server has read none of them yet."""
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
@@ -55,23 +55,23 @@ def damage(cache: Path, kind: str) -> str:
 
 @pytest.fixture
 def client():
-    mounted = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes.HEALTH]
-    return TestClient(Starlette(routes=mounted), raise_server_exceptions=False)
+    all_routes = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes.HEALTH]
+    return TestClient(Starlette(routes=all_routes), raise_server_exceptions=False)
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_all_else_is_shown(kind, cache, client):
     name = damage(cache, kind)
-    listed = client.get(f"/{routes_samples.address()}").json()
-    sound = [*PHOTOGRAPHS, *SAMPLES] if name == borrowed.DINOV2.file else [*OTHERS, *SAMPLES]
-    assert [one["name"] for one in listed["samples"]] == [sample.name for sample in sound]
-    assert listed["real"]["here"] == (name != borrowed.DINOV2.file)
+    sample_list = client.get(f"/{routes_samples.address()}").json()
+    sound_samples = [*PHOTOGRAPHS, *SAMPLES] if name == borrowed.DINOV2.file else [*OTHERS, *SAMPLES]
+    assert [item["name"] for item in sample_list["samples"]] == [sample.name for sample in sound_samples]
+    assert sample_list["real"]["here"] == (name != borrowed.DINOV2.file)
     assert client.get("/readyz").json()["ready"]
-    seen = client.get("/api/trace").json()
-    assert seen["picture"]["sample"] == chosen.first_sample() != "chelsea"
-    answers = [client.get(f"/{one['picture']}") for one in listed["samples"]]
+    description = client.get("/api/trace").json()
+    assert description["picture"]["sample"] == chosen.first_sample() != "chelsea"
+    answers = [client.get(f"/{item['picture']}") for item in sample_list["samples"]]
     answers.append(client.get("/api/trace?sample=chelsea&model=dinov2-small"))
-    assert {one.status_code for one in answers} == {200, 404}
+    assert {item.status_code for item in answers} == {200, 404}
     assert str(cache) not in answers[-1].text
 
 

@@ -47,8 +47,8 @@ def test_no_file_is_decoded_in_the_server_s_own_process(kind, monkeypatch):
 
 
 def test_large_pictures_come_back_as_large_as_they_are_kept():
-    seen = pictures.upload(saved(Image.new("RGB", (9_000, 1_500), "teal"), "JPEG"), "mine")
-    assert seen.image.size == (2048, 341)
+    picture = pictures.upload(saved(Image.new("RGB", (9_000, 1_500), "teal"), "JPEG"), "mine")
+    assert picture.image.size == (2048, 341)
 
 
 def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_is_there(fresh):
@@ -74,15 +74,15 @@ def test_the_spare_one_takes_the_place_of_one_that_died_while_it_had_nothing_to_
 def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(fresh):
     """Linux kills this process first when memory runs out, because of its OOM score. An operator may kill it, too."""
     pictures.warm_up()
-    killed = fresh[0]
+    first_worker = fresh[0]
 
     def kill():
-        if killed.goes_on():
-            os.kill(killed.pid, signal.SIGKILL)
+        if first_worker.goes_on():
+            os.kill(first_worker.pid, signal.SIGKILL)
 
     with queue.working_for(Asker(kill)):
         assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
-    assert killed not in fresh
+    assert first_worker not in fresh
 
 
 def test_a_picture_whose_process_is_killed_each_time_is_refused_in_a_sentence(monkeypatch):
@@ -106,34 +106,34 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
 
 def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, tmp_path, monkeypatch):
     """The picture takes minutes: its decoder is patched to apply a costly colour profile without a check."""
-    one_decoder = queue.Queue(1)
-    monkeypatch.setattr(queue, "decodings", lambda: one_decoder)
-    lines = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
-    (tmp_path / "sitecustomize.py").write_text(lines)
-    with monkeypatch.context() as careless:
-        careless.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    single_queue = queue.Queue(1)
+    monkeypatch.setattr(queue, "decodings", lambda: single_queue)
+    code = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
+    (tmp_path / "sitecustomize.py").write_text(code)
+    with monkeypatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
         fresh.append(Worker())
-    worker, errors = fresh[0], []
+    worker, outcomes = fresh[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    left_job, next_one = (answering.Job(ledger.Visitor(person)) for person in ("gone", "next"))
+    left_job, next_job = (answering.Job(ledger.Visitor(person)) for person in ("gone", "next"))
 
     def bring(job: answering.Job, **options) -> None:
         with queue.working_for(job):
             try:
-                errors.append(pictures.upload(saved(quarters(), "PNG", **options), "mine").size)
+                outcomes.append(pictures.upload(saved(quarters(), "PNG", **options), "mine").size)
             except queue.Left:
-                errors.append("left")
+                outcomes.append("left")
 
     first = threading.Thread(target=bring, args=[left_job], kwargs={"icc_profile": profile})
     first.start()
     until(lambda: worker not in fresh, "it was given no picture")
-    second = threading.Thread(target=bring, args=[next_one])
+    second = threading.Thread(target=bring, args=[next_job])
     second.start()
-    until(lambda: next_one.ahead == 1, "the next one does not wait")
+    until(lambda: next_job.ahead == 1, "the next one does not wait")
     left_job.has_left = True
     first.join()
     second.join()
-    assert errors == ["left", (64, 48)]
+    assert outcomes == ["left", (64, 48)]
     assert not worker.goes_on()
 
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
-    """A cache folder of the test with all borrowed files and one pack. Downloads are replaced by local copies."""
+    """A temporary cache folder with all borrowed files and one pack. Downloads are replaced by local copies."""
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
@@ -91,8 +91,8 @@ def test_what_is_damaged_is_found_named_and_mended(kind, cache, capsys):
     damage(file, change)
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
-    (wrong,) = (line for line in out.splitlines() if line.startswith(WRONG))
-    assert f"{file} is damaged" in wrong
+    (wrong_line,) = (line for line in out.splitlines() if line.startswith(WRONG))
+    assert f"{file} is damaged" in wrong_line
     assert "--repair" in out
     assert main(["doctor", "--repair"]) == 0
     assert f"removed {file}" in capsys.readouterr().out
@@ -142,10 +142,10 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
     assert sentences_of(WRONG) == ""
     blob.write_bytes(flipped(blob.read_bytes()))
     assert f"{link} is damaged (its SHA-256 is another one)" in sentences_of(WRONG)
-    fetched = []
-    monkeypatch.setattr(catalogue, "fetch", lambda name, *_: fetched.append(name))
+    fetched_names = []
+    monkeypatch.setattr(catalogue, "fetch", lambda name, *_: fetched_names.append(name))
     list(repair(finding for finding in examine() if finding.state == WRONG))
-    assert fetched == ["vit_tiny"]
+    assert fetched_names == ["vit_tiny"]
     assert not blob.exists()
     assert not link.is_symlink()
 
@@ -167,8 +167,10 @@ def test_a_version_lies_within_what_was_tested_or_outside(version, bounds, withi
 
 
 def test_a_release_that_was_not_tested_is_wrong(nothing_fetched, monkeypatch):
-    real = doctor.metadata.version
-    monkeypatch.setattr(doctor.metadata, "version", lambda name: "1.99.0" if name == "streamlit" else real(name))
+    real_version = doctor.metadata.version
+    monkeypatch.setattr(
+        doctor.metadata, "version", lambda name: "1.99.0" if name == "streamlit" else real_version(name)
+    )
     assert "streamlit 1.99.0 is outside of what was tested: pip install 'streamlit>=1.67,<1.68'" in sentences_of(WRONG)
 
 
@@ -198,15 +200,15 @@ def test_a_setting_that_is_mistyped_is_wrong_and_the_rest_is_looked_at(nothing_f
 
 def test_no_secret_is_printed(nothing_fetched, tmp_path):
     secrets = {name: f"secret-{name}" for name in ("STREAMLIT_SERVER_COOKIE_SECRET", "HF_TOKEN", "COOKIE_SECRET")}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "playground", "doctor"],
         cwd=ROOT,
         env=os.environ | secrets,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout
-    assert "secret-" not in done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout
+    assert "secret-" not in result.stdout + result.stderr
 
 
 def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, monkeypatch):

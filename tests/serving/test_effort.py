@@ -27,9 +27,9 @@ def test_a_legal_png_of_half_a_megabyte_is_known_to_take_seconds():
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
 def test_a_photograph_of_four_megapixels_is_small_and_a_larger_one_costs_more(kind):
-    small, large = (seconds_to_decode(saved(kind, size)) for size in ((2000, 2000), (4000, 4000)))
-    assert 0 < small < LONG
-    assert large == pytest.approx(4 * small, rel=0.01)
+    small_seconds, large_seconds = (seconds_to_decode(saved(kind, size)) for size in ((2000, 2000), (4000, 4000)))
+    assert 0 < small_seconds < LONG
+    assert large_seconds == pytest.approx(4 * small_seconds, rel=0.01)
 
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 80}, {"exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}])
@@ -38,8 +38,10 @@ def test_each_make_of_webp_is_read(options):
 
 
 def test_a_progressive_jpeg_costs_as_often_as_it_is_visited():
-    plain, progressive = (saved("JPEG", (800, 800), progressive=often) for often in (False, True))
-    assert seconds_to_decode(progressive) == progressive.count(b"\xff\xda") * seconds_to_decode(plain)
+    plain_jpeg, progressive_jpeg = (
+        saved("JPEG", (800, 800), progressive=is_progressive) for is_progressive in (False, True)
+    )
+    assert seconds_to_decode(progressive_jpeg) == progressive_jpeg.count(b"\xff\xda") * seconds_to_decode(plain_jpeg)
 
 
 @pytest.mark.parametrize("kind", ["AVIF", "HEIF"])

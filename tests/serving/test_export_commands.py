@@ -12,7 +12,7 @@ from playground.serving.routes_figures import ROUTES
 
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
-OTHER = ("sample:landscape", "model:untrained")  # landscape has another shape
+OTHER = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
 WHATS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
 NO_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm")
 
@@ -32,24 +32,26 @@ def assert_the_same(client, words: dict, folder) -> None:
     """Asserts that the file offered for these words equals the file of the command shown beside it."""
     data = offered(client, words)
     assert words.items() >= {key: data["chosen"][key] for key in ("layout", "kind")}.items(), data["chosen"]
-    ours = client.request(data["file"]["method"], f"/{data['file']['address']}", headers=KEY)
-    assert ours.status_code == 200, ours.text[:300]
+    response = client.request(data["file"]["method"], f"/{data['file']['address']}", headers=KEY)
+    assert response.status_code == 200, response.text[:300]
     flags, name = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)
     out = folder / shlex.split(name)[0]
     assert main([*shlex.split(flags), "-o", str(out)]) == 0, flags
-    assert ours.content == out.read_bytes(), f"{data['command']} makes another file"
+    assert response.content == out.read_bytes(), f"{data['command']} makes another file"
 
 
 @pytest.fixture(scope="module")
 def offers(client) -> dict[str, list[str]]:
-    """{what a figure shows: the layouts offered for it}"""
+    """For each value of `what`: the layouts that Export offers."""
     words = FLOCK | {"kind": "numbers", "table": "csv"}
-    return {way: [one["name"] for one in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS}
+    return {
+        way: [option["name"] for option in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS
+    }
 
 
 @pytest.fixture(scope="module")
 def turns(offers) -> dict[str, list[str]]:
-    """{what a figure shows: two layouts}, preferring layouts that were chosen least so far. Addresses and commands
+    """For each value of `what`, two layouts, if possible layouts that were chosen least so far. Addresses and commands
     hold the layout and the `what` separately, so testing every pair would find nothing more."""
     drawn_layouts, chosen_layouts = [], {}
     for way, layouts in offers.items():
@@ -63,12 +65,12 @@ def turns(offers) -> dict[str, list[str]]:
 def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s(client, offers, turns, way, tmp_path):
     assert ("heads" in offers[way]) == (way not in NO_HEADS), offers[way]
     for layout in turns[way]:
-        compared = {"with": "sample:landscape"} if layout == "compare" else {}
+        compare_words = {"with": "sample:landscape"} if layout == "compare" else {}
         words = FLOCK | {"what": way, "kind": "numbers", "table": "csv", "layout": layout}
-        assert_the_same(client, words | compared, tmp_path)
+        assert_the_same(client, words | compare_words, tmp_path)
 
 
-@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signed values, colours, areas
+@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signs, colours, areas
 def test_everything_is_drawn_as_its_command_draws_it(client, way, tmp_path):
     words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "purpose": "column"}
     assert_the_same(client, words, tmp_path)

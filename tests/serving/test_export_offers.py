@@ -1,4 +1,4 @@
-"""Export offers what the tables hold, and each offered address asks for the same file as the offered command."""
+"""Export offers all layouts and purposes, and each offered address asks for the same file as the offered command."""
 
 import io
 from urllib.parse import urlencode
@@ -39,8 +39,8 @@ def test_export_offers_what_the_tables_hold(client):
     assert names(data, "purpose") == list(PURPOSES)
     assert data["chosen"]["layout"] == "convolution"
     words = {"with": "sample:meadow", "beside": "compare"}
-    compared = client.get("/api/exports", params={"sample": "flock", "model": "bundled"} | words).json()
-    assert compared["chosen"]["layout"] == "compare"
+    comparison = client.get("/api/exports", params={"sample": "flock", "model": "bundled"} | words).json()
+    assert comparison["chosen"]["layout"] == "compare"
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_only_what_can_be_is_offered(client):
     assert "html" not in names(data, "kind")
     assert data["chosen"]["kind"] == "png"
     assert names(data, "layout") == ["head", "convolution", "components", "curves"]
-    moving = offers(client, what="similarity", kind="webp", sweep="scale")
-    assert names(moving, "sweep") == ["layers"]
-    assert moving["chosen"]["sweep"] == "layers"
+    webp_data = offers(client, what="similarity", kind="webp", sweep="scale")
+    assert names(webp_data, "sweep") == ["layers"]
+    assert webp_data["chosen"]["sweep"] == "layers"
     assert "atlas" not in names(offers(client, kind="webp"), "layout")
 
 
@@ -80,16 +80,16 @@ def test_the_offered_address_is_the_offered_command(client, layout, kind, tmp_pa
         "k": "5", "scale": "off", "locked": "true", "grid": "true", "colours": "own", "footer": "true",
         "curtain": "0.5",
     }  # fmt: skip
-    compared = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
-    words_of_layout = compared.get(layout, {})
+    compare_words = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
+    words_of_layout = compare_words.get(layout, {})
     data = client.get("/api/exports", params=words | words_of_layout).json()
     assert data["chosen"]["layout"] == layout
     file, suffix = data["file"], data["file"]["name"].rpartition(".")[2]
-    ours = client.request(file["method"], f"/{file['address']}", headers=KEY)
-    assert ours.status_code == 200, (file, ours.text[:300])
+    response = client.request(file["method"], f"/{file['address']}", headers=KEY)
+    assert response.status_code == 200, (file, response.text[:300])
     flags = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)
     assert flags[1] == file["name"]
-    assert ours.content == by_command(flags[0], suffix, tmp_path)
+    assert response.content == by_command(flags[0], suffix, tmp_path)
 
 
 def test_the_offered_living_figure_is_the_offered_command(client, tmp_path):
@@ -103,10 +103,10 @@ def test_the_offered_living_figure_is_the_offered_command(client, tmp_path):
             "beside": "wall",
         }
         data = client.get("/api/exports", params=words).json()
-        ours = client.post(f"/{data['file']['address']}", headers=KEY)
-        assert ours.status_code == 200, ours.text[:300]
+        response = client.post(f"/{data['file']['address']}", headers=KEY)
+        assert response.status_code == 200, response.text[:300]
         flags = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)[0]
-        assert ours.content == by_command(flags, "html", tmp_path)
+        assert response.content == by_command(flags, "html", tmp_path)
 
 
 def test_a_lesson_offers_its_own_figure(client):
@@ -120,8 +120,8 @@ def test_a_lesson_offers_its_own_figure(client):
 @pytest.mark.parametrize("kind", ["png", "numbers", "html"])
 def test_the_preview_is_the_figure_with_few_dots(client, kind):
     data = offers(client, kind=kind, layer="3")
-    shown = client.request(data["preview"]["method"], f"/{data['preview']['address']}")
-    assert abs(Image.open(io.BytesIO(shown.content)).width - 960) < 14
+    response = client.request(data["preview"]["method"], f"/{data['preview']['address']}")
+    assert abs(Image.open(io.BytesIO(response.content)).width - 960) < 14
 
 
 def test_the_size_of_a_living_figure_is_said(client):

@@ -1,4 +1,4 @@
-"""Attacks that once kept people waiting, on the real ledger, seats and queue with a simulated clock.
+"""Repeats attacks that once kept people waiting, on the real ledger, seats and queue with a simulated clock.
 benchmarks/fairness.py simulates a thousand adversaries for two hours."""
 
 import sys
@@ -24,11 +24,11 @@ def seats(monkeypatch):
 
 def waits_beside(enemies: list[Player], seconds: float = 150) -> tuple[float, float]:
     """The 95th percentile of the waits of ten people: alone, and beside these enemies."""
-    calm, attacked = people(10, []), people(10, [])
-    World().play(calm, seconds)
-    World().play([*attacked, *enemies], seconds)
-    assert not any(player.refused for player in attacked)
-    return p95(calm), p95(attacked)
+    calm_people, attacked_people = people(10, []), people(10, [])
+    World().play(calm_people, seconds)
+    World().play([*attacked_people, *enemies], seconds)
+    assert not any(player.refused for player in attacked_people)
+    return p95(calm_people), p95(attacked_people)
 
 
 def test_the_smallest_play_of_many_adversaries():
@@ -46,22 +46,22 @@ def test_forty_costly_pictures_from_one_house_keep_nobody_waiting():
         Player(Visitor("", f"2001:db8:1:2{number:02x}::/64"), seconds=5.0, every=30.0, hostile=True)
         for number in range(40)
     ]
-    calm, attacked = waits_beside(house)
-    assert attacked <= 2 * calm + 1, (calm, attacked)
+    calm_wait, attacked_wait = waits_beside(house)
+    assert attacked_wait <= 2 * calm_wait + 1, (calm_wait, attacked_wait)
 
 
 def test_costly_figures_from_forty_networks_keep_nobody_waiting():
     """Figures of seven seconds each, without a pause. Once, newcomers waited for twenty seconds."""
     networks = [Player(Visitor("", f"10.{n}.0.1"), seconds=COSTLY, every=10.0, hostile=True) for n in range(40)]
-    calm, attacked = waits_beside(networks)
-    assert attacked <= 3 * calm + 1, (calm, attacked)
+    calm_wait, attacked_wait = waits_beside(networks)
+    assert attacked_wait <= 3 * calm_wait + 1, (calm_wait, attacked_wait)
 
 
 @pytest.mark.slow
 def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
     networks = [Player(Visitor("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
-    calm, attacked = waits_beside(networks)
-    assert attacked <= 3 * calm + 1, (calm, attacked)
+    calm_wait, attacked_wait = waits_beside(networks)
+    assert attacked_wait <= 3 * calm_wait + 1, (calm_wait, attacked_wait)
 
 
 def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
@@ -79,13 +79,13 @@ def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
 @pytest.mark.slow
 def test_classes_that_hostile_networks_start_keep_nobody_waiting():
     """Forty classes, whose phones ask every three seconds."""
-    calm, attacked, phones = people(10, []), people(10, []), []
-    World().play(calm, 150)
+    calm_people, attacked_people, phones = people(10, []), people(10, []), []
+    World().play(calm_people, 150)
     world = World()
     for n in range(40):
-        mine = [Player(Visitor(f"phone {n} {m}", f"10.{n}.0.1"), every=3.0, hostile=True) for m in range(5)]
-        join(mine, Visitor(f"lecturer {n}", f"10.{n}.0.1"))
-        phones += mine
-    world.play([*attacked, *phones], 150)
-    assert not any(player.refused for player in attacked)
-    assert p95(attacked) <= 3 * p95(calm) + 1, (p95(calm), p95(attacked))
+        class_phones = [Player(Visitor(f"phone {n} {m}", f"10.{n}.0.1"), every=3.0, hostile=True) for m in range(5)]
+        join(class_phones, Visitor(f"lecturer {n}", f"10.{n}.0.1"))
+        phones += class_phones
+    world.play([*attacked_people, *phones], 150)
+    assert not any(player.refused for player in attacked_people)
+    assert p95(attacked_people) <= 3 * p95(calm_people) + 1, (p95(calm_people), p95(attacked_people))

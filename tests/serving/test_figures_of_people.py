@@ -1,4 +1,4 @@
-"""Figures of a person's own picture need that person's key; and how other pages embed, keep and await a figure."""
+"""Figures of a person's own picture need that person's key. Other pages may embed a figure and cache it."""
 
 import threading
 
@@ -39,8 +39,8 @@ def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
     assert "asked for by POST" in refused(client, "png", words, status=403, headers=KEY)
     assert client.post("/figure.png", params=words).status_code == 403
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
-    elsewhere = KEY | {"Origin": "https://elsewhere.example"}
-    assert client.post("/figure.png", params=words, headers=elsewhere).status_code == 403
+    foreign_headers = KEY | {"Origin": "https://elsewhere.example"}
+    assert client.post("/figure.png", params=words, headers=foreign_headers).status_code == 403
     assert client.get("/api/exports", params=words).status_code in (400, 404)
 
 
@@ -64,11 +64,11 @@ def test_a_file_of_ones_own_picture_has_its_name(client, mine):
 
 
 def test_a_page_can_hold_one_and_a_reader_can_keep_it(client):
-    shown = ask(client, "svg", FLOCK | TINY)
-    assert shown.headers["content-disposition"] == "inline; filename*=UTF-8''flock-head.svg"
-    saved = ask(client, "svg", FLOCK | TINY | {"download": "1"})
-    assert saved.headers["content-disposition"] == "attachment; filename*=UTF-8''flock-head.svg"
-    assert saved.content == shown.content
+    inline_answer = ask(client, "svg", FLOCK | TINY)
+    assert inline_answer.headers["content-disposition"] == "inline; filename*=UTF-8''flock-head.svg"
+    saved_answer = ask(client, "svg", FLOCK | TINY | {"download": "1"})
+    assert saved_answer.headers["content-disposition"] == "attachment; filename*=UTF-8''flock-head.svg"
+    assert saved_answer.content == inline_answer.content
     assert "attachment" in ask(client, "html", FLOCK, "POST").headers["content-disposition"]
 
 
@@ -87,14 +87,14 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
     answers = []
     worked.worked_for_all.cache_clear()
     with line.take():
-        page = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
-        page.start()
+        page_thread = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
+        page_thread.start()
         until(lambda: line.waiting, "the picture of a page waits")
         own_response = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
         # The <img> sent no key from the same address. It may belong to the same page, so it counts as no other person.
         assert (own_response.status_code, own_response.json()["before"]) == (202, 1)
         assert not answers
-    page.join(60)
+    page_thread.join(60)
     assert answers[0].headers["content-type"] == "image/png"
 
 

@@ -76,15 +76,15 @@ def test_who_leaves_half_way_leaves_nothing_behind():
 
 def test_a_person_brings_one_file_after_the_other():
     async def second() -> bool:
-        stalling = asyncio.create_task(Upload(0, bytes(1000)).arrives())
+        stalled_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
         while not on_their_way():
             await asyncio.sleep(0)
         first_task = asyncio.create_task(upload_of(0).arrives())
         assert await upload_of(1).arrives() == 100  # an upload of somebody else
-        done = first_task.done()
-        stalling.cancel()
+        is_done = first_task.done()
+        stalled_task.cancel()
         assert await first_task == 100
-        return done
+        return is_done
 
     assert asyncio.run(second()) is False
 
@@ -93,14 +93,14 @@ def test_uploads_that_trickle_take_no_place_from_others():
     """A hundred uploads that have sent little fill no room: only bytes that have arrived are counted."""
 
     async def another() -> int:
-        trickling = [asyncio.create_task(Upload(i, bytes(1000)).arrives()) for i in range(100)]
+        slow_tasks = [asyncio.create_task(Upload(i, bytes(1000)).arrives()) for i in range(100)]
         while on_their_way() < 100 * 1000:
             await asyncio.sleep(0)
-        arrived = await upload_of(100, MB).arrives()
-        for task in trickling:
+        byte_count = await upload_of(100, MB).arrives()
+        for task in slow_tasks:
             task.cancel()
-        await asyncio.gather(*trickling, return_exceptions=True)
-        return arrived
+        await asyncio.gather(*slow_tasks, return_exceptions=True)
+        return byte_count
 
     assert asyncio.run(another()) == MB
 
@@ -110,20 +110,20 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
     monkeypatch.setattr(ledger, "uploads", Room("uploads", 4 * MB))
 
     async def all_of_them() -> tuple[list[int], list[int]]:
-        stalling = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
+        stalled_tasks = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
         while on_their_way() < 4 * MB:  # the last upload may exceed the bound
             await asyncio.sleep(0)
-        arrived = await asyncio.gather(*(upload_of(10 + i, 2 * MB).arrives() for i in range(4)))
-        ended = [task.result() for task in stalling if task.done()]
-        for task in stalling:
+        byte_counts = await asyncio.gather(*(upload_of(10 + i, 2 * MB).arrives() for i in range(4)))
+        statuses = [task.result() for task in stalled_tasks if task.done()]
+        for task in stalled_tasks:
             task.cancel()
-        await asyncio.gather(*stalling, return_exceptions=True)
-        return arrived, ended
+        await asyncio.gather(*stalled_tasks, return_exceptions=True)
+        return byte_counts, statuses
 
-    arrived, ended = asyncio.run(all_of_them())
-    assert arrived == [2 * MB] * 4
-    assert ended
-    assert set(ended) == {-408}
+    results, end_statuses = asyncio.run(all_of_them())
+    assert results == [2 * MB] * 4
+    assert end_statuses
+    assert set(end_statuses) == {-408}
 
 
 def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
@@ -131,15 +131,15 @@ def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
     monkeypatch.setattr(ledger, "uploads", Room("uploads", 6 * MB))
 
     async def everybody() -> tuple[list[int], int]:
-        halves = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
-        tasks, most_at_once = [asyncio.create_task(half.arrives()) for half in halves], 0
+        uploads = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
+        tasks, most_at_once = [asyncio.create_task(upload.arrives()) for upload in uploads], 0
         while not all(task.done() for task in tasks):
             most_at_once = max(most_at_once, on_their_way())
             await asyncio.sleep(0)
         return [task.result() for task in tasks], most_at_once
 
-    arrived, most_at_once = asyncio.run(everybody())
-    assert arrived == [2 * MB + 3] * 12
+    byte_counts, most_at_once = asyncio.run(everybody())
+    assert byte_counts == [2 * MB + 3] * 12
     assert most_at_once <= 6 * MB + 2 * MB + 1000  # one upload may exceed the bound
 
 
@@ -166,14 +166,14 @@ def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_o
     monkeypatch.setattr(ledger, "files", bound)
 
     async def one_more() -> int:
-        stalling = [asyncio.create_task(Upload(key, b"x").arrives()) for key in keys[:-1]]
+        stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in keys[:-1]]
         while on_their_way() < 1:
             await asyncio.sleep(0)
-        arrived = await Upload(keys[-1], b"x").arrives()
-        for task in stalling:
+        byte_count = await Upload(keys[-1], b"x").arrives()
+        for task in stalled_tasks:
             task.cancel()
-        await asyncio.gather(*stalling, return_exceptions=True)
-        return arrived
+        await asyncio.gather(*stalled_tasks, return_exceptions=True)
+        return byte_count
 
     assert asyncio.run(one_more()) == -503
 
@@ -185,26 +185,26 @@ def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monk
     monkeypatch.setattr(routes_pictures, "_looked", 0.0)
 
     async def tries_twice() -> list[int]:
-        stalling = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
+        stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
         while on_their_way() < 2:
             await asyncio.sleep(0)
-        refused = await upload_of(3).arrives()
-        await asyncio.wait(stalling, return_when=asyncio.FIRST_COMPLETED)
-        arrived = await upload_of(3).arrives()
-        for task in stalling:
+        first_result = await upload_of(3).arrives()
+        await asyncio.wait(stalled_tasks, return_when=asyncio.FIRST_COMPLETED)
+        second_result = await upload_of(3).arrives()
+        for task in stalled_tasks:
             task.cancel()
-        await asyncio.gather(*stalling, return_exceptions=True)
-        return [refused, arrived]
+        await asyncio.gather(*stalled_tasks, return_exceptions=True)
+        return [first_result, second_result]
 
     assert asyncio.run(tries_twice()) == [-503, 100]
 
 
 def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
-    looked = []
+    searches = []
 
     class Looked(set):
         def __iter__(self):
-            looked.append(self)
+            searches.append(self)
             return super().__iter__()
 
     monkeypatch.setattr(routes_pictures, "under_way", Looked())
@@ -212,4 +212,4 @@ def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
     monkeypatch.setattr(routes_pictures, "LOOK_AGAIN", PATIENCE)
     for _ in range(400):
         routes_pictures._end_the_slowest(ledger.uploads.by)
-    assert len(looked) == 1
+    assert len(searches) == 1

@@ -28,10 +28,10 @@ def at(address: str, person: str = "") -> Visitor:
     return Visitor(person, address)
 
 
-def order(costs: Ledger, *asking: Visitor) -> list[Visitor]:
+def order(costs: Ledger, *visitors: Visitor) -> list[Visitor]:
     """The order in which these visitors are served if all ask at the same moment for almost no work."""
     line = Queue(at_once=0, charged=costs)
-    for visitor in asking:
+    for visitor in visitors:
         line.join(Ticket(visitor, seconds=1e-9))
     return [ticket.payer for ticket in line.line]
 
@@ -51,8 +51,8 @@ def test_half_of_a_cost_is_forgotten_in_two_minutes_and_the_order_stays(costs, c
     clock.now += HALF_LIFE
     assert costs.cost("10.0.0.1/32") == pytest.approx(4)
     costs.charge(at("10.0.9.2"), 3)
-    cheap, dear = at("10.0.0.1"), at("10.0.9.2")
-    assert order(costs, dear, cheap) == [cheap, dear]
+    cheap_visitor, dear_visitor = at("10.0.0.1"), at("10.0.9.2")
+    assert order(costs, dear_visitor, cheap_visitor) == [cheap_visitor, dear_visitor]
     clock.now += 1000 * HALF_LIFE  # costs must stay finite after 1,000 half-lives
     costs.charge(at("10.0.9.2"), 1)
     assert costs.cost("10.0.9.2/32") == pytest.approx(1)
@@ -62,18 +62,18 @@ def test_a_house_pays_for_its_many_networks_and_its_neighbours_hardly(costs):
     for number in range(40):
         costs.charge(at(f"2001:db8:1:2{number:02x}::/64"), 5)
     costs.charge(at("2001:db8:2:1::/64"), 6)
-    fresh, neighbour, distant = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
-    assert order(costs, fresh, distant, neighbour) == [neighbour, distant, fresh]
+    newcomer, neighbour, stranger = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
+    assert order(costs, newcomer, stranger, neighbour) == [neighbour, stranger, newcomer]
 
 
 def test_in_one_network_keys_are_told_apart(costs, monkeypatch):
     monkeypatch.setattr(ledger, "seats", Seats(costs))
-    asking = [at("10.0.0.1", person) for person in ("greedy", "ann", "bea")]
-    for visitor in asking:
+    visitors = [at("10.0.0.1", person) for person in ("greedy", "ann", "bea")]
+    for visitor in visitors:
         ledger.seats.enter(visitor.address, list).key = visitor.person
     costs.charge(at("10.0.0.1", "greedy"), 50)
     costs.charge(at("10.0.0.1", "ann"), 1)
-    assert order(costs, *asking) == asking[::-1]
+    assert order(costs, *visitors) == visitors[::-1]
 
 
 def test_what_is_known_of_many_does_not_grow_without_end(costs, monkeypatch):
@@ -83,7 +83,7 @@ def test_what_is_known_of_many_does_not_grow_without_end(costs, monkeypatch):
     assert len(costs._grown) <= 100
 
 
-# Rooms: what can run out
+# Rooms, which limit a resource
 
 
 @pytest.fixture
@@ -92,8 +92,8 @@ def room():
 
 
 def test_one_network_gets_three_quarters_and_a_stranger_some_of_the_rest(room):
-    class_of = [room.take(at("10.0.0.1", f"key {number}")) for number in range(100)]
-    assert class_of.count("") == 75
+    network_troubles = [room.take(at("10.0.0.1", f"key {number}")) for number in range(100)]
+    assert network_troubles.count("") == 75
     troubles = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
     assert set(troubles) == {""}
 
@@ -106,13 +106,13 @@ def test_however_many_come_whoever_holds_nothing_finds_room(room):
 
 
 def test_many_networks_of_one_house_are_one(room):
-    took = [room.take(at(f"2001:db8:1:2{number:02x}::/64")) for number in range(100)]
-    assert took.count("") == 75
+    troubles = [room.take(at(f"2001:db8:1:2{number:02x}::/64")) for number in range(100)]
+    assert troubles.count("") == 75
 
 
 def test_a_key_holds_a_part_of_it(room):
-    took = [room.take(at("10.0.0.1", "ann")) for _ in range(30)]
-    assert (took.count(""), took[-1]) == (20, "key")
+    troubles = [room.take(at("10.0.0.1", "ann")) for _ in range(30)]
+    assert (troubles.count(""), troubles[-1]) == (20, "key")
 
 
 def test_what_was_taken_is_given_back(room):
@@ -158,20 +158,20 @@ def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(ended, costs, cl
     seats = Seats(costs)
     for number in range(400):
         ended.enter(seats, f"{number}", f"10.{number % 2}.0.1", f"key {number}")
-    refused = 0
+    refusal_count = 0
     for minute in range(20):
         for name in [seat.session for seat in seats.open]:
             seats.asks(name, f"key {name}")
         for number in range(6):
             newcomer = ended.enter(seats, f"new {minute} {number}", f"172.{minute}.{number}.1", "newcomer")
-            refused += newcomer is None
+            refusal_count += newcomer is None
             clock.now += 8
             if newcomer:
                 seats.leave(newcomer)
         for number in range(2):  # the attackers take every free seat again
             while ended.enter(seats, f"again {len(ended)}", f"10.{number}.0.1", f"key {len(ended)}"):
                 pass
-    assert refused == 0
+    assert refusal_count == 0
 
 
 def test_one_house_with_many_networks_locks_nobody_out(seats, ended):
@@ -254,12 +254,12 @@ def test_a_class_pays_for_its_phones_and_its_network_does_not(costs):
 
 
 def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
-    hostile, quiet = in_class(costs, "hostile"), in_class(costs, "other")
-    costs.charge(costs.payer(hostile), ledger.OF_PHONE + 1)
-    assert costs.payer(hostile) == hostile
-    assert costs.payer(quiet).address == "class ACDEF"
+    hostile_phone, quiet_phone = in_class(costs, "hostile"), in_class(costs, "other")
+    costs.charge(costs.payer(hostile_phone), ledger.OF_PHONE + 1)
+    assert costs.payer(hostile_phone) == hostile_phone
+    assert costs.payer(quiet_phone).address == "class ACDEF"
     clock.now += HALF_LIFE
-    assert costs.payer(hostile).address == "class ACDEF"
+    assert costs.payer(hostile_phone).address == "class ACDEF"
 
 
 def test_what_a_class_costs_beyond_its_bound_is_charged_to_who_started_it(costs):
@@ -274,10 +274,10 @@ def test_what_a_class_costs_beyond_its_bound_is_charged_to_who_started_it(costs)
 def test_all_classes_together_are_no_more_than_one(costs):
     for number in range(30):
         costs.charge(costs.payer(in_class(costs, f"phone {number}", f"class {number}")), 5)
-    fresh = costs.payer(in_class(costs, "fresh", "class fresh"))
+    newcomer = costs.payer(in_class(costs, "fresh", "class fresh"))
     costs.charge(at("10.9.0.1"), 0.5)
     stranger = at("10.9.0.1")
-    assert [visitor.address for visitor in order(costs, fresh, stranger)] == [stranger.address, fresh.address]
+    assert [visitor.address for visitor in order(costs, newcomer, stranger)] == [stranger.address, newcomer.address]
 
 
 def test_a_hall_s_class_keeps_its_seats_and_a_hostile_network_gives_way(costs, ended, clock):

@@ -1,4 +1,5 @@
-"""Results of lessons: their true size is counted, one bound holds for all sessions, and dropped ones are made again."""
+"""Results of lessons: their true size is counted, one limit holds for all sessions, and a dropped result is made
+again."""
 
 import gc
 import re
@@ -43,7 +44,7 @@ def numbers(megabytes: float) -> np.ndarray:
 
 
 def held_by_all() -> int:
-    return sum(own.bytes for own in worked._session_caches)
+    return sum(session_cache.bytes for session_cache in worked._session_caches)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +75,12 @@ def test_what_can_t_be_counted_is_not_kept():
 
 def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_gives_first(monkeypatch):
     monkeypatch.setattr(worked, "OWN", 10 * MB)
-    everybody = [worked.lesson_cache() for _ in range(100)]
-    for n, own in enumerate(everybody):
+    session_caches = [worked.lesson_cache() for _ in range(100)]
+    for n, session_cache in enumerate(session_caches):
         for name in "ab":
-            worked.worked_out(picture(n), WISH, own, name, lambda: numbers(0.99))
+            worked.worked_out(picture(n), WISH, session_cache, name, lambda: numbers(0.99))
             assert held_by_all() <= 10 * MB
-    assert [own.bytes > 0 for own in everybody] == [False] * 95 + [True] * 5
+    assert [session_cache.bytes > 0 for session_cache in session_caches] == [False] * 95 + [True] * 5
 
 
 def test_one_person_alone_keeps_no_more_than_their_share():
@@ -91,14 +92,16 @@ def test_one_person_alone_keeps_no_more_than_their_share():
 
 def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
     monkeypatch.setattr(worked, "OF_ALL", 3 * MB)
-    first, second = worked.lesson_cache(), worked.lesson_cache()
-    result = worked.worked_out(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
-    second_result = worked.worked_out(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
+    first_cache, second_cache = worked.lesson_cache(), worked.lesson_cache()
+    result = worked.worked_out(picture(1, sample=True), WISH, first_cache, "x", lambda: numbers(1))
+    second_result = worked.worked_out(
+        picture(1, sample=True), WISH, second_cache, "x", lambda: pytest.fail("it is there")
+    )
     assert second_result is result
     for name in range(10):
-        worked.worked_out(picture(1, sample=True), WISH, first, name, lambda: numbers(1))
+        worked.worked_out(picture(1, sample=True), WISH, first_cache, name, lambda: numbers(1))
         assert worked.worked_for_all().bytes <= 3 * MB
-    assert first.bytes == second.bytes == 0
+    assert first_cache.bytes == second_cache.bytes == 0
 
 
 def test_another_picture_model_or_question_has_its_own():
@@ -109,12 +112,12 @@ def test_another_picture_model_or_question_has_its_own():
 
 
 def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
-    first, second = worked.lesson_cache(), worked.lesson_cache()
-    worked.worked_out(picture(1), WISH, first, "x", lambda: numbers(1))
-    second_result = worked.worked_out(picture(1), WISH, second, "x", lambda: numbers(2))
+    first_cache, second_cache = worked.lesson_cache(), worked.lesson_cache()
+    worked.worked_out(picture(1), WISH, first_cache, "x", lambda: numbers(1))
+    second_result = worked.worked_out(picture(1), WISH, second_cache, "x", lambda: numbers(2))
     assert len(second_result) == 2 * MB
     assert worked.worked_for_all().bytes == 0
-    del first
+    del first_cache
     gc.collect()
     assert held_by_all() / MB == pytest.approx(2, abs=0.01)
 

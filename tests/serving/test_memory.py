@@ -1,4 +1,4 @@
-"""Memory that decoding pictures takes, and memory that is given back afterwards."""
+"""Decoding pictures takes a limited amount of memory, which is freed afterwards."""
 
 import json
 import platform
@@ -45,12 +45,12 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C
 
 
 def memory_of_uploads(kind: str, side: int, people: int) -> dict[str, float]:
-    """Runs MEASURE in a new process. Returns the largest growth of this process, the size of the kept pictures, and
-    the size of the decoder's process, in MB."""
+    """Runs MEASURE in a new process. Returns, in MB, the largest growth of that process, the size of the kept pictures,
+    and the size of the decoder's process."""
     command = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return json.loads(result.stdout)
 
 
 def table_megabytes(word: str) -> int:
@@ -62,18 +62,20 @@ def table_megabytes(word: str) -> int:
 @pytest.mark.slow
 def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
     """The server's process grows only by the kept pictures; the decoder's process takes all other memory."""
-    seen = memory_of_uploads("WEBP", 4096, people=10)
-    assert seen["shown"] == 10
-    assert seen["held"] > 100
-    assert seen["grew"] < seen["held"] + 60, seen
+    memory = memory_of_uploads("WEBP", 4096, people=10)
+    assert memory["shown"] == 10
+    assert memory["held"] > 100
+    assert memory["grew"] < memory["held"] + 60, memory
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "side"), [("WEBP", 6000), ("PNG", 8000)])
 def test_a_picture_of_as_many_pixels_as_may_be_takes_what_the_readme_says_at_most(kind, side):
-    seen = memory_of_uploads(kind, side, people=1)
-    assert seen["shown"] == 1
-    assert seen["grew"] - seen["held"] + seen["took"] + SPARE < table_megabytes("the process that decodes"), seen
+    memory = memory_of_uploads(kind, side, people=1)
+    assert memory["shown"] == 1
+    assert memory["grew"] - memory["held"] + memory["took"] + SPARE < table_megabytes("the process that decodes"), (
+        memory
+    )
 
 
 ARENAS = """

@@ -55,42 +55,45 @@ def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
         return real_trace(*arguments, **options)
 
     monkeypatch.setattr(tracing, "trace", trace)
-    seen = traces._run(pictures.sample("flock"), Setup("untrained"))
-    assert (len(tries), seen.tokens > 0) == (2, True)
+    flock_trace = traces._run(pictures.sample("flock"), Setup("untrained"))
+    assert (len(tries), flock_trace.tokens > 0) == (2, True)
 
 
 def test_random_weights_of_any_size_are_not_for_strangers():
-    for name, why in {
+    for name, message in {
         "ViT-H/14": "500 MB for models with random weights",
         "ViT-H/100": "cuts patches of 4 to 32",
     }.items():
-        with pytest.raises(PlaygroundError, match=why):
+        with pytest.raises(PlaygroundError, match=message):
             models.load(name)
         assert name not in models.loaded_models()
 
 
 def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_with_them(monkeypatch):
-    monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # one ViT-S of 88 MB
-    fresh, built = cache(models.loaded_models.__wrapped__), []
-    monkeypatch.setattr(models, "loaded_models", fresh)
+    monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # room for one ViT-S, which takes 88 MB
+    fresh_cache, builds = cache(models.loaded_models.__wrapped__), []
+    monkeypatch.setattr(models, "loaded_models", fresh_cache)
     real_build = source.build
 
     def build(given_source, seed=0):
-        built.append((given_source.name, fresh().bytes))
+        builds.append((given_source.name, fresh_cache().bytes))
         return real_build(given_source, seed)
 
     monkeypatch.setattr(source, "build", build)
-    own_folder = traces.own_cache()
+    own_cache = traces.own_cache()
     flock = pictures.sample("flock")
-    own_folder.get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32"), own_folder))
-    traces.trace(flock, Setup("ViT-S/32"), own_folder)
+    own_cache.get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32"), own_cache))
+    traces.trace(flock, Setup("ViT-S/32"), own_cache)
     model = weakref.ref(models.load("ViT-S/32"))
     models.load("ViT-S/28")
-    assert built == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
+    assert builds == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
     gc.collect()
     assert model() is None, gc.get_referrers(model())
     assert not [
-        key for kept in (own_folder, traces.of_samples()) for key in kept._entries if key[1].model == "ViT-S/32"
+        key
+        for trace_cache in (own_cache, traces.of_samples())
+        for key in trace_cache._entries
+        if key[1].model == "ViT-S/32"
     ]
 
 
@@ -99,14 +102,14 @@ def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
         return speed
 
     monkeypatch.setattr(effort, "per_second", per_second)
-    vit, unseen = models.load("untrained"), pictures.sample("odd-tile")  # a picture that no other test has traced
+    vit, new_picture = models.load("untrained"), pictures.sample("odd-tile")  # a picture that no other test has traced
     all_patches = effort.multiplications(vit, 196)
     speed = all_patches  # the usual work takes one second
     assert models.details("untrained") == [1, 2]  # detail 2: four times the patches, over four times the work
     speed = all_patches / 11
     assert models.details("untrained") == [1]
     with pytest.raises(PlaygroundError, match="14 × 14 patches would take about 11 seconds"):
-        traces.trace(unseen, Setup("untrained"), traces.own_cache())
+        traces.trace(new_picture, Setup("untrained"), traces.own_cache())
 
 
 def test_the_estimated_work_is_what_torch_counts():
@@ -134,9 +137,9 @@ def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhe
 def test_a_name_is_resolved_once(name, monkeypatch):
     requests, real_resolve = [], zoo.resolve
 
-    def resolve(name, *given, **more):
+    def resolve(name, *arguments, **more):
         requests.append(name)
-        return replace(real_resolve(name, *given, **more), weights=None)  # so that no weights are downloaded
+        return replace(real_resolve(name, *arguments, **more), weights=None)  # prevents a download of weights
 
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)
@@ -192,8 +195,11 @@ def beyond_all_measure(file):
     from safetensors import safe_open
     from safetensors.torch import save_file
 
-    with safe_open(BUNDLED, "pt") as held:
-        weights, metadata = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
+    with safe_open(BUNDLED, "pt") as bundled_file:
+        weights, metadata = (
+            {name: bundled_file.get_tensor(name) for name in bundled_file.keys()},  # noqa: SIM118
+            bundled_file.metadata(),
+        )
     weights["blocks.1.attn.qkv.bias"] = torch.full_like(weights["blocks.1.attn.qkv.bias"], 6e4).float() * 1e26
     save_file(weights, file, metadata)
 
@@ -210,7 +216,9 @@ def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_o
     digest = reply.json()["digest"]
     patch = {"query": "3,3"}
     parts = {"layers": {"layers": "2"}, "features": {"layer": "2"}, "relevance": patch, "answers": patch}
-    answers = [http.get(f"/api/trace/{digest}/{part}", params=words | more) for part, more in parts.items()]
+    answers = [
+        http.get(f"/api/trace/{digest}/{part}", params=words | extra_words) for part, extra_words in parts.items()
+    ]
     answers += [http.get("/figure.png", params=words | {"dpi": "20"}), http.get("/figure.csv", params=words)]
     for answer in answers:
         assert answer.status_code == 400, f"{answer.url}: {answer.status_code} {answer.text[:200]}"
@@ -226,9 +234,9 @@ def test_a_broken_model_file_is_said_without_its_path(own_folder):
 
 
 def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own_folder, monkeypatch):
-    halves = BUNDLED.stat().st_size / 1e6
+    file_mb = BUNDLED.stat().st_size / 1e6
     monkeypatch.setattr(
-        settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * halves))
+        settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * file_mb))
     )
     monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))

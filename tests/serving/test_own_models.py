@@ -1,4 +1,4 @@
-"""The operator's own models: the description beside a file, and what is assumed without one."""
+"""The operator's own models: the description beside a model file, and assumptions without one."""
 
 import json
 import os
@@ -64,14 +64,14 @@ def test_labels_that_may_be_wrong_are_refused(folder):
 
 
 def test_what_is_said_beside_the_file_counts_at_once(folder):
-    guessed, digest = seen(), chosen.digest(pictures.sample("flock"), Setup(NAME))
-    assert guessed.logits is None
+    first_trace, digest = seen(), chosen.digest(pictures.sample("flock"), Setup(NAME))
+    assert first_trace.logits is None
     say(folder)
     assert chosen.digest(pictures.sample("flock"), Setup(NAME)) != digest, "a browser would keep the old rows"
-    told = playground.trace(models.load(NAME), pictures.sample("flock").image)
-    assert (told.assumed, told.vit.config.std, told.logits is None) == ("", (0.229, 0.224, 0.225), False)
-    second = seen()
-    assert second.vit is told.vit, "the trace of the model as it was is not shown any more"
+    trace = playground.trace(models.load(NAME), pictures.sample("flock").image)
+    assert (trace.assumed, trace.vit.config.std, trace.logits is None) == ("", (0.229, 0.224, 0.225), False)
+    second_trace = seen()
+    assert second_trace.vit is trace.vit, "the trace of the model as it was is not shown any more"
     say(folder, std=[0.5, 0.5, 0.5])
     assert models.load(NAME).config.std == (0.5, 0.5, 0.5)
 
@@ -88,7 +88,7 @@ def test_a_command_that_names_an_own_model_loads_it_as_the_app_does(folder, monk
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", str(folder))
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
-        ours = playground.load(NAME, device="cpu")
-    assert ours.config == models.load(NAME).config
+        loaded_model = playground.load(NAME, device="cpu")
+    assert loaded_model.config == models.load(NAME).config
     with pytest.raises(PlaygroundError, match="has no model file called roots"):
         playground.load("own/roots")

@@ -57,7 +57,7 @@ def test_who_comes_back_too_late_finds_nothing_though_nobody_has_swept(clock):
 def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(clock):
     person = people.enter(A)
     person.take(picture())
-    (reference,) = (weakref.ref(one) for one in person.pictures.values())
+    (reference,) = (weakref.ref(kept_picture) for kept_picture in person.pictures.values())
     person.worked.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
     clock[0] += 601
     people.forget_the_gone()
@@ -99,9 +99,9 @@ def test_the_last_few_pictures_of_a_person_are_kept(clock):
     person = people.enter(A)
     for number in range(people.MOST_PICTURES + 2):
         person.take(picture(number))
-    assert [one.name for one in person.pictures.values()] == ["2.jpg", "3.jpg", "4.jpg"]
+    assert [kept_picture.name for kept_picture in person.pictures.values()] == ["2.jpg", "3.jpg", "4.jpg"]
     person.take(picture(2))  # the same picture again
-    assert [one.name for one in person.pictures.values()] == ["3.jpg", "4.jpg", "2.jpg"]
+    assert [kept_picture.name for kept_picture in person.pictures.values()] == ["3.jpg", "4.jpg", "2.jpg"]
 
 
 def test_asking_for_what_is_everybody_s_keeps_nothing_of_a_person(http):
@@ -114,16 +114,16 @@ def test_asking_for_what_is_everybody_s_keeps_nothing_of_a_person(http):
     "key", ["", "x" * 21, "x" * 65, "x" * 21 + "é", "x" * 30 + " ", "../" * 8, "x" * 10**5, "x" * 21 + "\n"]
 )
 def test_what_is_no_key_makes_nobody_a_person(http, key):
-    former = [*people._people]  # people of other tests
+    former_keys = [*people._people]  # people of other tests
     try:
         answer = http.post("/api/pictures", content=photograph(), headers={"X-Playground-Key": key.encode()})
     except (ValueError, RuntimeError):  # the HTTP client refuses to send such a header
         return
     refused(answer, 403)
-    assert [*people._people] == former
+    assert [*people._people] == former_keys
 
 
-# No address gives a person's data to anybody else
+# No address gives a person's data to another person
 
 ANYTHING = {
     "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",
@@ -141,33 +141,33 @@ STRANGERS = {
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{'+'.join(sorted(route.methods))} {route.path}")
 def test_nobody_reads_another_s_picture_by_any_address(http, route):
-    mine = bring(http, ANNA, name="secret-holiday.jpg")
-    digest = http.get("/api/trace", params={"mine": mine["id"], "model": "bundled"}, headers=ANNA).json()["digest"]
-    words = {"mine": mine["id"], "model": "bundled", "layers": "0", "layer": "0"}
+    reply = bring(http, ANNA, name="secret-holiday.jpg")
+    digest = http.get("/api/trace", params={"mine": reply["id"], "model": "bundled"}, headers=ANNA).json()["digest"]
+    words = {"mine": reply["id"], "model": "bundled", "layers": "0", "layer": "0"}
     digests, methods = (ANYTHING, ANYTHING | {"digest": digest}), sorted(route.methods - {"HEAD"})
-    for (stranger, (headers, more)), known_digest, method in product(STRANGERS.items(), digests, methods):
+    for (stranger, (headers, extra_words)), known_digest, method in product(STRANGERS.items(), digests, methods):
         path = route.path.replace("{entry:path}", "{entry}")
-        path = path.format(**known_digest, id=mine["id"])
-        answer = http.request(method, path, params=words | more, headers=headers)
+        path = path.format(**known_digest, id=reply["id"])
+        answer = http.request(method, path, params=words | extra_words, headers=headers)
         request = (stranger, method, path, answer.text[:300])
         assert answer.status_code not in (200, 202, 204) or is_everybody_s(answer, route), request
         assert "secret-holiday" not in answer.text, request
         assert digest not in answer.text, request
-    assert http.get(f"/api/pictures/{mine['id']}.jpg", headers=ANNA).status_code == 200, "it is gone"
+    assert http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA).status_code == 200, "it is gone"
 
 
 def is_everybody_s(answer, route) -> bool:
     """Whether this route answers everybody alike: lists, scripts, and what strangers do with their own pictures."""
-    alike = {"/api/models", "/api/moments", "/api/pictures", "/api/fetching", "/healthz", "/readyz", "/c", "/c/{code}"}
-    return route.path in alike or (route.path == "/api/app/{digest}/{entry:path}")
+    paths = {"/api/models", "/api/moments", "/api/pictures", "/api/fetching", "/healthz", "/readyz", "/c", "/c/{code}"}
+    return route.path in paths or (route.path == "/api/app/{digest}/{entry:path}")
 
 
 def test_with_the_key_of_the_page_all_of_it_is_there(http):
     """Shows that the test above would fail if a route gave the data to strangers."""
-    mine = bring(http, ANNA)
-    words = {"mine": mine["id"], "model": "bundled"}
-    reply = http.get("/api/trace", params=words, headers=ANNA).json()
-    path = f"/api/trace/{reply['digest']}/layers"
+    reply = bring(http, ANNA)
+    words = {"mine": reply["id"], "model": "bundled"}
+    description = http.get("/api/trace", params=words, headers=ANNA).json()
+    path = f"/api/trace/{description['digest']}/layers"
     assert http.get(path, params=words | {"layers": "0"}, headers=ANNA).status_code == 200
     assert http.post("/figure.svg", params=words, headers=ANNA).status_code == 200
 

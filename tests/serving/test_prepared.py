@@ -43,11 +43,11 @@ def cat_alone(really_here, tmp_path, monkeypatch):
     """The weights and the photograph of a cat in a read-only folder, not yet prepared; and an empty cache."""
     really_here("dinov2-small")
     really_here("photographs")
-    fetched = tmp_path / "fetched"
-    fetched.mkdir()
+    fetched_folder = tmp_path / "fetched"
+    fetched_folder.mkdir()
     for file in (borrowed.DINOV2.file, "chelsea.png"):
-        (fetched / file).symlink_to(borrowed.find(file))
-    monkeypatch.setenv("PLAYGROUND_BORROWED", str(fetched))
+        (fetched_folder / file).symlink_to(borrowed.find(file))
+    monkeypatch.setenv("PLAYGROUND_BORROWED", str(fetched_folder))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(prepared, "SAMPLES", ())  # without the drawings: other tests prepare them
     monkeypatch.setattr(prepared, "FINER", {})
@@ -60,17 +60,17 @@ def layers(name: str, numbers: list[int] | None = None, detail: int = 1) -> byte
 
 
 def shown(name: str, numbers: list[int] | None = None) -> dict:
-    """The header of the layers that a person gets who chooses the sample, prepared or not."""
+    """The header of the layers that a person gets for this sample, prepared or not."""
     picture = pictures.sample(name)
     return unpack(traces.layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
 
 
-def compared(ours: bytes, theirs: bytes) -> None:
+def compared(pack: bytes, other_pack: bytes) -> None:
     """Asserts that two packs are equal up to the last digits, which differ between processors."""
-    (header, arrays), (fresh, expected) = unpack(ours), unpack(theirs)
-    guesses = [dict(header_of.pop("predictions")) for header_of in (header, fresh)]
-    assert header == fresh
-    assert guesses[0] == pytest.approx(guesses[1], abs=1e-3)
+    (header, arrays), (other_header, expected) = unpack(pack), unpack(other_pack)
+    predictions = [dict(pack_header.pop("predictions")) for pack_header in (header, other_header)]
+    assert header == other_header
+    assert predictions[0] == pytest.approx(predictions[1], abs=1e-3)
     for name in expected:
         assert np.allclose(arrays[name], expected[name], rtol=2e-3, atol=2e-3), name
 
@@ -79,8 +79,8 @@ def compared(ours: bytes, theirs: bytes) -> None:
 
 
 def test_the_layer_that_ships_is_one_of_a_fresh_trace():
-    fresh = fresh_pack("meadow", models.load("bundled"), 2)
-    compared((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(fresh, None))
+    new_pack = fresh_pack("meadow", models.load("bundled"), 2)
+    compared((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(new_pack, None))
 
 
 def test_nothing_ships_but_what_the_first_picture_needs():
@@ -105,16 +105,16 @@ print("torch" in sys.modules, "numpy" in sys.modules)
 def test_the_first_picture_needs_no_torch_on_a_machine_that_has_nothing_yet(tmp_path):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "XDG_", "PLAYGROUND_"))}
     environment |= {"HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run([sys.executable, "-c", FIRST], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.stdout == "False True\n", done.stdout + done.stderr
+    result = subprocess.run([sys.executable, "-c", FIRST], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert result.stdout == "False True\n", result.stdout + result.stderr
     assert not list(tmp_path.iterdir())
 
 
 def test_a_server_begins_without_torch():
     """Importing torch takes seconds, in which the server should answer already."""
-    begun = "import streamlit, app, sys; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", begun], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == "False\n", done.stdout + done.stderr
+    code = "import streamlit, app, sys; print('torch' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.stdout == "False\n", result.stdout + result.stderr
 
 
 # Packs that are made on this machine ----------------------------------------------------------------------------------
@@ -123,35 +123,35 @@ def test_a_server_begins_without_torch():
 def test_each_drawing_is_prepared_once_and_says_what_a_fresh_trace_says(cache):
     assert prepare() == DRAWINGS
     assert prepare() == []
-    for ahead in all_packs():
-        ours = layers(ahead.sample.name, EVERY_LAYER, ahead.detail)
-        compared(ours, fresh_pack(ahead.sample.name, models.load("bundled"), ahead.detail))
+    for sample_pack in all_packs():
+        prepared_layers = layers(sample_pack.sample.name, EVERY_LAYER, sample_pack.detail)
+        compared(prepared_layers, fresh_pack(sample_pack.sample.name, models.load("bundled"), sample_pack.detail))
 
 
 def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
-    former = Ahead(named("flock")).file
-    changed = {former}
+    former_file = Ahead(named("flock")).file
+    file_names = {former_file}
     for module, name, value in (
         (prepared, "__version__", "another"),
         (prepared, "model_digest", lambda name: "other weights"),
         (prepared, "sample_digest", lambda name: "another drawing"),
     ):
-        with monkeypatch.context() as changes:
-            changes.setattr(module, name, value)
-            changed.add(Ahead(named("flock")).file)
-    assert len(changed) == 4, changed
-    assert Ahead(named("flock")).file == former
-    assert len({ahead.file.rpartition("-")[0] for ahead in all_packs()}) == len(all_packs())
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, value)
+            file_names.add(Ahead(named("flock")).file)
+    assert len(file_names) == 4, file_names
+    assert Ahead(named("flock")).file == former_file
+    assert len({sample_pack.file.rpartition("-")[0] for sample_pack in all_packs()}) == len(all_packs())
 
 
 def test_a_new_pack_takes_the_place_of_its_old_one_and_of_no_other(cache, monkeypatch):
     monkeypatch.setattr(prepared, "fresh_pack", lambda *arguments: b"numbers")
     prepare()
-    old = set(cache.iterdir())
+    old_files = set(cache.iterdir())
     monkeypatch.setattr(prepared, "__version__", "another")
     assert prepare() == DRAWINGS
-    assert sorted(path.name for path in cache.iterdir()) == sorted(ahead.file for ahead in all_packs())
-    assert not old & set(cache.iterdir())
+    assert sorted(path.name for path in cache.iterdir()) == sorted(sample_pack.file for sample_pack in all_packs())
+    assert not old_files & set(cache.iterdir())
 
 
 DAMAGES = {
@@ -214,8 +214,8 @@ def test_where_nothing_can_be_written_a_drawing_is_traced_once_and_kept_in_memor
     with caplog.at_level("INFO", "playground"):
         prepared.prepare_behind_everybody()
     assert "can't be written" in caplog.text
-    passes, real = [], traces._run
-    monkeypatch.setattr(traces, "_run", lambda *arguments: passes.append(arguments) or real(*arguments))
+    passes, real_run = [], traces._run
+    monkeypatch.setattr(traces, "_run", lambda *arguments: passes.append(arguments) or real_run(*arguments))
     traces.of_samples().drop_where(lambda key: True)
     for layer in (0, 1, 0):
         assert shown("twins", [layer])["held"] == [layer]
@@ -231,17 +231,17 @@ def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepar
     passes, made_names, headers = queue.Queue(), [], []
     monkeypatch.setattr(queue, "passes", lambda: passes)
     traces.of_samples().drop_where(lambda key: True)
-    background = threading.Thread(target=lambda: made_names.extend(prepare()))
-    person = threading.Thread(target=lambda: headers.append(shown("portrait", [1])))
+    background_thread = threading.Thread(target=lambda: made_names.extend(prepare()))
+    person_thread = threading.Thread(target=lambda: headers.append(shown("portrait", [1])))
     with queue.turn():  # takes the queue's only turn, so that whoever comes next waits
-        background.start()
+        background_thread.start()
         until(lambda: len(passes.line) == 1, "nothing is prepared")
-        person.start()
+        person_thread.start()
         until(lambda: len(passes.line) == 2, "the person does not wait")
         assert [ticket.finer for ticket in passes.line] == [False, True]
         assert layers("portrait", [1]) is None
-    person.join()
-    background.join()
+    person_thread.join()
+    background_thread.join()
     assert [header["held"] for header in headers] == [[1]]
     assert made_names == DRAWINGS
     assert layers("portrait", [1]) is not None
@@ -273,38 +273,38 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
         "import sys; from playground.serving.prepared import layers;"
         "sys.stdout.buffer.write(layers('chelsea', 'dinov2-small', 1, [6], None)); assert 'torch' not in sys.modules"
     )
-    first = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    assert unpack(first)[0]["held"] == [cat_alone.look.layer]
-    assert len(first) < 1.5e6
+    first_layer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert unpack(first_layer)[0]["held"] == [cat_alone.look.layer]
+    assert len(first_layer) < 1.5e6
     two_layers = Trace.from_bytes(layers("chelsea", [0, 11]))
-    fresh = trace(playground.load("dinov2-small"), playground.open_image(cat_alone.path), size=two_layers.size)
+    fresh_trace = trace(playground.load("dinov2-small"), playground.open_image(cat_alone.path), size=two_layers.size)
     for layer in (0, 11):
-        assert (two_layers.row(layer, 2, (5, 5)) - fresh.row(layer, 2, (5, 5))).abs().max() < 5e-3
+        assert (two_layers.row(layer, 2, (5, 5)) - fresh_trace.row(layer, 2, (5, 5))).abs().max() < 5e-3
 
 
 def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_alone):
     prepare()
-    seen = Trace.from_bytes(layers("chelsea", [cat_alone.look.layer]))
-    eye = start_patch("chelsea", seen.grid)
-    for scale, least in (("on", 0.6), ("off", 0.95)):
-        weights = seen.on_grid(seen.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
-        left_eye = weights[6:12, 10:16].sum().item()  # 5 % of the picture's area
-        print(f"1/√d_k {scale}: the other eye takes {left_eye:.0%}, its strongest patch {weights.max().item():.0%}")
-        assert left_eye > least
+    cat_trace = Trace.from_bytes(layers("chelsea", [cat_alone.look.layer]))
+    eye = start_patch("chelsea", cat_trace.grid)
+    for scale, least_share in (("on", 0.6), ("off", 0.95)):
+        weights = cat_trace.on_grid(cat_trace.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
+        other_eye = weights[6:12, 10:16].sum().item()  # 5 % of the picture's area
+        print(f"1/√d_k {scale}: the other eye takes {other_eye:.0%}, its strongest patch {weights.max().item():.0%}")
+        assert other_eye > least_share
     assert weights.max() > 0.9  # without 1/√d_k nearly everything comes from one patch
 
 
 def test_a_photograph_is_not_prepared_on_a_server_that_does_not_offer_its_model(cat_alone, monkeypatch):
-    assert [ahead.name for ahead in all_packs()] == ["chelsea"]
+    assert [sample_pack.name for sample_pack in all_packs()] == ["chelsea"]
     monkeypatch.setattr(models, "has_real", lambda: False)
     assert all_packs() == []
 
 
 @pytest.mark.parametrize("sample", PHOTOGRAPHS, ids=lambda sample: sample.name)
 def test_a_photograph_opens_as_finely_as_any_picture_in_its_model(sample):
-    patch, usual = models.cut(sample.look.model)
+    patch, usual_size = models.cut(sample.look.model)
     with Image.open(sample.path) as image:
-        assert fit(image.size, patch, usual) == tuple(side * patch for side in sample.look.grid)
+        assert fit(image.size, patch, usual_size) == tuple(side * patch for side in sample.look.grid)
 
 
 def test_the_first_picture_is_the_cat_where_the_other_eye_answers(cat_alone):

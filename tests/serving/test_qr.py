@@ -1,4 +1,4 @@
-"""QR codes are decoded here by the rules of ISO/IEC 18004, which this file implements a second time."""
+"""Decodes QR codes by the rules of ISO/IEC 18004, which this file implements a second time."""
 
 import pytest
 
@@ -20,18 +20,18 @@ def read(rows: list[str]) -> str:
     grid = [[int(cell) for cell in row] for row in rows]
     formats = [[grid[row][column] for row, column in places] for places in qr._format_places(side)]
     assert formats[0] == formats[1]
-    chosen = int("".join(map(str, formats[0])), 2) ^ 0b101010000010010
-    assert chosen >> 13 == 0b01
-    mask = qr.MASKS[chosen >> 10 & 7]
+    format_bits = int("".join(map(str, formats[0])), 2) ^ 0b101010000010010
+    assert format_bits >> 13 == 0b01
+    mask = qr.MASKS[format_bits >> 10 & 7]
     version = (side - 17) // 4
-    fixed = qr._fixed(version)
-    bits, up = [], True
+    fixed_cells = qr._fixed(version)
+    bits, is_upward = [], True
     for right in [c for c in range(side - 1, 0, -1) if (c > 6 and (side - 1 - c) % 2 == 0) or c in (5, 3, 1)]:
-        for row in range(side - 1, -1, -1) if up else range(side):
+        for row in range(side - 1, -1, -1) if is_upward else range(side):
             for column in (right, right - 1):
-                if fixed[row][column] is None:
+                if fixed_cells[row][column] is None:
                     bits.append(grid[row][column] ^ mask(row, column))
-        up = not up
+        is_upward = not is_upward
     words = [int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits) - 7, 8)]
     for power in range(qr.CORRECTION[version]):  # the message is divisible by each factor of the generator
         root, remainder = 1, 0
@@ -43,7 +43,7 @@ def read(rows: list[str]) -> str:
     bit_text = "".join(f"{word:08b}" for word in words[: qr.DATA[version]])
     assert bit_text[:4] == "0100"
     length = int(bit_text[4:12], 2)
-    return bytes(int(bit_text[at : at + 8], 2) for at in range(12, 12 + 8 * length, 8)).decode()
+    return bytes(int(bit_text[position : position + 8], 2) for position in range(12, 12 + 8 * length, 8)).decode()
 
 
 @pytest.mark.parametrize("text", [*ADDRESSES, *("x" * n for n in (1, 17, 18, 32, 33, 53, 54, 78, 79, 106))])

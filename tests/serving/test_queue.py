@@ -10,41 +10,41 @@ from playground.serving.queue import FEW, OF_KEY, Queue, Ticket
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
-    queue, lock, now, most_at_once, done = Queue(2), threading.Lock(), 0, 0, []
+    queue, lock, active_count, most_at_once, finish_order = Queue(2), threading.Lock(), 0, 0, []
     barrier = threading.Barrier(2, timeout=PATIENCE)
 
     def work(i):
-        nonlocal now, most_at_once
+        nonlocal active_count, most_at_once
         with queue.take():
             with lock:
-                now += 1
-                most_at_once = max(most_at_once, now)
+                active_count += 1
+                most_at_once = max(most_at_once, active_count)
             barrier.wait()  # goes on only when two are at work at once
             with lock:
-                now -= 1
-                done.append(i)
+                active_count -= 1
+                finish_order.append(i)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (most_at_once, sorted(done), queue.line) == (2, list(range(12)), [])
+    assert (most_at_once, sorted(finish_order), queue.line) == (2, list(range(12)), [])
 
 
 @pytest.fixture
 def busy():
     """A queue whose only place at work is taken until the test sets `release`."""
-    queue, release, begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
+    queue, release, has_begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
 
     def hold():
         with queue.take():
-            begun.set()
+            has_begun.set()
             release.wait(PATIENCE)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert begun.wait(PATIENCE)
+    assert has_begun.wait(PATIENCE)
     yield queue, release
     release.set()
     thread.join()
@@ -70,9 +70,10 @@ def test_who_waits_is_told_how_many_come_first(busy):
 def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
     queue = Queue(1)
     me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
-    for before, people in ((me, 0), (keyless, 0), (stranger, 1)):  # a request without a key may come from the same page
+    # a request without a key may come from the same page
+    for visitor, expected in ((me, 0), (keyless, 0), (stranger, 1)):
         counts = []
-        first = queue.take(visitor=before)
+        first = queue.take(visitor=visitor)
         first.__enter__()
 
         def tell(count, heard=counts, first=first):
@@ -81,7 +82,7 @@ def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
                 first.__exit__(None, None, None)
 
         with queue.take(tell, visitor=me):
-            assert counts == [people, 0], (before, counts)
+            assert counts == [expected, 0], (visitor, counts)
 
 
 def test_who_leaves_gives_the_place_back(busy):
@@ -152,10 +153,10 @@ def line(no_seats):
 
 
 def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(line):
-    mine = [joined(line, Visitor("me")) for _ in range(10)]
+    own_tickets = [joined(line, Visitor("me")) for _ in range(10)]
     stranger = joined(line, Visitor("stranger"))
-    assert line.ahead(stranger) == (2, 2)  # the ticket at work, and one of mine
-    assert [line.ahead(ticket)[0] for ticket in mine] == [1, *range(3, 12)]
+    assert line.ahead(stranger) == (2, 2)  # the ticket at work, and one of `own_tickets`
+    assert [line.ahead(ticket)[0] for ticket in own_tickets] == [1, *range(3, 12)]
     assert [visitor.person for visitor in served(line)] == ["me", "stranger", *["me"] * 9]
 
 
@@ -202,41 +203,42 @@ def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(
 
 
 def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
-    """One thread for each visitor, queued in this order, and the list that records the order of service."""
-    threads, served = [], []
+    """Starts one thread for each visitor, in this order. Returns the threads, and the list to which each visitor is
+    added when served."""
+    threads, served_visitors = [], []
 
     def ask(asker):
         with queue.take(visitor=asker, finer=finer):
-            served.append(asker)
+            served_visitors.append(asker)
 
     for asker in visitor:
         threads.append(threading.Thread(target=ask, args=(asker,)))
         before = len(queue.line)
         threads[-1].start()
         until(lambda before=before: len(queue.line) > before, "nobody joined the queue")
-    return threads, served
+    return threads, served_visitors
 
 
 def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy):
     queue, release = busy
     script = [Visitor(f"nobody {i}", "10.0.0.1") for i in range(30)]
     stranger = Visitor("ann", "10.0.0.2")
-    threads, served = asks(queue, [*script, stranger])
+    threads, served_visitors = asks(queue, [*script, stranger])
     release.set()
     for thread in threads:
         thread.join(PATIENCE)
-    assert served.index(stranger) <= 1
-    assert [one for one in served if one != stranger] == script
+    assert served_visitors.index(stranger) <= 1
+    assert [visitor for visitor in served_visitors if visitor != stranger] == script
 
 
 def test_two_networks_take_turns(busy):
     queue, release = busy
     first, second = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
-    threads, served = asks(queue, [*first, *second])
+    threads, served_visitors = asks(queue, [*first, *second])
     release.set()
     for thread in threads:
         thread.join(PATIENCE)
-    assert "".join(one.address for one in served) in ("ab" * 5, "ba" * 5)
+    assert "".join(visitor.address for visitor in served_visitors) in ("ab" * 5, "ba" * 5)
 
 
 @pytest.mark.parametrize("minted", [True, False], ids=["minted keys", "no keys"])
@@ -247,30 +249,30 @@ def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_
     seat.key = "ann"
     script = [Visitor(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
     ann = Visitor("ann", "10.0.0.1")
-    threads, served = asks(queue, [*script, ann, ann])
+    threads, served_visitors = asks(queue, [*script, ann, ann])
     release.set()
     for thread in threads:
         thread.join(PATIENCE)
-    assert [place for place, one in enumerate(served) if one == ann] == [1, 3]
-    assert [one for one in served if one != ann] == script
+    assert [place for place, visitor in enumerate(served_visitors) if visitor == ann] == [1, 3]
+    assert [visitor for visitor in served_visitors if visitor != ann] == script
 
 
 def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
     queue, release = busy
-    finer, served = [], []
+    finer_places, served_visitors = [], []
 
     def refine():
         with queue.take(visitor=Visitor("ann", "a"), finer=True):
-            finer.append(len(served))
+            finer_places.append(len(served_visitors))
 
     thread = threading.Thread(target=refine)
     thread.start()
     until(lambda: queue.line, "nobody joined the queue")
-    threads, served = asks(queue, [Visitor(f"{i}", "a") for i in range(3)])
+    threads, served_visitors = asks(queue, [Visitor(f"{i}", "a") for i in range(3)])
     release.set()
     for worker in (thread, *threads):
         worker.join(PATIENCE)
-    assert finer == [3]
+    assert finer_places == [3]
 
 
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
@@ -285,12 +287,12 @@ def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
 
 def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, no_seats):
     """Ordering a line of 600 takes five milliseconds: at 200 questions a second, more than one core."""
-    now, ordered = 0.0, []
+    now, sorted_queues = 0.0, []
     queue = Queue(charged=Ledger(lambda: now))
-    monkeypatch.setattr(Queue, "_order", lambda queue, order=Queue._order: (ordered.append(queue), order(queue)))
+    monkeypatch.setattr(Queue, "_order", lambda queue, order=Queue._order: (sorted_queues.append(queue), order(queue)))
     for number in range(300):
         joined(queue, Visitor("", f"10.{number % 30}.0.1"))
-    assert len(ordered) <= FEW + 2
+    assert len(sorted_queues) <= FEW + 2
     stranger = joined(queue, Visitor("ann", "10.99.0.1"))
     now = 0.2
     queue.ahead(stranger)
@@ -320,7 +322,7 @@ def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(lin
 
 
 def test_what_makes_an_answer_finer_waits_for_those_of_other_networks_too(line):
-    finer = joined(line, Visitor("ann", "10.0.0.1"), finer=True)
+    finer_ticket = joined(line, Visitor("ann", "10.0.0.1"), finer=True)
     for _ in range(3):  # the third question costs ben more than ann's question costs her
         joined(line, Visitor("ben", "10.0.0.2"))
-    assert line.line[-1] is finer
+    assert line.line[-1] is finer_ticket

@@ -32,35 +32,39 @@ def test_the_table_has_every_route_and_no_other():
 
 def test_what_draws_figures_is_loaded_for_those_who_ask_for_one():
     code = "import sys, playground.serving.routes; print('matplotlib' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert run.stdout == "False\n", run
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.stdout == "False\n", result
 
 
 def addresses() -> dict[str, str]:
     """{address that a script asks for, with * in place of each ${…}: name of the script}"""
-    words_of = {}
+    script_of_address = {}
     for name, text in SCRIPTS.items():
         code = re.sub(r"(?m)^\s*//.*$|\s//\s.*$", "", text)
         for address in ASKED.findall(code):
-            words_of[re.sub(r"\$\{[^}]*\}?", "*", address).lstrip("/")] = name
-    return words_of
+            script_of_address[re.sub(r"\$\{[^}]*\}?", "*", address).lstrip("/")] = name
+    return script_of_address
 
 
 def fits(address: str, path: str) -> bool:
     """Whether an address fits a route's path; each * fits one part of the path."""
     parts, pattern = address.partition("?")[0].split("/"), path.lstrip("/").split("/")
     return len(parts) == len(pattern) and all(
-        part == "*" or part == want or ("{" in want and re.fullmatch(re.sub(r"\{\w+\}", ".+", want), part))
-        for part, want in zip(parts, pattern, strict=True)
+        part == "*"
+        or part == pattern_part
+        or ("{" in pattern_part and re.fullmatch(re.sub(r"\{\w+\}", ".+", pattern_part), part))
+        for part, pattern_part in zip(parts, pattern, strict=True)
     )
 
 
 def test_the_browser_s_scripts_ask_for_addresses_that_there_are():
-    words_of = addresses()
-    assert len(words_of) >= 8, words_of
+    script_of_address = addresses()
+    assert len(script_of_address) >= 8, script_of_address
     paths = [route.partition(" ")[2] for route in WORDS]
-    lost = {address: name for address, name in words_of.items() if not any(fits(address, path) for path in paths)}
-    assert not lost, lost
+    unknown_addresses = {
+        address: name for address, name in script_of_address.items() if not any(fits(address, path) for path in paths)
+    }
+    assert not unknown_addresses, unknown_addresses
 
 
 def test_an_address_without_a_route_fits_none():
@@ -70,15 +74,15 @@ def test_an_address_without_a_route_fits_none():
 
 
 def test_a_word_that_a_script_spells_out_is_one_of_the_address_s():
-    spelled = {
+    script_of_word = {
         (address, word): name
         for address, name in addresses().items()
         for word in re.findall(r"[?&](\w+)=", address)
     }  # fmt: skip
-    assert spelled
-    for (address, word), name in spelled.items():
-        able = [words for route, words in WORDS.items() if fits(address, route.partition(" ")[2])]
-        assert any(word in words for words in able), (name, address, word)
+    assert script_of_word
+    for (address, word), name in script_of_word.items():
+        word_lists = [words for route, words in WORDS.items() if fits(address, route.partition(" ")[2])]
+        assert any(word in words for words in word_lists), (name, address, word)
 
 
 def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words():
@@ -95,23 +99,23 @@ def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words()
 @pytest.fixture
 def read(monkeypatch):
     """The names of the query parameters that routes have read."""
-    headers = set()
+    read_words = set()
 
     class Reading(QueryParams):
         def __getitem__(self, key):
-            headers.add(key)
+            read_words.add(key)
             return super().__getitem__(key)
 
         def get(self, key, default=None):
-            headers.add(key)
+            read_words.add(key)
             return super().get(key, default)
 
         def __contains__(self, key):
-            headers.add(key)
+            read_words.add(key)
             return super().__contains__(key)
 
     monkeypatch.setattr("starlette.requests.QueryParams", Reading)
-    return headers
+    return read_words
 
 
 @pytest.mark.usefixtures("nothing_fetched")
@@ -120,11 +124,16 @@ def test_a_route_reads_its_words_and_no_others(route, read):
     """The route is asked for a sample and for a person's own picture."""
     method, path = route.split(" ")
     with client() as http:
-        mine = bring(http, ANNA)["id"]
-        own_picture = people.find_person(ANNA["X-Playground-Key"]).pictures[mine]
-        parts = {"entry:path": "shell/app.js", "id": mine, "name": "flock", "edition": routes_samples.address()[-16:]}
-        for look in ({"sample": "flock", "model": "bundled"}, {"mine": mine, "model": "bundled"}):
-            picture = own_picture if "mine" in look else pictures.sample("flock")
+        picture_id = bring(http, ANNA)["id"]
+        own_picture = people.find_person(ANNA["X-Playground-Key"]).pictures[picture_id]
+        parts = {
+            "entry:path": "shell/app.js",
+            "id": picture_id,
+            "name": "flock",
+            "edition": routes_samples.address()[-16:],
+        }
+        for base_words in ({"sample": "flock", "model": "bundled"}, {"mine": picture_id, "model": "bundled"}):
+            picture = own_picture if "mine" in base_words else pictures.sample("flock")
             digest = chosen.digest(picture, Setup("bundled"))
             if "samples" in path:
                 digest = chosen.sample_digest("flock")
@@ -133,14 +142,14 @@ def test_a_route_reads_its_words_and_no_others(route, read):
             filled = path.replace("{digest}", digest)
             for name, part in parts.items():
                 filled = filled.replace(f"{{{name}}}", part)
-            more = {word: "0" for word in WORDS[route] if word in ("layers", "heads", "layer", "head")}
+            extra_words = {word: "0" for word in WORDS[route] if word in ("layers", "heads", "layer", "head")}
             if path.endswith(("occluded", "patched")):
-                more |= {"query": "3,3", "there": "3,3", "with": "sample:portrait"}
-            http.request(method, filled, params={**look, **more}, headers=ANNA)
+                extra_words |= {"query": "3,3", "there": "3,3", "with": "sample:portrait"}
+            http.request(method, filled, params={**base_words, **extra_words}, headers=ANNA)
         people.forget(ANNA["X-Playground-Key"])
     assert read <= set(WORDS[route]), read - set(WORDS[route])
-    unread = set(WORDS[route]) - read - {"sample"}  # no route reads `sample` for a person's own picture
-    assert not unread, unread
+    unread_words = set(WORDS[route]) - read - {"sample"}  # no route reads `sample` for a person's own picture
+    assert not unread_words, unread_words
 
 
 @pytest.mark.parametrize("route", FIGURES)
@@ -149,8 +158,8 @@ def test_a_figure_knows_the_words_of_the_table_and_refuses_others(route):
     with client() as http:
         for word in (*WORDS[route], "nonsense"):
             answer = http.request(method, path.format(kind="csv"), params={word: "\x00"}, headers=ANNA)
-            unknown = "knows no word" in answer.text
-            assert unknown == (word == "nonsense"), (word, answer.text[:300])
+            is_unknown = "knows no word" in answer.text
+            assert is_unknown == (word == "nonsense"), (word, answer.text[:300])
 
 
 STRANGE = ("/api", "/api/", "/api/nothing", "/figure", "/figure.", "/api/trace/x/secrets", "/api/app/x/")
@@ -179,8 +188,8 @@ def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
     path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF")
     with client() as http:
         for word, hostile in product(WORDS[route], HOSTILE):
-            look = {"sample": "flock", "model": "bundled", "layer": "0", "layers": "0", "query": "1,1"}
-            words = {key: value for key, value in look.items() if key in WORDS[route]} | {word: hostile}
+            base_words = {"sample": "flock", "model": "bundled", "layer": "0", "layers": "0", "query": "1,1"}
+            words = {key: value for key, value in base_words.items() if key in WORDS[route]} | {word: hostile}
             answer = http.request(method, path, params=words, headers=ANNA)
             assert answer.status_code < 500, (word, hostile[:20], answer.text[:300])
             if answer.status_code >= 400:
@@ -226,15 +235,15 @@ def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(seats, a
 def test_its_labels_come_from_the_program_and_never_from_a_request(seats):
     """Labels chosen by visitors would fill the memory of the operator's metrics server."""
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "playground").rglob("*.py"))
-    named = set(re.findall(r'="([^"]+)"}', from_where("127.0.0.1").get("/metrics").text))
-    assert {f'"{name}"' in source for name in named} == {True}
+    labels = set(re.findall(r'="([^"]+)"}', from_where("127.0.0.1").get("/metrics").text))
+    assert {f'"{name}"' in source for name in labels} == {True}
 
 
 @pytest.mark.parametrize("line", ["# HELP", "# TYPE"])
 def test_each_metric_is_described_once_as_prometheus_reads_it(line):
     text = from_where("127.0.0.1").get("/metrics").text
-    named = re.findall(rf"^{line} (\w+) ", text, re.MULTILINE)
-    assert len(named) == len(set(named)) > 8
+    metric_names = re.findall(rf"^{line} (\w+) ", text, re.MULTILINE)
+    assert len(metric_names) == len(set(metric_names)) > 8
     assert re.fullmatch(r"(?:# (?:HELP|TYPE) \w+ [\w ,']+\n|\w+(?:{\w+=\"[\w ]+\"})? [\d.e+-]+\n)+", text), text
 
 

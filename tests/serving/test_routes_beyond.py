@@ -1,4 +1,4 @@
-"""HTTP answers about relevance, occlusion, labels and patching equal what Python computes."""
+"""HTTP answers about relevance, occlusion, labels and patching equal the results of Python."""
 
 import numpy as np
 import pytest
@@ -55,10 +55,12 @@ def test_the_logit_lens_is_python_s(http, seen):
 
 
 def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, seen, monkeypatch):
-    blanked = []
-    answers = occlusion.Measured._answer_vectors
+    pass_counts = []
+    real_answers = occlusion.Measured._answer_vectors
     monkeypatch.setattr(
-        occlusion.Measured, "_answer_vectors", lambda self, pixels: blanked.append(len(pixels)) or answers(self, pixels)
+        occlusion.Measured,
+        "_answer_vectors",
+        lambda self, pixels: pass_counts.append(len(pixels)) or real_answers(self, pixels),
     )
     digest = described(http, OURS)["digest"]
     steps, step = [], 0
@@ -70,25 +72,25 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     assert passes == sorted(set(passes))
     assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(seen.grid)
     # Each pass runs once; each answer also needs one pass of the whole picture. Equal blocks save up to four passes.
-    assert passes[-1] - 4 <= sum(blanked) - len(steps) <= passes[-1]
-    measured = occlusion.Measured(seen, occlusion.Target(query=(7, 5)))
-    *_, last = occlusion.occlusion(measured)
-    np.testing.assert_allclose(steps[-1][1], last.map.flatten(), rtol=2e-3, atol=1e-5)
+    assert passes[-1] - 4 <= sum(pass_counts) - len(steps) <= passes[-1]
+    measurement = occlusion.Measured(seen, occlusion.Target(query=(7, 5)))
+    *_, last_state = occlusion.occlusion(measurement)
+    np.testing.assert_allclose(steps[-1][1], last_state.map.flatten(), rtol=2e-3, atol=1e-5)
     relevance = seen.on_grid(seen.relevance((7, 5)))
-    moves = measured.moved(occlusion.blocks(seen.grid, last.whole))
-    assert steps[-1][0]["foretells"] == pytest.approx(occlusion.foretells(relevance, last.whole, moves), abs=0.01)
+    moves = measurement.moved(occlusion.blocks(seen.grid, last_state.whole))
+    assert steps[-1][0]["foretells"] == pytest.approx(occlusion.foretells(relevance, last_state.whole, moves), abs=0.01)
 
 
 @pytest.mark.slow
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, seen):
     """The route and Python blank the same blocks: one constant limits the passes, one rule gives the blocks' sides."""
     header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
-    *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Target(label=11)))
-    np.testing.assert_allclose(values, last.map.flatten(), rtol=2e-3, atol=1e-4)
+    *_, last_state = occlusion.occlusion(occlusion.Measured(seen, occlusion.Target(label=11)))
+    np.testing.assert_allclose(values, last_state.map.flatten(), rtol=2e-3, atol=1e-4)
     assert (values < 0).any()
-    assert header["passes"] == last.passes == occlusion.passes_of(seen.grid)
+    assert header["passes"] == last_state.passes == occlusion.passes_of(seen.grid)
     assert header["side"] == occlusion.side_of(seen.grid)
-    assert header["how"].startswith(f"blanked in {captions.sides(last.sides)}; in logits (its own"), header
+    assert header["how"].startswith(f"blanked in {captions.sides(last_state.sides)}; in logits (its own"), header
     assert "unmoved" not in header
 
 
@@ -101,9 +103,11 @@ def test_where_nothing_moves_a_label_the_answer_says_below_what(http, monkeypatc
 def test_what_a_patch_of_another_picture_changes_is_python_s(http, seen):
     header, values = read(part(http, OURS, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"}))
     donor = traces.trace(pictures.sample("meadow"), Setup("bundled"), None)
-    patched = patching.patch(seen, donor, {(4, 9): (1, 1)}, 2)
-    np.testing.assert_allclose(values, patched.moved, atol=1e-3)
-    assert [label for label, *_ in header["labels"]] == [label for label, *_ in patching.labels(seen.vit, patched)]
+    patched_trace = patching.patch(seen, donor, {(4, 9): (1, 1)}, 2)
+    np.testing.assert_allclose(values, patched_trace.moved, atol=1e-3)
+    assert [label for label, *_ in header["labels"]] == [
+        label for label, *_ in patching.labels(seen.vit, patched_trace)
+    ]
 
 
 def test_what_was_taken_from_one_s_own_picture_is_kept_by_nobody(http):

@@ -80,13 +80,13 @@ def test_bound_to_this_machine_alone_it_says_which_command_opens_it(http, monkey
 
 def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_they_are_shown(group):
     number = group.ask(NUMBER)
-    before_reveal = group.phone().json()
-    assert before_reveal["question"]["asks"] == {"en": "How many?"}
+    first_state = group.phone().json()
+    assert first_state["question"]["asks"] == {"en": "How many?"}
     assert group.guess(number, 20).json() == {"guess": 20}
     assert group.guess(number, 7, BERT).status_code == 200
-    seen = group.phone().json()
-    assert seen["mine"] == [20]
-    assert not {"counts", "truth", "after"} & seen["question"].keys()
+    state = group.phone().json()
+    assert state["mine"] == [20]
+    assert not {"counts", "truth", "after"} & state["question"].keys()
     assert not {"counts", "truth", "after"} & group.look()["question"].keys(), "the projector shows an answer"
     assert group.look()["question"]["answered"] == [2]
     group.act(do="show")
@@ -160,8 +160,8 @@ def test_without_the_secret_nobody_acts_or_reads_what_the_lecturer_does(group):
     for secret in ("", "x" * 32, "ä"):
         headers = ANNA | {"X-Playground-Lecturer": secret.encode()}
         refused(group.http.get(f"/api/classes/{group.code}/lecturer", headers=headers), 403)
-        for do in ("show", "end", "door"):
-            refused(group.http.post(f"/api/classes/{group.code}/lecturer", json={"do": do}, headers=headers), 403)
+        for action in ("show", "end", "door"):
+            refused(group.http.post(f"/api/classes/{group.code}/lecturer", json={"do": action}, headers=headers), 403)
     assert group.guess(number, 3).status_code == 200
 
 
@@ -178,17 +178,17 @@ def test_a_network_s_tries_slow_down_who_comes_and_shut_nobody_out(group, monkey
     monkeypatch.setattr(routes_classes, "SLOW_SECONDS", 0.01)
     for number in range(classes.TRIES_OF_A_NETWORK):
         group.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
-    slept = []
+    delays = []
 
     async def sleep(seconds):
-        slept.append(seconds)
+        delays.append(seconds)
 
     monkeypatch.setattr(routes_classes.asyncio, "sleep", sleep)
     assert group.phone(BERT).status_code == 200
-    assert slept == [0.01]
+    assert delays == [0.01]
     assert group.phone(BERT).status_code == 200
     assert group.look()["phones"] == 1
-    assert slept == [0.01], "who is in waits again"
+    assert delays == [0.01], "who is in waits again"
 
 
 def test_the_door_hands_and_the_end(group):
@@ -236,13 +236,13 @@ def test_each_scene_keeps_its_question(group):
 
 
 def test_an_own_photograph_goes_to_phones_only_after_a_yes_and_goes_with_the_class(group):
-    mine = bring(group.http, LECTURER)["id"]
-    place = {**PLACE, "picture": None, "mine": mine}
-    assert "yes" in refused(group.act(do="ask", scene={"n": 1}, question=place))
-    group.ask(place | {"yes": True})
+    picture_id = bring(group.http, LECTURER)["id"]
+    question = {**PLACE, "picture": None, "mine": picture_id}
+    assert "yes" in refused(group.act(do="ask", scene={"n": 1}, question=question))
+    group.ask(question | {"yes": True})
     address = "/" + group.phone().json()["question"]["picture"]
     assert group.http.get(address, headers=ANNA).headers["Content-Type"] == "image/jpeg"
     refused(group.http.get(address, headers=BERT), 404)
-    refused(group.act(do="ask", scene={"n": 1}, question=place | {"mine": "0" * 16, "yes": True}), 404)
+    refused(group.act(do="ask", scene={"n": 1}, question=question | {"mine": "0" * 16, "yes": True}), 404)
     group.act(do="end")
     refused(group.http.get(address, headers=ANNA), 404)

@@ -57,8 +57,8 @@ def test_every_layout_is_the_file_of_the_command(client, layout, kind, tmp_path)
     look, as_flags = small(kind)
     if (layout, kind) == ("heads", "svg"):
         look, as_flags = look | {"colours": "own"}, f"{as_flags} --colours own"
-    ours = figure_bytes(client, kind, words | look | {"layout": layout})
-    assert ours == by_command(f"{flags} --layout {layout} {as_flags}", kind, tmp_path)
+    file_bytes = figure_bytes(client, kind, words | look | {"layout": layout})
+    assert file_bytes == by_command(f"{flags} --layout {layout} {as_flags}", kind, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["pdf", "npz", "json"])
@@ -108,16 +108,16 @@ def test_every_look_is_the_file_of_the_command(client, flags, tmp_path):
 
 
 def test_a_width_of_ones_own_is_the_file_of_the_command(client, tmp_path):
-    ours = figure_bytes(client, "png", FLOCK | {"width": "89mm", "dpi": "20"})
-    assert ours == by_command(f"{AS_FLAGS} --width 89mm --dpi 20", "png", tmp_path)
+    file_bytes = figure_bytes(client, "png", FLOCK | {"width": "89mm", "dpi": "20"})
+    assert file_bytes == by_command(f"{AS_FLAGS} --width 89mm --dpi 20", "png", tmp_path)
 
 
 def test_what_moves_is_the_file_of_the_command(client, tmp_path):
     words = {key: value for key, value in FLOCK.items() if key != "layer"} | TINY | {"sweep": "layers"}
-    ours = figure_bytes(client, "webp", words, "POST")
-    assert Image.open(io.BytesIO(ours)).n_frames > 1
+    file_bytes = figure_bytes(client, "webp", words, "POST")
+    assert Image.open(io.BytesIO(file_bytes)).n_frames > 1
     flags = AS_FLAGS.replace(" --layer 3", "")
-    assert ours == by_command(f"{flags} {AS_TINY} --sweep layers", "webp", tmp_path)
+    assert file_bytes == by_command(f"{flags} {AS_TINY} --sweep layers", "webp", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -130,18 +130,18 @@ def test_what_moves_is_the_file_of_the_command(client, tmp_path):
     ids=str,
 )
 def test_what_lives_is_the_file_of_the_command(client, words, flags, tmp_path):
-    ours = figure_bytes(client, "html", FLOCK | words, "POST")
-    assert ours == by_command(f"{AS_FLAGS} {flags}", "html", tmp_path)
+    file_bytes = figure_bytes(client, "html", FLOCK | words, "POST")
+    assert file_bytes == by_command(f"{AS_FLAGS} {flags}", "html", tmp_path)
 
 
 def test_all_layers_alive_are_the_file_of_the_command(client, tmp_path):
-    ours = figure_bytes(client, "html", FLOCK | {"held": "all"}, "POST")
-    assert ours == by_command("figure flock --layer 3,all --head 2 --patch 4,9", "html", tmp_path)
+    file_bytes = figure_bytes(client, "html", FLOCK | {"held": "all"}, "POST")
+    assert file_bytes == by_command("figure flock --layer 3,all --head 2 --patch 4,9", "html", tmp_path)
 
 
 def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
-    ours = figure_bytes(client, "svg", {"sample": "flock", "model": "bundled"} | TINY)
-    assert ours == by_command(f"figure flock {AS_TINY}", "svg", tmp_path)
+    file_bytes = figure_bytes(client, "svg", {"sample": "flock", "model": "bundled"} | TINY)
+    assert file_bytes == by_command(f"figure flock {AS_TINY}", "svg", tmp_path)
 
 
 # Refused --------------------------------------------------------------------------------------------------------------
@@ -232,8 +232,10 @@ def test_what_has_no_kind_or_no_movement_is_refused(client):
 
 
 def test_a_path_as_a_sweep_is_made_by_the_command_alone(client):
-    endless = {key: value for key, value in FLOCK.items() if key != "query"} | {"sweep": "patches:0,0-999999999,0"}
-    assert "What moves here goes through layers or scale" in refused(client, "webp", endless, "POST")
+    endless_words = {key: value for key, value in FLOCK.items() if key != "query"} | {
+        "sweep": "patches:0,0-999999999,0"
+    }
+    assert "What moves here goes through layers or scale" in refused(client, "webp", endless_words, "POST")
 
 
 def test_what_cannot_live_is_refused(client):
@@ -252,9 +254,9 @@ def test_what_is_put_into_a_pass_is_the_file_of_the_command(client, cut, compare
     assert figure_bytes(client, "csv", words) == by_command(flags, "csv", tmp_path)
     grid = {"layout": "grid", "rows": "layers:3,4", "columns": "heads:0,1"}
     as_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"
-    without = {key: word for key, word in words.items() if key not in ("layer", "head")}
+    shared_words = {key: word for key, word in words.items() if key not in ("layer", "head")}
     flags = re.sub(r"--(layer|head) \d", "", flags)
-    assert figure_bytes(client, "csv", without | grid) == by_command(flags + as_flags, "csv", tmp_path)
+    assert figure_bytes(client, "csv", shared_words | grid) == by_command(flags + as_flags, "csv", tmp_path)
 
 
 def test_what_is_put_needs_its_picture_and_refuses_another_model_s(client):

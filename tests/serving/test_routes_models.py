@@ -30,8 +30,8 @@ def server(monkeypatch):
     """A function that changes the server's settings: server(open=False, …)."""
 
     def with_settings(**changes):
-        changed = replace(settings.Settings(), **changes)
-        monkeypatch.setattr(settings, "now", lambda: changed)
+        new_settings = replace(settings.Settings(), **changes)
+        monkeypatch.setattr(settings, "now", lambda: new_settings)
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.delenv("PLAYGROUND_OFFLINE", raising=False)
@@ -113,11 +113,11 @@ def test_a_small_picture_is_the_one_that_is_drawn_here(client, server):
     answer = client.get("/api/preview?sample=flock&model=bundled")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/jpeg"), answer.text
     assert "public" in answer.headers["Cache-Control"]
-    shown = np.asarray(Image.open(io.BytesIO(answer.content)), int)
+    shown_pixels = np.asarray(Image.open(io.BytesIO(answer.content)), int)
     pixels = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
-    assert shown.shape == pixels.shape
-    assert shown.shape[1] == PREVIEW_WIDTH
-    assert np.abs(shown - pixels).mean() < 6, "more than what JPEG loses"
+    assert shown_pixels.shape == pixels.shape
+    assert shown_pixels.shape[1] == PREVIEW_WIDTH
+    assert np.abs(shown_pixels - pixels).mean() < 6, "more than what JPEG loses"
 
 
 def test_a_small_picture_of_a_photograph_of_one_s_own_is_for_its_owner_alone(client, server):
@@ -198,9 +198,9 @@ def test_without_a_key_nothing_is_begun(client, hub):
 
 def test_another_site_begins_and_ends_nothing(client, hub):
     client.post(COMING, headers=ANNA)
-    foreign = ANNA | {"Origin": "https://elsewhere.example"}
+    foreign_headers = ANNA | {"Origin": "https://elsewhere.example"}
     other_model = "/api/fetching?model=vit_base_patch16_224.mae"
-    answers = client.delete(COMING, headers=foreign), client.post(other_model, headers=foreign)
+    answers = client.delete(COMING, headers=foreign_headers), client.post(other_model, headers=foreign_headers)
     assert tuple(answer.status_code for answer in answers) == (
         403, 403,
     )  # fmt: skip

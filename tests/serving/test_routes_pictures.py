@@ -107,18 +107,18 @@ def test_there_are_requests_that_change_something():
 @pytest.mark.parametrize("visitor", FOREIGN)
 @pytest.mark.parametrize(("method", "path"), CHANGING)
 def test_only_this_server_s_own_pages_change_anything(http, method, path, visitor):
-    mine = bring(http, ANNA)
+    reply = bring(http, ANNA)
     code = classes.start("lecturer" * 4, "").code if "{code}" in path else ""
-    path = path.format(id=mine["id"], kind="svg", code=code)
+    path = path.format(id=reply["id"], kind="svg", code=code)
     answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[visitor])
     classes.end_all()
     refused(answer, 403)
-    assert mine["id"] in people.find_person(ANNA["X-Playground-Key"]).pictures
+    assert reply["id"] in people.find_person(ANNA["X-Playground-Key"]).pictures
 
 
 def test_one_s_own_page_may(http):
-    own_page = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-    assert http.post("/api/pictures", content=photograph(), headers=own_page).status_code == 200
+    own_headers = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    assert http.post("/api/pictures", content=photograph(), headers=own_headers).status_code == 200
 
 
 # Pictures of a labelled data set
@@ -137,10 +137,10 @@ def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_t
     assert reply["title"] == f"CIFAR-10 no. 17: {label}"
     picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
-    shown = Image.open(io.BytesIO(http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA).content))
-    assert shown.size == (512, 512)
-    small = np.asarray(shown.resize((32, 32), Image.Resampling.BOX), float)
-    assert np.abs(small - np.asarray(picture.image, float)).mean() < 6
+    shown_image = Image.open(io.BytesIO(http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA).content))
+    assert shown_image.size == (512, 512)
+    small_pixels = np.asarray(shown_image.resize((32, 32), Image.Resampling.BOX), float)
+    assert np.abs(small_pixels - np.asarray(picture.image, float)).mean() < 6
     assert pictures.labelled_set()["count"] == 25
 
 
@@ -231,15 +231,15 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
     monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
-    looking = people.find_person(bring_one(0, "hall"))
-    (mine,) = looking.pictures
+    person = people.find_person(bring_one(0, "hall"))
+    (picture_id,) = person.pictures
     keys = []
     for number in range(1, 21):
         keys.append(bring_one(number, "hall"))
-        chosen.own_picture(mine, looking)
-    assert list(looking.pictures) == [mine]
+        chosen.own_picture(picture_id, person)
+    assert list(person.pictures) == [picture_id]
     assert not all(people.find_person(key).pictures for key in keys)
-    for key in (looking.key, *keys):
+    for key in (person.key, *keys):
         people.forget(key)
 
 

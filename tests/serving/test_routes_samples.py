@@ -62,12 +62,14 @@ def test_what_is_old_or_not_there_is_said(http, path, status):
 
 
 def test_the_list_has_another_address_when_something_else_is_here(monkeypatch):
-    present, former = tuple(SAMPLES), routes_samples.address()
-    assert routes_samples.edition(present, False) == former.rpartition("/")[2]
-    assert len({former, routes_samples.edition(present[1:], False), routes_samples.edition(present, True)}) == 3
+    drawings, former_address = tuple(SAMPLES), routes_samples.address()
+    assert routes_samples.edition(drawings, False) == former_address.rpartition("/")[2]
+    assert (
+        len({former_address, routes_samples.edition(drawings[1:], False), routes_samples.edition(drawings, True)}) == 3
+    )
     routes_samples.edition.cache_clear()
     monkeypatch.setattr(routes_samples, "sample_digest", lambda name: f"another {name}")
-    assert routes_samples.address() != former
+    assert routes_samples.address() != former_address
     routes_samples.edition.cache_clear()
 
 

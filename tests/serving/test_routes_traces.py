@@ -1,4 +1,4 @@
-"""HTTP answers with the microscope's numbers, read without a browser, equal what Python computes."""
+"""HTTP answers with the microscope's numbers, read without a browser, equal the results of Python."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -47,11 +47,11 @@ def part(http, words: dict, name: str, who: dict | None = None, **more):
 def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
     """One row of weights, computed from the pack's q and k as softmax(q · k × scale)."""
     header, arrays = unpack(pack)
-    place = header["held"].index(layer)
+    layer_place = header["held"].index(layer)
     heads = header.get("some_heads", list(range(header["heads"])))
-    q, k = (arrays[name][place].reshape(len(heads), header["tokens"], header["head_dim"]) for name in "qk")
-    at = heads.index(head)
-    scores = (q[at, query].astype(np.float64) @ k[at].astype(np.float64).T) * header["scale"]
+    q, k = (arrays[name][layer_place].reshape(len(heads), header["tokens"], header["head_dim"]) for name in "qk")
+    head_place = heads.index(head)
+    scores = (q[head_place, query].astype(np.float64) @ k[head_place].astype(np.float64).T) * header["scale"]
     weights = np.exp(scores - scores.max())
     return weights / weights.sum()
 
@@ -61,17 +61,17 @@ def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
 def test_a_row_that_is_read_over_http_is_the_row_of_python(http, mine, whose, heads):
     words, who = (FLOCK, None) if whose == "a sample's" else (mine, ANNA)
     reply = described(http, words, who)
-    more = {"layers": "4"} | ({} if heads is None else {"heads": heads})
-    pack = part(http, words, "layers", who, **more).content
-    file = playground.open_image(pictures.sample("flock").image if who is None else photograph())
+    extra_words = {"layers": "4"} | ({} if heads is None else {"heads": heads})
+    pack = part(http, words, "layers", who, **extra_words).content
+    image = playground.open_image(pictures.sample("flock").image if who is None else photograph())
     patch = 8
-    seen = playground.trace(
-        playground.load("untrained"), file, size=(reply["grid"][0] * patch, reply["grid"][1] * patch)
+    trace = playground.trace(
+        playground.load("untrained"), image, size=(reply["grid"][0] * patch, reply["grid"][1] * patch)
     )
-    query = len(seen.prefix) + 5 * reply["grid"][1] + 7
-    ours, theirs = row_of(pack, 4, 3, query), seen.row(4, 3, (5, 7)).numpy()
-    assert np.abs(ours - theirs).max() < 2e-3 * theirs.max(), (ours.max(), theirs.max())
-    assert theirs.argmax() == ours.argmax()
+    query = len(trace.prefix) + 5 * reply["grid"][1] + 7
+    http_row, python_row = row_of(pack, 4, 3, query), trace.row(4, 3, (5, 7)).numpy()
+    assert np.abs(http_row - python_row).max() < 2e-3 * python_row.max(), (http_row.max(), python_row.max())
+    assert python_row.argmax() == http_row.argmax()
 
 
 def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http, monkeypatch):
@@ -80,13 +80,13 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     pack = part(http, words, "layers", layers="4").content
     meadow = pictures.sample("meadow")
     size = traces.size(meadow, Setup("bundled", 2))
-    seen = playground.trace(playground.load("bundled"), meadow.image, size=size)
-    query = len(seen.prefix) + 5 * seen.grid[1] + 7
-    theirs = seen.row(4, 3, (5, 7)).numpy()
-    assert np.abs(row_of(pack, 4, 3, query) - theirs).max() < 5e-3 * theirs.max()
+    trace = playground.trace(playground.load("bundled"), meadow.image, size=size)
+    query = len(trace.prefix) + 5 * trace.grid[1] + 7
+    python_row = trace.row(4, 3, (5, 7)).numpy()
+    assert np.abs(row_of(pack, 4, 3, query) - python_row).max() < 5e-3 * python_row.max()
 
 
-TOTAL_VARIATION = 0.008  # largest mean between rows of a layer; the 8-bit network in browsers has the same bound
+TOTAL_VARIATION = 0.008  # largest mean for the rows of a layer; the 8-bit network in browsers has the same bound
 
 
 @pytest.mark.parametrize("model", ["bundled", "untrained"])
@@ -94,25 +94,25 @@ def test_rounded_layers_are_half_as_long_and_the_eye_cannot_tell(http, model):
     words = {"sample": "flock", "model": model}
     for layer in range(6):
         pack = part(http, words, "layers", layers=str(layer)).content
-        rounded = part(http, words, "layers", layers=str(layer), rounded="yes").content
-        assert len(rounded) < 0.55 * len(pack)
-        ours, theirs = (Trace.from_bytes(data).weights(layer) for data in (rounded, pack))
-        assert (ours - theirs).abs().sum(-1).mean() / 2 <= TOTAL_VARIATION, layer
-        assert (ours.argmax(-1) == theirs.argmax(-1)).float().mean() > 0.95, layer
+        rounded_pack = part(http, words, "layers", layers=str(layer), rounded="yes").content
+        assert len(rounded_pack) < 0.55 * len(pack)
+        rounded_weights, full_weights = (Trace.from_bytes(data).weights(layer) for data in (rounded_pack, pack))
+        assert (rounded_weights - full_weights).abs().sum(-1).mean() / 2 <= TOTAL_VARIATION, layer
+        assert (rounded_weights.argmax(-1) == full_weights.argmax(-1)).float().mean() > 0.95, layer
 
 
 def test_without_a_layer_comes_the_one_where_heads_look_at_objects(http):
-    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
-    assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [seen.upper_layer]
+    trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
+    assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [trace.upper_layer]
 
 
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
-    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
+    trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     for answer, expected in (
-        (part(http, FLOCK, "features", layer="3"), seen.features(3)),
-        (part(http, FLOCK, "flows"), seen.rollout()),
-        (part(http, FLOCK, "flows", query="7,5"), seen.rollout((7, 5))[None]),
-        (part(http, FLOCK, "flows", query="cls"), seen.rollout("cls")[None]),
+        (part(http, FLOCK, "features", layer="3"), trace.features(3)),
+        (part(http, FLOCK, "flows"), trace.rollout()),
+        (part(http, FLOCK, "flows", query="7,5"), trace.rollout((7, 5))[None]),
+        (part(http, FLOCK, "flows", query="cls"), trace.rollout("cls")[None]),
     ):
         _, arrays = unpack(answer.content)
         assert arrays["matrix"].dtype == "float16"
@@ -122,36 +122,36 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
 
 def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_browser_has(http):
     reply = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
-    seen = playground.trace("untrained", "flock")
-    np.testing.assert_allclose(reply["full"], seen.row(2, 1, (3, 4)).numpy(), atol=1e-5)
+    trace = playground.trace("untrained", "flock")
+    np.testing.assert_allclose(reply["full"], trace.row(2, 1, (3, 4)).numpy(), atol=1e-5)
     pack = part(http, FLOCK, "layers", layers=2).content
-    np.testing.assert_allclose(reply["halves"], row_of(pack, 2, 1, seen.token((3, 4))), atol=1e-5)
+    np.testing.assert_allclose(reply["halves"], row_of(pack, 2, 1, trace.token((3, 4))), atol=1e-5)
     assert reply["torch"]
-    for wrong in ({"layer": 99}, {"head": 99}, {"query": "99,99"}, {"query": "../"}):
-        words = FLOCK | {"layer": 2, "head": 1, "query": "3,4"} | wrong
+    for wrong_words in ({"layer": 99}, {"head": 99}, {"query": "99,99"}, {"query": "../"}):
+        words = FLOCK | {"layer": 2, "head": 1, "query": "3,4"} | wrong_words
         answer = http.get(f"/api/trace/{described(http, FLOCK)['digest']}/ran", params=words)
         assert answer.status_code == 400, answer.text
 
 
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
     reply = part(http, FLOCK, "names", layer="2").json()["heads"]
-    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
-    assert [tuple(head) for head in reply] == traces.measure(seen, 2)
+    trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
+    assert [tuple(head) for head in reply] == traces.measure(trace, 2)
 
 
 def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(http, monkeypatch):
     traces.names_of_samples.cache_clear()
-    counted, measure = [], traces.measure
-    monkeypatch.setattr(traces, "measure", lambda *arguments: (counted.append(arguments), measure(*arguments))[1])
+    calls, real_measure = [], traces.measure
+    monkeypatch.setattr(traces, "measure", lambda *arguments: (calls.append(arguments), real_measure(*arguments))[1])
     for _ in range(3):
         part(http, FLOCK, "names", layer="2")
     described(http, FLOCK)
     part(http, FLOCK, "layers", layers="0")
-    assert len(counted) == 1
+    assert len(calls) == 1
 
 
 def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
-    """The told heads are those that the model's file lists."""
+    """The model's file lists the heads that were told where to look."""
     from playground.analysis.heads import training_task
 
     vit = models.load("bundled-taught")
@@ -230,8 +230,10 @@ def test_an_old_digest_is_gone_and_the_page_is_asked_to_reload(http, name):
 def test_a_trace_of_one_s_own_picture_is_read_by_nobody_else(http, mine, name, who):
     digest = described(http, mine, ANNA)["digest"]
     refused(http.get(f"/api/trace/{digest}/{name}", params=mine | PARTS[name], headers=who), 404)
-    named = mine | PARTS[name] | {"key": ANNA["X-Playground-Key"], "X-Playground-Key": ANNA["X-Playground-Key"]}
-    refused(http.get(f"/api/trace/{digest}/{name}", params=named, headers=who), 404)
+    words_with_key = (
+        mine | PARTS[name] | {"key": ANNA["X-Playground-Key"], "X-Playground-Key": ANNA["X-Playground-Key"]}
+    )
+    refused(http.get(f"/api/trace/{digest}/{name}", params=words_with_key, headers=who), 404)
 
 
 def test_a_trace_of_one_s_own_lies_among_nobody_else_s(http, mine):
@@ -289,9 +291,9 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
         return data
 
     monkeypatch.setattr(Trace, "to_bytes", counted)
-    with ThreadPoolExecutor(8) as class_:
+    with ThreadPoolExecutor(8) as executor:
         picture = pictures.sample("flock")
-        list(class_.map(lambda _: traces.layers(picture, Setup("untrained"), None, [0]), range(24)))
+        list(executor.map(lambda _: traces.layers(picture, Setup("untrained"), None, [0]), range(24)))
     assert counts == [1] * 24
     assert queue._packings().at_work == []
 
@@ -304,21 +306,21 @@ def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeyp
 
 
 def test_two_people_who_open_one_sample_cost_one_pass(http, monkeypatch):
-    run, counted = traces._run, []
+    real_run, calls = traces._run, []
     traces.of_samples.cache_clear()
-    monkeypatch.setattr(traces, "_run", lambda *work: (counted.append(work), run(*work))[1])
+    monkeypatch.setattr(traces, "_run", lambda *work: (calls.append(work), real_run(*work))[1])
     packs = [part(http, FLOCK, "layers", who, layers="1").content for who in (ANNA, BERT, None)]
-    assert len(counted) == 1
+    assert len(calls) == 1
     assert len(set(packs)) == 1
 
 
 def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_the_real_one(http, mine, monkeypatch):
     monkeypatch.setattr(traces, "FIRST_LOOK", 7)
     monkeypatch.setattr(traces, "FIRST_LOOK_ABOVE", 0)
-    real = described(http, mine, ANNA)
-    coarse = described(http, mine | {"first": "1"}, ANNA)
-    assert (real["first"], coarse["digest"] != real["digest"]) == (True, True)
-    assert coarse["grid"][0] * coarse["grid"][1] < 0.7 * real["grid"][0] * real["grid"][1]
+    full_reply = described(http, mine, ANNA)
+    coarse_reply = described(http, mine | {"first": "1"}, ANNA)
+    assert (full_reply["first"], coarse_reply["digest"] != full_reply["digest"]) == (True, True)
+    assert coarse_reply["grid"][0] * coarse_reply["grid"][1] < 0.7 * full_reply["grid"][0] * full_reply["grid"][1]
     assert not described(http, FLOCK)["first"]
     part(http, mine, "layers", ANNA, layers="0", finer="1")
     assert not described(http, mine, ANNA)["first"], "the real one is there already"
@@ -326,15 +328,18 @@ def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_th
 
 def test_json_is_what_the_small_answers_are(http):
     for name in ("names", "verdict"):
-        more = {"scale": "off"} if name == "verdict" else {}
-        answer = part(http, {"sample": "flock", "model": "bundled"} | more, name, **PARTS[name])
+        extra_words = {"scale": "off"} if name == "verdict" else {}
+        answer = part(http, {"sample": "flock", "model": "bundled"} | extra_words, name, **PARTS[name])
         assert answer.headers["Content-Type"] == "application/json"
         json.loads(answer.content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
 
 def test_words_that_mean_nothing_here_change_nothing(http):
-    plain, more = described(http, FLOCK), described(http, FLOCK | {"nonsense": "<b>", "tour": "7", "query": "1,1"})
-    assert plain == more, urlencode(more)
+    plain_reply, other_reply = (
+        described(http, FLOCK),
+        described(http, FLOCK | {"nonsense": "<b>", "tour": "7", "query": "1,1"}),
+    )
+    assert plain_reply == other_reply, urlencode(other_reply)
 
 
 @pytest.mark.parametrize("cut", ["residual@2:4,9<1,1", "values@3;*>3x3@1", "head@1.0>4.1", "zero@1.0>4.1"])
@@ -344,18 +349,20 @@ def test_what_is_put_into_a_pass_is_what_python_puts(http, cut):
     description = described(http, words)
     assert description["cut"] == cut.split(";")
     assert description["digest"] != described(http, FLOCK)["digest"]
-    seen, donor = (playground.trace("untrained", name) for name in ("flock", "meadow"))
+    trace, donor = (playground.trace("untrained", name) for name in ("flock", "meadow"))
     expected = {
-        "residual@2:4,9<1,1": lambda: seen.patch(donor, 2, {(4, 9): (1, 1)}),
+        "residual@2:4,9<1,1": lambda: trace.patch(donor, 2, {(4, 9): (1, 1)}),
         "values@3;*>3x3@1": lambda: playground.trace("untrained", "flock", cut="*>3x3@1").patch(
             donor, 3, what="values"
         ),
-        "head@1.0>4.1": lambda: seen.paths((1, 0), (4, 1), donor).through,
-        "zero@1.0>4.1": lambda: seen.paths((1, 0), (4, 1)).through,
+        "head@1.0>4.1": lambda: trace.paths((1, 0), (4, 1), donor).through,
+        "zero@1.0>4.1": lambda: trace.paths((1, 0), (4, 1)).through,
     }[cut]()
     row = row_of(part(http, words, "layers", layers="5").content, 5, 1, 20)
     assert row == pytest.approx(expected.weights(5, [20])[1, 0].numpy(), abs=2e-3)
-    assert part(http, words, "moved", query="4,9").json()["by"] == pytest.approx(expected.moved(seen, (4, 9)), rel=1e-3)
+    assert part(http, words, "moved", query="4,9").json()["by"] == pytest.approx(
+        expected.moved(trace, (4, 9)), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("compared", [{}, {"with": "model:untrained"}, {"with": "sample:nobody"}])

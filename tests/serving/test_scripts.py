@@ -28,17 +28,16 @@ def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):
 
 
 def test_another_script_and_other_styles_have_other_addresses(monkeypatch):
-    plain = scripts.address(APP)
-    assert len({plain, scripts.address(APP, "shell/toolbar.css"), scripts.address("lessons/guess.js")}) == 3
+    plain_address = scripts.address(APP)
+    assert len({plain_address, scripts.address(APP, "shell/toolbar.css"), scripts.address("lessons/guess.js")}) == 3
     monkeypatch.setattr(scripts, "script", lambda entry, styles, mounts: "another")
-    assert scripts.address.__wrapped__(APP) != plain
+    assert scripts.address.__wrapped__(APP) != plain_address
 
 
 def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
     assert "reload" in refused(http.get(f"/api/app/{'0' * 16}/{APP}"), 410)
-    other_address = scripts.address(APP, "shell/toolbar.css").split("?")[
-        0
-    ]  # this digest is of the script with other styles
+    # the digest in this address is of the script with other styles
+    other_address = scripts.address(APP, "shell/toolbar.css").split("?")[0]
     assert "reload" in refused(http.get(f"/{other_address}"), 410)
 
 

@@ -83,7 +83,7 @@ except ValueError as error:
 
 def test_an_import_reads_no_setting_and_sets_no_variable():
     """A wrong setting is reported when the settings are read, not when a module is imported."""
-    wrong = os.environ | {"PLAYGROUND_AT_ONCE": "two", "PLAYGROUND_OFFLINE": "yes"}
-    run = subprocess.run([sys.executable, "-c", PROGRAM], env=wrong, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert "PLAYGROUND_AT_ONCE" in run.stdout
+    environment = os.environ | {"PLAYGROUND_AT_ONCE": "two", "PLAYGROUND_OFFLINE": "yes"}
+    result = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "PLAYGROUND_AT_ONCE" in result.stdout

@@ -1,4 +1,4 @@
-"""A machine whose disk cannot be written, and a user without an entry in the list of users."""
+"""The app runs without a writable disk, and for a user without an entry in the list of users."""
 
 import os
 import pwd

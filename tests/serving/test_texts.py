@@ -35,10 +35,10 @@ def test_a_model_that_learned_from_captions_says_so_and_reads_a_text(http):
         assert len(maps[-1]) == 1 + reply["grid"][0] * reply["grid"][1]
         assert maps[-1].abs().max() <= 1
     assert not torch.equal(*maps)
-    for wrong in ({"text": ""}, {"text": 61 * "a"}, {}):
-        refused = http.get(path, params=SEEN | {"layer": "1"} | wrong)
-        assert refused.status_code == 400
-        assert "1 to 60 letters" in refused.json()["says"]
+    for wrong_words in ({"text": ""}, {"text": 61 * "a"}, {}):
+        response = http.get(path, params=SEEN | {"layer": "1"} | wrong_words)
+        assert response.status_code == 400
+        assert "1 to 60 letters" in response.json()["says"]
 
 
 def test_another_model_says_what_it_lacks(http):

@@ -41,7 +41,7 @@ def one_queue(monkeypatch):
 
 
 class Stranger:
-    """Asks at the end of the first pass, which does not return before the stranger waits."""
+    """A person who asks for a turn at the end of the first pass. The pass does not return before this person waits."""
 
     def __init__(self, line: Queue, vit):
         self.line, self.done = line, []
@@ -83,37 +83,37 @@ def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
     """Once, all of 300 askers had begun, each with its partial result in memory, and none was finished."""
     monkeypatch.setattr(queue, "_long_queue", cache(lambda: Queue(queue.MOST_LONG)))
-    begun, counts, over, release = set(), [], [], threading.Event()
+    begun_numbers, counts, finished_numbers, release = set(), [], [], threading.Event()
 
     def long_work(number: int) -> None:
         with queue.turns() as give_way:
-            begun.add(number)
-            counts.append(len(begun))
+            begun_numbers.add(number)
+            counts.append(len(begun_numbers))
             assert release.wait(PATIENCE)
             for _ in range(3):
                 give_way()
-            begun.remove(number)
-            over.append(number)
+            begun_numbers.remove(number)
+            finished_numbers.append(number)
 
     threads = [threading.Thread(target=long_work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
-    until(lambda: begun, "none has begun")
-    done = []
+    until(lambda: begun_numbers, "none has begun")
+    finished_counts = []
 
     def ask() -> None:
         with one_queue.take():
-            done.append(len(over))
+            finished_counts.append(len(finished_numbers))
 
-    short = threading.Thread(target=ask)
-    short.start()
+    short_thread = threading.Thread(target=ask)
+    short_thread.start()
     until(lambda: one_queue.waiting, "nobody waits")
     release.set()
-    for thread in (*threads, short):
+    for thread in (*threads, short_thread):
         thread.join(PATIENCE)
-    assert sorted(over) == list(range(8))
+    assert sorted(finished_numbers) == list(range(8))
     assert max(counts) <= queue.MOST_LONG
-    assert done[0] < 8
+    assert finished_counts[0] < 8
 
 
 class Leaving(queue.Nobody):
@@ -153,10 +153,10 @@ def test_what_would_take_too_many_passes_is_refused_with_a_size_that_would_do(mo
     passes = passes_of_addition(vit.config.depth, vit.config.heads, 0)
     with pytest.raises(PlaygroundError, match=r"14 × 14 patches, \d times, would take about \d+ seconds") as error:
         effort.check(vit, (14, 14), passes)
-    few = int(str(error.value).partition("patches, about ")[2].partition(" of them")[0])
-    effort.check(vit, (1, few), passes)
+    few_patches = int(str(error.value).partition("patches, about ")[2].partition(" of them")[0])
+    effort.check(vit, (1, few_patches), passes)
     with pytest.raises(PlaygroundError):
-        effort.check(vit, (1, few + 10), passes)
+        effort.check(vit, (1, few_patches + 10), passes)
     assert "patches, " in " ".join(element.value for element in (*open_the_sum().markdown, *open_the_sum().info))
 
 

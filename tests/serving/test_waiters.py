@@ -16,7 +16,8 @@ ANNA, BERT = "anna" * 6, "bert" * 6
 
 @pytest.fixture
 def coming(monkeypatch):
-    """Downloads that go on until nobody waits or the test lets them go; the clock is moved by hand."""
+    """Replaces downloads: each goes on until nobody waits or the test ends. Yields the time of a clock that the test
+    sets."""
     let_go, now = threading.Event(), [0.0]
 
     def fetch(name, report):
@@ -101,21 +102,21 @@ def test_one_network_leaves_a_model_s_place_to_others(coming):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """A download that lasts until the test lets it go; yields a list of the downloads that were begun."""
-    begun = []
+    """Replaces downloads: each lasts until the test lets it go. Returns the names of the downloads that have begun."""
+    begun_names = []
 
     def fetch(name, report):
-        begun.append(name)
+        begun_names.append(name)
         with report(total=100e6, desc=name) as bar:
             for _ in range(10_000):
                 bar.update(1000)
-                if begun[-1] == "let go":
+                if begun_names[-1] == "let go":
                     return
                 time.sleep(0.005)
 
     monkeypatch.setattr(models, "fetch", fetch)
     monkeypatch.setattr(models, "load", lambda name: None)
-    return begun
+    return begun_names
 
 
 def test_two_people_wait_for_one_download_and_it_ends_when_both_have_left(slow):
@@ -131,11 +132,11 @@ def test_two_people_wait_for_one_download_and_it_ends_when_both_have_left(slow):
 
 
 def test_what_has_come_is_loaded(slow):
-    coming = routes_models.begin_fetching("dinov2-small")
-    until(lambda: coming.total == 100e6, "its size is known")
+    download = routes_models.begin_fetching("dinov2-small")
+    until(lambda: download.total == 100e6, "its size is known")
     slow.append("let go")
-    until(lambda: coming.over, "it has ended")
-    assert (coming.arrived, coming.trouble) == (True, None)
+    until(lambda: download.over, "it has ended")
+    assert (download.arrived, download.trouble) == (True, None)
 
 
 def test_what_went_wrong_is_kept_for_who_waits(monkeypatch):
@@ -143,9 +144,9 @@ def test_what_went_wrong_is_kept_for_who_waits(monkeypatch):
         raise PlaygroundError("The disk is full.")
 
     monkeypatch.setattr(models, "fetch", broken)
-    coming = routes_models.begin_fetching("dinov2-small")
-    until(lambda: coming.over, "it has ended")
-    assert coming.trouble == "The disk is full."
+    download = routes_models.begin_fetching("dinov2-small")
+    until(lambda: download.over, "it has ended")
+    assert download.trouble == "The disk is full."
 
 
 def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypatch):
@@ -169,11 +170,11 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
 
 def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
     name = "vit_base_patch16_224.mae"
-    present = {name, *models.OURS}
-    monkeypatch.setattr(models, "is_here", lambda name: name in present)
+    present_names = {name, *models.OURS}
+    monkeypatch.setattr(models, "is_here", lambda name: name in present_names)
     cards = models.cards()
-    assert {card.name for card in cards[: len(present)]} == present
-    assert not any(card.here for card in cards[len(present) :])
+    assert {card.name for card in cards[: len(present_names)]} == present_names
+    assert not any(card.here for card in cards[len(present_names) :])
     assert not [card.title for card in cards if "_" in card.title]
 
 

@@ -25,11 +25,11 @@ def test_there_are_24_of_photographs_and_drawings_and_no_two_are_the_same():
 @pytest.mark.parametrize("number", [0, 1, 9])
 def test_what_is_said_of_a_moment_is_the_network_s_own_row(number):
     moment = wall.MOMENTS[number]
-    seen = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None)
-    row = seen.row(moment.layer, moment.head, moment.patch).numpy()
-    facts, patches = wall.facts(moment), row[len(seen.prefix) :]
-    assert (facts["rows"], facts["columns"]) == seen.grid
-    assert divmod(facts["mark"], seen.grid[1]) == moment.patch
+    trace = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None)
+    row = trace.row(moment.layer, moment.head, moment.patch).numpy()
+    facts, patches = wall.facts(moment), row[len(trace.prefix) :]
+    assert (facts["rows"], facts["columns"]) == trace.grid
+    assert divmod(facts["mark"], trace.grid[1]) == moment.patch
     assert facts["best"] == patches.argmax()
     assert facts["share"] == pytest.approx(patches.max(), abs=2e-3)
 
@@ -47,13 +47,13 @@ def test_each_picture_is_lit_where_the_row_is_brightest():
         photo = np.asarray(
             pictures.sample(moment.sample).image.convert("RGB").resize(image.size, Image.Resampling.LANCZOS)
         )
-        unlit = light.heat(photo, np.zeros(photo.shape[:2])).astype(int)
+        unlit_pixels = light.heat(photo, np.zeros(photo.shape[:2])).astype(int)
         facts = wall.facts(moment)
         grid = facts["columns"], facts["rows"]
-        change = Image.fromarray(np.abs(np.asarray(image) - unlit).sum(-1).astype(np.float32))
-        lit = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # one value for each patch
-        lit[facts["mark"]] = 0  # without the patch's own frame
-        assert (lit > lit[facts["best"]]).mean() < 0.03, moment
+        change = Image.fromarray(np.abs(np.asarray(image) - unlit_pixels).sum(-1).astype(np.float32))
+        brightness = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # one value for each patch
+        brightness[facts["mark"]] = 0  # without the patch's own frame
+        assert (brightness > brightness[facts["best"]]).mean() < 0.03, moment
 
 
 def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():

@@ -19,11 +19,11 @@ def client() -> TestClient:
 
 def photograph(number: int = 0, side: int = 300) -> bytes:
     """The JPEG file of a picture, a different one for each number."""
-    out = io.BytesIO()
-    ground = Image.linear_gradient("L").resize((side, side * 3 // 4)).convert("RGB")
-    ground.paste((number * 40 % 256, 90, 200), (side // 4, side // 4, side // 2, side // 2))
-    ground.save(out, "JPEG")
-    return out.getvalue()
+    file = io.BytesIO()
+    image = Image.linear_gradient("L").resize((side, side * 3 // 4)).convert("RGB")
+    image.paste((number * 40 % 256, 90, 200), (side // 4, side // 4, side // 2, side // 2))
+    image.save(file, "JPEG")
+    return file.getvalue()
 
 
 def bring(client: TestClient, who: dict, number: int = 0, **options) -> dict:

@@ -11,10 +11,10 @@ from workshop import classifier
 def test_recipes_suit_the_pictures(tmp_path):
     cifar(tmp_path / "small")
     class_folders(tmp_path / "large")
-    small, large = (classifier.recipe_for(datasets.read(tmp_path / name)) for name in ("small", "large"))
-    assert (small.config.image_size, small.config.patch_size) == ((32, 32), 4)
-    assert (large.config.image_size, large.config.patch_size) == ((112, 112), 8)
-    assert (small.config.width, small.config.depth, small.steps) == (192, 6, 1000)
+    small_recipe, large_recipe = (classifier.recipe_for(datasets.read(tmp_path / name)) for name in ("small", "large"))
+    assert (small_recipe.config.image_size, small_recipe.config.patch_size) == ((32, 32), 4)
+    assert (large_recipe.config.image_size, large_recipe.config.patch_size) == ((112, 112), 8)
+    assert (small_recipe.config.width, small_recipe.config.depth, small_recipe.steps) == (192, 6, 1000)
 
 
 def test_variations_are_the_picture_flipped_or_shifted():
@@ -31,11 +31,11 @@ def test_every_epoch_shows_every_picture_once_in_an_order_of_its_own(tmp_path):
     dataset = datasets.read(tmp_path)
     pool = classifier.Pool.fill(dataset.training, 32, tmp_path / "pool.npy")
     pool.labels = np.arange(len(pool))
-    shown = classifier.Flipped(pool, Recipe(steps=10, batch=4))
-    epochs = [[int(shown[i]["label"]) for i in range(start, start + 20)] for start in (0, 20)]
+    flipped_pictures = classifier.Flipped(pool, Recipe(steps=10, batch=4))
+    epochs = [[int(flipped_pictures[i]["label"]) for i in range(start, start + 20)] for start in (0, 20)]
     assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(20))
     assert epochs[0] != epochs[1]
-    assert np.array_equal(shown[7]["image"], shown[7]["image"])
+    assert np.array_equal(flipped_pictures[7]["image"], flipped_pictures[7]["image"])
 
 
 def test_accuracy_is_the_share_that_is_right(tmp_path, monkeypatch):

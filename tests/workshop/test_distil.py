@@ -26,7 +26,7 @@ from workshop.targets import of_its_thing
 
 @pytest.fixture(scope="module")
 def album(tmp_path_factory):
-    """A folder of an album: pictures of noise as photographs and as cut-out things."""
+    """A folder with pictures of noise, as photographs and as cut-out things."""
     folder, rng = tmp_path_factory.mktemp("album"), np.random.default_rng(0)
     (folder / "cut-outs").mkdir()
     for i in range(24):
@@ -44,10 +44,10 @@ def folders(album, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(views, "features", _made_up)
         patch.setattr(zoo, "load", lambda *a, **k: None)
-        found = [tmp_path_factory.mktemp("views") for _ in range(2)]
-        for folder, count, side in zip(found, (40, 8), (EMERGENT.coarse, EMERGENT.fine), strict=True):
+        view_folders = [tmp_path_factory.mktemp("views") for _ in range(2)]
+        for folder, count, side in zip(view_folders, (40, 8), (EMERGENT.coarse, EMERGENT.fine), strict=True):
             assert list(views.prepare(folder, photographs.albums(album)[0], count, side, 3))[-1] == count
-    return found
+    return view_folders
 
 
 @pytest.fixture(scope="module")
@@ -67,37 +67,39 @@ def _made_up(_, images):
     return np.random.default_rng(int(images.sum())).standard_normal((len(images), 1 + patches, views.WIDTH))
 
 
-def _train(folders, statistics, folder, **how):
+def _train(folders, statistics, folder, **options):
     teachers = partial(Distilled, statistics=statistics)
-    return train(EMERGENT, folder, data=Batches(EMERGENT, *folders), teachers=teachers, device="cpu", **how)
+    return train(EMERGENT, folder, data=Batches(EMERGENT, *folders), teachers=teachers, device="cpu", **options)
 
 
 def _gradients_beside_attention(losses_of, vit) -> dict[str, float]:
     """The gradient of each loss on queries and keys while the output of attention is held constant."""
     for block in vit.blocks:
         block.attn.mix = lambda *given: attention(*given).detach()
-    inner = [block.attn.qkv.weight for block in vit.blocks]
-    collected = {}
+    qkv_weights = [block.attn.qkv.weight for block in vit.blocks]
+    totals = {}
     for name, loss in losses_of(vit).items():
-        pulls = torch.autograd.grad(loss, inner, retain_graph=True, allow_unused=True) if loss.requires_grad else []
-        collected[name] = sum(float(pull.abs().sum()) for pull in pulls if pull is not None)
-    return collected
+        gradients = (
+            torch.autograd.grad(loss, qkv_weights, retain_graph=True, allow_unused=True) if loss.requires_grad else []
+        )
+        totals[name] = sum(float(gradient.abs().sum()) for gradient in gradients if gradient is not None)
+    return totals
 
 
 def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
     """Queries and keys get gradients through the output of attention only. The model that was told where to look has
     losses on weights, which shows that the test would notice them."""
-    emergent = Distilled(EMERGENT, statistics)
+    losses = Distilled(EMERGENT, statistics)
     batches = Batches(EMERGENT, *folders)
     for step in (0, 7, EMERGENT.steps):
-        found = _gradients_beside_attention(
-            lambda vit, at=step: emergent(vit, batches[at], at), VisionTransformer(TINY)
+        gradients = _gradients_beside_attention(
+            lambda vit, at=step: losses(vit, batches[at], at), VisionTransformer(TINY)
         )
-        assert tuple(found) == LOSSES
-        assert set(found.values()) == {0.0}, found
+        assert tuple(gradients) == LOSSES
+        assert set(gradients.values()) == {0.0}, gradients
     batch = {name: torch.from_numpy(np.stack([value] * 2)) for name, value in Scenes(RECIPE)[0].items()}
-    found = _gradients_beside_attention(lambda vit: Teachers(RECIPE)(vit, batch, 9), VisionTransformer(TINY))
-    assert {name for name, pull in found.items() if pull} == {"gathered", "uneven", "placed", "looked"}
+    gradients = _gradients_beside_attention(lambda vit: Teachers(RECIPE)(vit, batch, 9), VisionTransformer(TINY))
+    assert {name for name, gradient in gradients.items() if gradient} == {"gathered", "uneven", "placed", "looked"}
 
 
 def test_it_was_told_nothing_and_no_batch_holds_a_mask(folders, statistics, run):
@@ -106,32 +108,32 @@ def test_it_was_told_nothing_and_no_batch_holds_a_mask(folders, statistics, run)
 
 
 def test_a_batch_depends_on_seed_and_step_alone(folders):
-    first, again = (Batches(EMERGENT, *folders) for _ in range(2))
+    first, second = (Batches(EMERGENT, *folders) for _ in range(2))
     for step in (0, 7, EMERGENT.steps):
-        assert all(torch.equal(first[step][name], again[step][name]) for name in first[step])
-    other = Batches(dataclasses.replace(EMERGENT, seed=1), *folders)
-    assert not torch.equal(first[0]["features"], other[0]["features"])
+        assert all(torch.equal(first[step][name], second[step][name]) for name in first[step])
+    other_batches = Batches(dataclasses.replace(EMERGENT, seed=1), *folders)
+    assert not torch.equal(first[0]["features"], other_batches[0]["features"])
 
 
 def test_windows_come_first_then_whole_views_then_the_fine_grid(folders):
     batches = Batches(EMERGENT, *folders)
     sides = [(len(batches[step]["image"]), batches[step]["image"].shape[2] // 8) for step in (0, 7, EMERGENT.steps)]
     assert sides == [(EMERGENT.batch, EMERGENT.near), (EMERGENT.batch, 8), (EMERGENT.fine_batch, EMERGENT.fine)]
-    again = batches[EMERGENT.round]["image"]  # each round begins with windows
-    assert (len(again), again.shape[2] // 8) == sides[0]
+    next_images = batches[EMERGENT.round]["image"]  # each round begins with windows
+    assert (len(next_images), next_images.shape[2] // 8) == sides[0]
 
 
 def test_queries_and_keys_begin_longer_and_positions_as_waves():
-    usual, ours = VisionTransformer(TINY).state_dict(), EMERGENT.untrained().state_dict()
-    for name, value in usual.items():
+    usual_state, emergent_state = VisionTransformer(TINY).state_dict(), EMERGENT.untrained().state_dict()
+    for name, value in usual_state.items():
         gain = torch.ones(len(value), *[1] * (value.dim() - 1))
         if name.endswith("qkv.weight"):
             gain[: 2 * TINY.width] = EMERGENT.longer
         if name == "pos_embed":
-            assert torch.equal(ours[name][:, :2], value[:, :2])
-            assert torch.equal(ours[name][0, 2:], EMERGENT.waves * waves(8, 8, TINY.width))
+            assert torch.equal(emergent_state[name][:, :2], value[:, :2])
+            assert torch.equal(emergent_state[name][0, 2:], EMERGENT.waves * waves(8, 8, TINY.width))
         else:
-            assert torch.equal(ours[name], value * gain), name
+            assert torch.equal(emergent_state[name], value * gain), name
 
 
 def test_waves_are_alike_for_neighbours_and_differ_for_all_places():
@@ -144,20 +146,20 @@ def test_waves_are_alike_for_neighbours_and_differ_for_all_places():
 
 def test_queries_keys_and_values_are_turned_one_by_one(folders, statistics, tmp_path):
     run = Run(EMERGENT, tmp_path, partial(Distilled, statistics=statistics), "cpu")
-    before = run.vit.blocks[0].attn.qkv.weight.clone()
+    former_weight = run.vit.blocks[0].attn.qkv.weight.clone()
     run.learn(Batches(EMERGENT, *folders)[0])
-    moved = (run.vit.blocks[0].attn.qkv.weight - before).detach().chunk(3)
-    lengths = [float(third.norm()) for third in moved]
+    changes = (run.vit.blocks[0].attn.qkv.weight - former_weight).detach().chunk(3)
+    lengths = [float(third.norm()) for third in changes]
     assert min(lengths) > 0.7 * max(lengths) > 0
 
 
 def test_a_window_s_features_lie_where_its_pixels_lie(folders):
-    seen = views.read(folders[0])
-    pixels, features = window(seen, np.array([5, 2]), 1, 3, 4)
+    coarse_views = views.read(folders[0])
+    pixels, features = window(coarse_views, np.array([5, 2]), 1, 3, 4)
     for b, i in enumerate((5, 2)):
         for y, x in np.ndindex(4, 4):
-            assert np.array_equal(features[b, y, x], seen.features[i, 1 + 8 * (y + 1) + x + 3])
-        assert np.array_equal(pixels[b], seen.pictures[i, 8:40, 24:56])
+            assert np.array_equal(features[b, y, x], coarse_views.features[i, 1 + 8 * (y + 1) + x + 3])
+        assert np.array_equal(pixels[b], coarse_views.pictures[i, 8:40, 24:56])
 
 
 def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
@@ -168,9 +170,9 @@ def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
         for block in vit.blocks:  # layers add nothing, so tokens stay as they enter
             block.attn.proj.weight.zero_()
             block.mlp.fc2.weight.zero_()
-        *_, last = tokens(vit, torch.rand(1, 3, 32, 32), torch.tensor([1, 3]), 8)
+        *_, last_tokens = tokens(vit, torch.rand(1, 3, 32, 32), torch.tensor([1, 3]), 8)
         grid = vit.pos_embed[0, 2:].unflatten(0, (8, 8))
-        assert torch.allclose(last[0, 2:].unflatten(0, (4, 4)), grid[1:5, 3:7], atol=1e-5)
+        assert torch.allclose(last_tokens[0, 2:].unflatten(0, (4, 4)), grid[1:5, 3:7], atol=1e-5)
 
 
 def test_only_whole_patches_are_disturbed_and_never_more_than_asked():
@@ -186,24 +188,28 @@ def test_only_whole_patches_are_disturbed_and_never_more_than_asked():
 
 def test_hidden_patches_are_whole_ones_in_blocks_and_a_quarter_of_the_pictures_stays_whole():
     image = torch.rand(200, 3, 112, 112, generator=torch.Generator().manual_seed(0))
-    found = with_hidden(image, 8, 0.45, torch.Generator().manual_seed(1))
-    cells = (found != image).any(1).unflatten(1, (14, 8)).unflatten(3, (14, 8)).transpose(2, 3).flatten(3).float()
+    hidden_image = with_hidden(image, 8, 0.45, torch.Generator().manual_seed(1))
+    cells = (
+        (hidden_image != image).any(1).unflatten(1, (14, 8)).unflatten(3, (14, 8)).transpose(2, 3).flatten(3).float()
+    )
     assert set(cells.mean(-1).flatten().tolist()) <= {0.0, 1.0}
     hidden = cells.amax(-1)  # (200, 14, 14)
     shares = hidden.mean((1, 2))
     assert 0.15 < (shares == 0).float().mean() < 0.35
     assert 0.4 < shares[shares > 0].mean() < 0.5
-    around = F.avg_pool2d(hidden[:, None], 3, 1)[:, 0][hidden[:, 1:-1, 1:-1] > 0]
-    assert (around == 1).float().mean() > 0.02, "no hidden patch has hidden neighbours alone: 0.45 ** 8 is 0.002"
+    hidden_neighbours = F.avg_pool2d(hidden[:, None], 3, 1)[:, 0][hidden[:, 1:-1, 1:-1] > 0]
+    assert (hidden_neighbours == 1).float().mean() > 0.02, (
+        "no hidden patch has hidden neighbours alone: 0.45 ** 8 is 0.002"
+    )
     assert with_hidden(image, 8, 0.0, torch.Generator().manual_seed(1)).equal(image)
 
 
 def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(folders, statistics):
     """Targets depend on the clean picture, not on the disturbed one that the model sees."""
     teachers, batch = Distilled(EMERGENT, statistics), Batches(EMERGENT, *folders)[7]
-    views = len(batch["features"])
-    changed = (batch["clean"] != batch["image"][:views]).any(1).float().mean()
-    assert 0.2 < changed < 0.8, "nothing was disturbed: the test shows nothing"
+    view_count = len(batch["features"])
+    changed_share = (batch["clean"] != batch["image"][:view_count]).any(1).float().mean()
+    assert 0.2 < changed_share < 0.8, "nothing was disturbed: the test shows nothing"
     targets_given = []
 
     def recorded(features, targets):
@@ -212,8 +218,8 @@ def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(distil, "of_its_thing", recorded)
-        for other in ({}, {"image": torch.rand_like(batch["image"])}, {"clean": torch.rand_like(batch["clean"])}):
-            teachers(VisionTransformer(TINY), batch | other, 7)
+        for replacement in ({}, {"image": torch.rand_like(batch["image"])}, {"clean": torch.rand_like(batch["clean"])}):
+            teachers(VisionTransformer(TINY), batch | replacement, 7)
     assert torch.equal(targets_given[0], targets_given[1])
     assert not torch.equal(targets_given[0], targets_given[2])
     colours = F.avg_pool2d(batch["clean"], 8).flatten(2).mT * 2 - 1  # (V, side², 3)
@@ -221,28 +227,28 @@ def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(
 
 
 def test_drawn_scenes_whose_names_are_asked_are_not_hidden(folders):
-    bare = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=1.0), *folders)[7]
-    none = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=0.0), *folders)[7]
-    views = len(bare["features"])
-    assert torch.equal(bare["image"][views:], none["image"][views:])
-    assert not torch.equal(bare["image"][:views], none["image"][:views])
+    hidden_batch = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=1.0), *folders)[7]
+    plain_batch = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=0.0), *folders)[7]
+    view_count = len(hidden_batch["features"])
+    assert torch.equal(hidden_batch["image"][view_count:], plain_batch["image"][view_count:])
+    assert not torch.equal(hidden_batch["image"][:view_count], plain_batch["image"][:view_count])
 
 
 def test_a_recoloured_picture_stays_a_picture():
     image = torch.rand(6, 3, 16, 16, generator=torch.Generator().manual_seed(0))
-    found = recoloured(image, torch.Generator().manual_seed(1))
-    assert 0 <= found.min() < found.max() <= 1
-    for one, other in zip(image, found, strict=True):
-        assert np.corrcoef(one.mean(0).flatten(), other.mean(0).flatten())[0, 1] > 0.8
+    new_image = recoloured(image, torch.Generator().manual_seed(1))
+    assert 0 <= new_image.min() < new_image.max() <= 1
+    for old_picture, new_picture in zip(image, new_image, strict=True):
+        assert np.corrcoef(old_picture.mean(0).flatten(), new_picture.mean(0).flatten())[0, 1] > 0.8
 
 
 def test_away_is_nothing_for_what_was_asked_and_grows_with_the_angle():
-    known = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(0))
-    assert feature_distance(known, known).item() == pytest.approx(0, abs=1e-6)
+    targets = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(0))
+    assert feature_distance(targets, targets).item() == pytest.approx(0, abs=1e-6)
     assert (
-        feature_distance(-known, known)
-        > feature_distance(known.flip(-1), known)
-        > feature_distance(1.1 * known, known)
+        feature_distance(-targets, targets)
+        > feature_distance(targets.flip(-1), targets)
+        > feature_distance(1.1 * targets, targets)
         > 0
     )
 
@@ -252,15 +258,17 @@ def test_names_are_asked_of_drawn_scenes_only(folders, statistics):
     teachers, vit, batches = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)
     for step in (0, 7):
         batch = batches[step]
-        drawn, views = batch["present"][:, 0] >= 0, len(batch["features"])
-        assert (len(batch["image"]), views) == (EMERGENT.batch, EMERGENT.batch - EMERGENT.named)
-        assert drawn[views:].all()
-        assert bool(drawn[:views].any()) == (step == 7)
-        said = teachers(vit, batch, step)["class"].item()
-        others = torch.where(drawn[:, None, None, None], batch["image"], 0.5)
-        assert teachers(vit, batch | {"image": others}, step)["class"].item() == pytest.approx(said, rel=1e-5)
-        none = batch | {"present": torch.full_like(batch["present"], -1)}
-        assert teachers(vit, none, step)["class"].item() == 0
+        drawn, view_count = batch["present"][:, 0] >= 0, len(batch["features"])
+        assert (len(batch["image"]), view_count) == (EMERGENT.batch, EMERGENT.batch - EMERGENT.named)
+        assert drawn[view_count:].all()
+        assert bool(drawn[:view_count].any()) == (step == 7)
+        class_loss = teachers(vit, batch, step)["class"].item()
+        other_images = torch.where(drawn[:, None, None, None], batch["image"], 0.5)
+        assert teachers(vit, batch | {"image": other_images}, step)["class"].item() == pytest.approx(
+            class_loss, rel=1e-5
+        )
+        unlabelled_batch = batch | {"present": torch.full_like(batch["present"], -1)}
+        assert teachers(vit, unlabelled_batch, step)["class"].item() == 0
 
 
 def test_scenes_of_which_only_names_are_asked_are_others_in_every_step(folders):
@@ -270,8 +278,8 @@ def test_scenes_of_which_only_names_are_asked_are_others_in_every_step(folders):
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, folders, statistics, tmp_path):
-    asked = iter([False] * 5 + [True])
-    _train(folders, statistics, tmp_path, stopped=lambda: next(asked))
+    stop_answers = iter([False] * 5 + [True])
+    _train(folders, statistics, tmp_path, stopped=lambda: next(stop_answers))
     assert steps_done(tmp_path) == 5
     assert torch.equal(weights(_train(folders, statistics, tmp_path)), weights(run[0]))
     assert read_checkpoint(tmp_path)["losses"] == list(LOSSES)
@@ -295,26 +303,26 @@ def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, ca
 def test_views_go_on_where_they_were_stopped(album, tmp_path, monkeypatch):
     monkeypatch.setattr(views, "features", lambda _, images: np.full((len(images), 17, views.WIDTH), images.mean()))
     monkeypatch.setattr(zoo, "load", lambda *a, **k: None)
-    some = photographs.albums(album)[0]
-    assert list(views.prepare(tmp_path / "whole", some, 40, 4, 0)) == [16, 32, 40]
-    made = views.prepare(tmp_path / "parts", some, 40, 4, 0)
-    assert next(made) == 16
-    made.close()
+    training_album = photographs.albums(album)[0]
+    assert list(views.prepare(tmp_path / "whole", training_album, 40, 4, 0)) == [16, 32, 40]
+    progress = views.prepare(tmp_path / "parts", training_album, 40, 4, 0)
+    assert next(progress) == 16
+    progress.close()
     with pytest.raises(PlaygroundError, match="16 of 40 views"):
         views.read(tmp_path / "parts")
-    assert list(views.prepare(tmp_path / "parts", some, 40, 4, 0)) == [32, 40]
-    whole, parts = views.read(tmp_path / "whole"), views.read(tmp_path / "parts")
-    for name in vars(whole):
-        assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
+    assert list(views.prepare(tmp_path / "parts", training_album, 40, 4, 0)) == [32, 40]
+    whole_views, stopped_views = views.read(tmp_path / "whole"), views.read(tmp_path / "parts")
+    for name in vars(whole_views):
+        assert np.array_equal(getattr(whole_views, name), getattr(stopped_views, name)), name
     with pytest.raises(PlaygroundError, match="holds other views"):
-        next(views.prepare(tmp_path / "whole", some, 50, 4, 0))
+        next(views.prepare(tmp_path / "whole", training_album, 50, 4, 0))
 
 
 def test_what_is_kept_apart_is_never_trained_on(album):
-    learned, apart = photographs.albums(album)
-    assert not {*learned.photographs, *learned.things} & {*apart.photographs, *apart.things}
-    assert len(learned.photographs) + len(apart.photographs) == 24
-    assert len(learned.things) + len(apart.things) == 12
+    training_album, apart_album = photographs.albums(album)
+    assert not {*training_album.photographs, *training_album.things} & {*apart_album.photographs, *apart_album.things}
+    assert len(training_album.photographs) + len(apart_album.photographs) == 24
+    assert len(training_album.things) + len(apart_album.things) == 12
     with pytest.raises(PlaygroundError, match=r"PHOTOGRAPHS\.md"):
         photographs.albums(album / "cut-outs")
     with pytest.raises(PlaygroundError, match="There is no folder"):
@@ -322,9 +330,9 @@ def test_what_is_kept_apart_is_never_trained_on(album):
 
 
 def test_a_composite_says_which_thing_is_where(album):
-    picture, seen = photographs.composite(photographs.albums(album)[0], 64, np.random.default_rng(5))
+    picture, thing_numbers = photographs.composite(photographs.albums(album)[0], 64, np.random.default_rng(5))
     assert picture.size == (64, 64)
-    assert 1 <= seen.max() <= 4
+    assert 1 <= thing_numbers.max() <= 4
     halves = np.zeros((8, 8), np.uint8)
     halves[:, 3:] = 1
     assert views.most_of_each_patch(halves, 2).tolist() == [[0, 1], [0, 1]]

@@ -1,4 +1,4 @@
-"""The measure of pairs of parts chooses a head on some photographs and measures it on others."""
+"""benchmarks/eyes.py chooses a head on some photographs and measures it on others."""
 
 import importlib.util
 from pathlib import Path
@@ -29,9 +29,9 @@ def test_one_head_answers_a_photograph_and_it_is_best_on_the_others(eyes):
 
 
 def test_a_photograph_s_own_pairs_never_choose_its_head(eyes):
-    usual = tables([0.1, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
-    other = tables([1.0, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
-    assert eyes.elsewhere(usual)[1][0] == eyes.elsewhere(other)[1][0] == 1
+    usual_tables = tables([0.1, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
+    other_tables = tables([1.0, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
+    assert eyes.elsewhere(usual_tables)[1][0] == eyes.elsewhere(other_tables)[1][0] == 1
 
 
 def test_best_for_the_very_pair_is_at_least_as_much(eyes):
@@ -41,12 +41,12 @@ def test_best_for_the_very_pair_is_at_least_as_much(eyes):
 
 def test_the_share_is_of_what_goes_elsewhere(eyes):
     """The query's own weight and its neighbours' do not count; of the other weights, half lie on the partner."""
-    here, there = torch.zeros(2, 5, 5, dtype=torch.bool)
-    here[0, 0], there[4, 4] = True, True
+    query_mask, partner_mask = torch.zeros(2, 5, 5, dtype=torch.bool)
+    query_mask[0, 0], partner_mask[4, 4] = True, True
     weights = torch.zeros(25, 25)
     weights[0, 0], weights[0, 1], weights[0, 24], weights[0, 12] = 0.5, 0.3, 0.1, 0.1
-    assert eyes.asked(weights, here, there)[0].tolist() == pytest.approx([0.5])
-    assert eyes.asked(torch.eye(25), here, there)[0].tolist() == [0.0]
+    assert eyes.asked(weights, query_mask, partner_mask)[0].tolist() == pytest.approx([0.5])
+    assert eyes.asked(torch.eye(25), query_mask, partner_mask)[0].tolist() == [0.0]
 
 
 def test_a_sharper_row_is_the_row_at_a_larger_scale(eyes):

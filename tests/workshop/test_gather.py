@@ -23,18 +23,18 @@ def picture(side: int, kind: str = "JPEG", mode: str = "RGB") -> bytes:
 
 def resource_file(folder: str, files: dict[str, tuple[bytes, bool]]) -> bytes:
     """A Qt resource file of version 1 with one folder, as Qt's documentation of the format describes it."""
-    names, contents, at = b"", b"", []
+    names, contents, name_offsets = b"", b"", []
     for name in [folder, *files]:
-        at.append(len(names))
+        name_offsets.append(len(names))
         names += struct.pack(">HI", len(name), 0) + name.encode("utf-16-be")
-    tree = struct.pack(">IHII", 0, 2, 1, 1) + struct.pack(">IHII", at[0], 2, len(files), 2)
-    for name, (data, packed) in zip(at[1:], files.values(), strict=True):
-        stored = struct.pack(">I", len(data)) + zlib.compress(data) if packed else data
-        tree += struct.pack(">IHHHI", name, int(packed), 0, 0, len(contents))
-        contents += struct.pack(">I", len(stored)) + stored
-    begin = 20
-    places = begin, begin + len(tree), begin + len(tree) + len(contents)
-    return struct.pack(">4sIIII", b"qres", 1, *places) + tree + contents + names
+    tree = struct.pack(">IHII", 0, 2, 1, 1) + struct.pack(">IHII", name_offsets[0], 2, len(files), 2)
+    for name, (data, is_packed) in zip(name_offsets[1:], files.values(), strict=True):
+        content = struct.pack(">I", len(data)) + zlib.compress(data) if is_packed else data
+        tree += struct.pack(">IHHHI", name, int(is_packed), 0, 0, len(contents))
+        contents += struct.pack(">I", len(content)) + content
+    tree_start = 20
+    offsets = tree_start, tree_start + len(tree), tree_start + len(tree) + len(contents)
+    return struct.pack(">4sIIII", b"qres", 1, *offsets) + tree + contents + names
 
 
 def test_a_resource_file_gives_its_entries():
@@ -59,8 +59,8 @@ def packages(tmp_path, monkeypatch):
     templates.mkdir(parents=True)
     (templates / "cliff.jpg").write_bytes(picture(300))
     (tmp_path / "gcompris-qt-data").mkdir()
-    inside = {"gorilla.webp": (picture(200, "WEBP"), False), "small.webp": (picture(100, "WEBP"), False)}
-    (tmp_path / "gcompris-qt-data" / "erase.rcc").write_bytes(resource_file("x/erase/resource", inside))
+    resource_files = {"gorilla.webp": (picture(200, "WEBP"), False), "small.webp": (picture(100, "WEBP"), False)}
+    (tmp_path / "gcompris-qt-data" / "erase.rcc").write_bytes(resource_file("x/erase/resource", resource_files))
     monkeypatch.setattr(shutil, "which", lambda tool: tool)
 
     def unpacked(package, _):
@@ -105,14 +105,16 @@ def test_no_stamp_is_measured_with_whose_kin_trains(tmp_path):
     gather._put_apart(tmp_path)
     for file in (tmp_path / "x.jpg", tmp_path / "apart" / "y.jpg"):
         file.write_bytes(b"")
-    learned, apart = photographs.albums(tmp_path)
-    trained = {word for file in learned.things for word in gather.words(file.stem)}
-    measured = {word for file in apart.things for word in gather.words(file.stem)}
-    assert measured
-    assert not measured & trained, measured & trained
-    assert not {*learned.photographs} & {*apart.photographs}
-    mixed = {file for file in stamps if photographs.one_in(photographs.THINGS_APART, tmp_path / f"{file}.png")}
-    assert mixed > {file.stem for file in apart.things}, "no stamp had kin that trains: the test shows nothing"
+    training_album, apart_album = photographs.albums(tmp_path)
+    training_words = {word for file in training_album.things for word in gather.words(file.stem)}
+    measured_words = {word for file in apart_album.things for word in gather.words(file.stem)}
+    assert measured_words
+    assert not measured_words & training_words, measured_words & training_words
+    assert not {*training_album.photographs} & {*apart_album.photographs}
+    candidates = {file for file in stamps if photographs.one_in(photographs.THINGS_APART, tmp_path / f"{file}.png")}
+    assert candidates > {file.stem for file in apart_album.things}, (
+        "no stamp had kin that trains: the test shows nothing"
+    )
 
 
 def test_a_machine_without_debian_s_tools_is_told(monkeypatch, tmp_path):

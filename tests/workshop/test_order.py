@@ -17,12 +17,12 @@ def test_in_another_order_the_model_says_the_same():
     with torch.no_grad():
         for block in vit.blocks:
             block.attn.qkv.bias.normal_()
-        before = vit(image)
-        wanted = torch.tensor([[1, 0]] * TINY.depth)
-        order.reorder_heads(vit, wanted)
-        assert torch.allclose(vit(image), before, atol=1e-5)
-        order.reorder_heads(vit, wanted)
-        assert torch.equal(vit(image), before)
+        logits = vit(image)
+        new_order = torch.tensor([[1, 0]] * TINY.depth)
+        order.reorder_heads(vit, new_order)
+        assert torch.allclose(vit(image), logits, atol=1e-5)
+        order.reorder_heads(vit, new_order)
+        assert torch.equal(vit(image), logits)
 
 
 def test_what_a_head_attends_to_moves_with_it():
@@ -31,10 +31,10 @@ def test_what_a_head_attends_to_moves_with_it():
         vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
     )
     order.reorder_heads(vit, order.order(vit, SCENES))
-    after = order.evaluate.own_mass(
+    new_mass = order.evaluate.own_mass(
         vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
     )
-    assert torch.allclose(after, mass.sort(dim=1, descending=True).values, atol=1e-5)
+    assert torch.allclose(new_mass, mass.sort(dim=1, descending=True).values, atol=1e-5)
 
 
 def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
@@ -43,9 +43,9 @@ def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
     model_file.save(final, tmp_path / "model.safetensors", torch.float32)
     model_file.save(early, tmp_path / "snapshot-000010.safetensors", torch.float32)
     scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(2)]
-    wanted = order.order(final.eval(), scenes)
+    new_order = order.order(final.eval(), scenes)
     order.in_order(tmp_path)
     for file, vit in (("model.safetensors", final), ("snapshot-000010.safetensors", early)):
-        order.reorder_heads(vit, wanted)
+        order.reorder_heads(vit, new_order)
         state = loading.load(str(tmp_path / file), device="cpu").state_dict()
         assert all(torch.allclose(state[name], value, atol=1e-3) for name, value in vit.state_dict().items())

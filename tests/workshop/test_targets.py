@@ -11,38 +11,40 @@ from workshop.targets import SHOWN, looks, of_its_thing, places
 
 def test_the_rest_of_a_thing_is_a_mean_weighed_by_likeness_without_the_patch_itself():
     random = torch.Generator().manual_seed(0)
-    features, shown = torch.randn(2, 5, 7, generator=random), torch.randn(2, 5, 3, generator=random)
-    rest_means = of_its_thing(features, shown, temperature=0.5)
+    features, appearance = torch.randn(2, 5, 7, generator=random), torch.randn(2, 5, 3, generator=random)
+    rest_means = of_its_thing(features, appearance, temperature=0.5)
     for b in range(2):
-        own = [(f - features[b].mean(0)).tolist() for f in features[b]]
+        centred_features = [(f - features[b].mean(0)).tolist() for f in features[b]]
         for i in range(5):
             likeness = [
-                sum(a * b for a, b in zip(own[i], own[j], strict=True)) / math.hypot(*own[i]) / math.hypot(*own[j])
+                sum(a * b for a, b in zip(centred_features[i], centred_features[j], strict=True))
+                / math.hypot(*centred_features[i])
+                / math.hypot(*centred_features[j])
                 for j in range(5)
             ]
             weights = [math.exp(likeness[j] / 0.5) if j != i else 0.0 for j in range(5)]
             for n in range(3):
-                mean = sum(w * float(shown[b, j, n]) for j, w in enumerate(weights)) / sum(weights)
+                mean = sum(w * float(appearance[b, j, n]) for j, w in enumerate(weights)) / sum(weights)
                 assert rest_means[b, i, n].item() == pytest.approx(mean, abs=1e-5)
 
 
 def test_two_things_are_told_apart_and_a_patch_hears_only_of_the_rest_of_its_own():
     features = torch.tensor([[[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]])
-    shown = torch.tensor([[[1.0], [2], [3], [10], [20]]])
-    assert of_its_thing(features, shown)[0, :, 0].tolist() == pytest.approx([2.5, 2, 1.5, 20, 10], abs=1e-4)
+    appearance = torch.tensor([[[1.0], [2], [3], [10], [20]]])
+    assert of_its_thing(features, appearance)[0, :, 0].tolist() == pytest.approx([2.5, 2, 1.5, 20, 10], abs=1e-4)
 
 
 def test_looks_are_colours_their_spread_and_changes_of_brightness():
     image = torch.rand(2, 3, 8, 12, generator=torch.Generator().manual_seed(0))
-    found = looks(image, 4)
-    assert found.shape == (2, 6, SHOWN)
+    appearance = looks(image, 4)
+    assert appearance.shape == (2, 6, SHOWN)
     for b, i in np.ndindex(2, 6):
         y, x = divmod(i, 3)
         cell = image[b, :, 4 * y : 4 * y + 4, 4 * x : 4 * x + 4].numpy()
         grey = cell.mean(0)
-        across, down = np.abs(np.diff(grey, axis=1)).mean(), np.abs(np.diff(grey, axis=0)).mean()
-        by_hand = [*cell.mean((1, 2)), *cell.std((1, 2), ddof=1), across, down]
-        assert found[b, i].tolist() == pytest.approx(by_hand, abs=1e-5)
+        change_across, change_down = np.abs(np.diff(grey, axis=1)).mean(), np.abs(np.diff(grey, axis=0)).mean()
+        by_hand = [*cell.mean((1, 2)), *cell.std((1, 2), ddof=1), change_across, change_down]
+        assert appearance[b, i].tolist() == pytest.approx(by_hand, abs=1e-5)
 
 
 def test_places_go_row_by_row_from_one_corner_to_the_other():

@@ -20,10 +20,10 @@ from workshop import classifier, terminal
 @pytest.fixture
 def tiny(monkeypatch):
     """Makes the commands train models so small that a step takes milliseconds."""
-    usual = classifier.recipe_for
+    usual_recipe = classifier.recipe_for
 
     def small(*arguments):
-        recipe = usual(*arguments)
+        recipe = usual_recipe(*arguments)
         config = dataclasses.replace(recipe.config, depth=1, width=24, mlp_width=48, heads=2, image_size=(32, 32))
         return dataclasses.replace(recipe, config=config, batch=8, rate=5e-3)
 
@@ -50,13 +50,13 @@ def test_ctrl_c_keeps_what_there_is_and_the_command_goes_on(tiny, tmp_path, caps
             return super().__getitem__(i)
 
     command = ["train", "--out", str(tmp_path), "--workers", "0", "--device", "cpu"]
-    before = signal.getsignal(signal.SIGINT)
+    former_handler = signal.getsignal(signal.SIGINT)
     with monkeypatch.context() as patched:
         patched.setattr("playground.training.loop.Scenes", Interrupted)
         assert main(command) == 130
     output = capsys.readouterr().out
     assert "the same command goes on from here" in output
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is former_handler
     assert 3 <= steps_done(tmp_path) <= 4
     assert main(command) == 0
     assert f"going on from step {4}" in capsys.readouterr().out
@@ -77,9 +77,9 @@ def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path
     vit = playground.load(str(out / "model.safetensors"), device="cpu")
     assert (vit.name, vit.config.labels, vit.config.multi_label) == ("cifar-10", ("red", "green", "blue"), False)
     image, label = datasets.browse(data, 0)
-    seen = playground.trace(vit, image)
-    assert seen.grid == (8, 8)
-    assert seen.predictions[0][0] == label
+    trace = playground.trace(vit, image)
+    assert trace.grid == (8, 8)
+    assert trace.predictions[0][0] == label
 
 
 def test_class_folders_train_and_a_damaged_picture_is_left_out(tiny, tmp_path, capsys):

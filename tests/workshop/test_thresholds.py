@@ -13,27 +13,29 @@ from workshop import thresholds
 def test_a_border_that_lies_elsewhere_is_moved_to_zero():
     features = torch.linspace(-3, 3, 601)[:, None].expand(-1, 3)
     borders = torch.tensor([-1.5, 0.0, 1.2])
-    moved = thresholds.shifts(features, features > borders)
-    assert torch.allclose(moved, -borders, atol=0.051)
-    assert f1(features + moved > 0, features > borders).min() > 0.98
+    class_shifts = thresholds.shifts(features, features > borders)
+    assert torch.allclose(class_shifts, -borders, atol=0.051)
+    assert f1(features + class_shifts > 0, features > borders).min() > 0.98
 
 
 def test_answers_are_the_model_s_for_each_scene_by_itself():
     vit = VisionTransformer(TINY, 1).eval()
-    first = generate.HELD_OUT - 7
-    said, true = thresholds.answers(vit, first, 3)
+    first_number = generate.HELD_OUT - 7
+    logits, labels = thresholds.answers(vit, first_number, 3)
     for i in range(3):
-        scene = generate.scene(first + i, TINY.image_size[0])
+        scene = generate.scene(first_number + i, TINY.image_size[0])
         image = (torch.from_numpy(scene.image).float() / 255 - 0.5) / 0.5
-        assert torch.allclose(said[i], vit(image.permute(2, 0, 1)[None])[0], atol=1e-4)
-        assert true[i].tolist() == (thresholds.presence(scene) > 0).tolist()
+        assert torch.allclose(logits[i], vit(image.permute(2, 0, 1)[None])[0], atol=1e-4)
+        assert labels[i].tolist() == (thresholds.presence(scene) > 0).tolist()
 
 
 def test_only_the_biases_of_the_class_head_move(tmp_path, monkeypatch):
     monkeypatch.setattr(thresholds, "SCENES", 20)
     vit = VisionTransformer(TINY, 2)
     model_file.save(vit, tmp_path / "model.safetensors", torch.float32)
-    before = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
+    old_state = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
     thresholds.at_one_half(tmp_path)
-    after = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
-    assert {name for name in before if not torch.allclose(before[name], after[name], atol=1e-3)} == {"head.bias"}
+    new_state = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
+    assert {name for name in old_state if not torch.allclose(old_state[name], new_state[name], atol=1e-3)} == {
+        "head.bias"
+    }

@@ -30,16 +30,16 @@ def script(name: str):
 def some_views(monkeypatch):
     """Makes batches of random views of 14 × 14 patches, without a folder."""
     rng = np.random.default_rng(0)
-    made = views.Views(
+    random_views = views.Views(
         rng.integers(0, 256, (6, 112, 112, 3), np.uint8), rng.standard_normal((6, 197, 384)).astype(np.float16),
         np.full((6, 13), -1, np.int8), np.zeros((6, 14, 14), np.uint8),
     )  # fmt: skip
-    monkeypatch.setattr("workshop.batches.read", lambda folder: made)
+    monkeypatch.setattr("workshop.batches.read", lambda folder: random_views)
     return partial(Batches, coarse=Path(), fine=Path())
 
 
 def test_each_trial_changes_the_expected_fields_of_the_recipe():
-    changed = {
+    changed_fields = {
         name: {
             field.name
             for field in dataclasses.fields(SHORT)
@@ -47,7 +47,7 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
         }
         for name, trial in TRIALS.items()
     }
-    assert changed == {
+    assert changed_fields == {
         "old": {"hidden"}, "clean": {"hidden"}, "hidden": set(), "cosine": {"config"}, "views": {"coarse_views"},
         "few": {"coarse_views"}, "narrow": {"hidden", "decay_looking"}, "again": {"seed"},
     }  # fmt: skip
@@ -57,11 +57,11 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
 def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(some_views):
     step = 500  # a step in the training at which images are strongly disturbed
     recipe = dataclasses.replace(SHORT, hidden=0)
-    clean = some_views(recipe)[step]
-    old = trials.DisturbedTargets(recipe, Path(), Path())[step]
-    assert torch.equal(old["image"], clean["image"])
-    assert torch.equal(old["clean"], old["image"][: len(old["clean"])])
-    assert not torch.equal(old["clean"], clean["clean"])
+    clean_batch = some_views(recipe)[step]
+    old_batch = trials.DisturbedTargets(recipe, Path(), Path())[step]
+    assert torch.equal(old_batch["image"], clean_batch["image"])
+    assert torch.equal(old_batch["clean"], old_batch["image"][: len(old_batch["clean"])])
+    assert not torch.equal(old_batch["clean"], clean_batch["clean"])
 
 
 def test_cosine_attention_begins_about_as_sharp_as_the_recipe_s():
@@ -83,15 +83,17 @@ def test_a_strip_lights_what_has_weight_and_the_patch_that_asks():
     row = np.full(196, 1e-6)
     row[10:20] = 1.0  # more than the 2 % of patches that may exceed the brightest value
     picture = Image.new("RGB", (196, 196), "white")
-    first, second = (np.asarray(blind.strip(0, np.stack([row]), [(picture, query)])) for query in (100, 150))
+    first_strip, second_strip = (
+        np.asarray(blind.strip(0, np.stack([row]), [(picture, query)])) for query in (100, 150)
+    )
 
     def brightness(strip, patch):
         top, left = divmod(patch, 14)
         y, x = top * blind.CELL + 2, 40 + left * blind.CELL + 2
         return int(strip[y, x].mean())
 
-    assert brightness(first, 10) == brightness(first, 100) == brightness(second, 150) == 255
-    assert brightness(first, 150) == brightness(first, 50) == int(blind.DARK * 255)
+    assert brightness(first_strip, 10) == brightness(first_strip, 100) == brightness(second_strip, 150) == 255
+    assert brightness(first_strip, 150) == brightness(first_strip, 50) == int(blind.DARK * 255)
 
 
 def test_verdicts_are_counted_by_whose_strips_they_are(tmp_path, monkeypatch, capsys):
