@@ -11,9 +11,7 @@ import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, scaleText, wordsInFace } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The chosen pair of a query and a key. One of the two is under the cursor.
-
-// The pair of the asking token and the token under the cursor; null if the cursor is on no token or the layer has not
+// The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
 // arrived.
 export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
@@ -60,8 +58,8 @@ const SUMS = `
   <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
-const LEAST_WIDTH = 26; // em of the panel
-const NAMES_WIDTH = 40; // pixels at a canvas's left for the names of the strips, in 14-pixel type
+const LEAST_WIDTH = 26; // em: the least width of the panel
+const NAMES_WIDTH = 40; // units at the canvas's left for the strips' names; a unit is a pixel if the type has 14 pixels
 
 export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
@@ -258,7 +256,7 @@ export function bindLine(lens) {
     cell: box.querySelector("rect"),
     given: label.querySelector("b"),
     more: label.querySelector("span"),
-    resting: 0, // the timer of LABEL_REST
+    resting: 0, // the timer that runs for LABEL_REST
   };
   label.addEventListener("click", () => openSums(choice, lens.frame, page));
   label.addEventListener("pointerleave", (event) => {
@@ -267,7 +265,8 @@ export function bindLine(lens) {
   bindCurve(lens);
 }
 
-// Whether the line keeps its pair: while the cursor is on its label, or while the computation is open.
+// Whether the line stays when the cursor leaves the picture: the cursor is on the line's label, or the arithmetic is
+// open.
 export const holdsLine = (choice, page, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 

@@ -50,8 +50,6 @@ function nearnessOf({ main }, { nearness }, patch) {
   return nearness.row;
 }
 
-// ---------------------------------------------------------------------------------------------------- the picture
-
 export function paintNearness({ choice, data, frame, page }) {
   const { main } = data,
     { nearness } = frame,
@@ -92,7 +90,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// The filter's row, its colour domain, and its content for drawPicture: {row, domain, picture}.
+// Returns {row: the filter's row, domain: the range of values for the row's colours, picture: `shown` of drawPicture}.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -160,9 +158,9 @@ export function nearnessShare(choice, data, frame, patch) {
   return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
 }
 
-const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the weight in the middle of the 3 × 3 kernel
+const CELLS = { low: 0, high: 0.25, log: false }; // up to 25 %, the middle weight of the 3 × 3 kernel
 const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
-const NOT_READY = 0xff171212; // colour of a thumbnail in whose layer the normalisers that columns need are missing
+const NOT_READY = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
 
@@ -239,7 +237,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The photograph at one pixel for each patch, which stays faintly visible under the heat.
+  // The photograph, with one pixel for each patch, stays faintly visible under the heat.
   frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
 
   for (let layer = 0; layer < pack.layers; layer++) {
@@ -281,7 +279,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   );
 }
 
-// Draws all heads as last computed, on the screen or in a file. Returns the positions of the thumbnails.
+// Draws the thumbnails of all heads from `wallHeat`, on the screen or into a file. Returns their places, see wallCells.
 export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
@@ -299,8 +297,6 @@ export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, co
   drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
   return cells;
 }
-
-// --------------------------------------------------------------------------------------------- a second picture
 
 export function paintOther(lens) {
   const { choice, data, frame, page } = lens;
@@ -334,8 +330,8 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// Paints the compared picture's map: how similar its patches are to the asking patch of the first picture, or its own
-// colours or lengths.
+// Paints the compared picture's map: the similarity of its patches to the query, the colours of their components or
+// parts, or the lengths of their features.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
@@ -377,11 +373,11 @@ function paintOtherMap({ choice, data, frame, page }, other) {
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
 
-// The words that say whether the two patches match, or another patch resembles one of them more.
+// Says whether the two patches are most similar to each other.
 const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 
-// Draws the compared picture in its frame.
+// Draws the compared picture, centred in the canvas of the second picture.
 function setOther({ view }, frame, page, other, mark, tag) {
   const { refs } = page;
   const { pack } = other;

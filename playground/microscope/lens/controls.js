@@ -1,4 +1,4 @@
-// Pointer, keys and buttons. They change the view only by lens.choose({…}).
+// Pointer, keys and buttons. They change the view only by page.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
@@ -15,8 +15,6 @@ import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, depthOf, layersAtHand } from "./state.js";
 
-// Sets buttons and sliders from the view.
-
 // Names of the second picture's content, for screen readers.
 const SECOND_PICTURE_NAMES = {
   convolution: "What a convolution reads at the same patch",
@@ -31,7 +29,8 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// The value of a choice whose button is marked: "heat" if the view asks for light but can't be drawn as light.
+// The value whose button is marked: the value in the view, but "heat" if the view asks for light and can't be drawn as
+// light.
 const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
 // Sets all controls to the view's values, except the control `source`, which the person is using.
@@ -77,7 +76,7 @@ export function showChoices(choice, data, page, source = "") {
   root.classList.toggle("more", choice.more);
   refs.more.setAttribute("aria-expanded", String(choice.more));
   setText(refs.more, choice.more ? "Less" : "More");
-  refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays visible
+  refs.kernelSizes.classList.toggle("extra", view.k === 3); // hidden under "More" unless another size is chosen
   setVisible(refs.nine, convolution);
   setVisible(refs.twin, view.beside !== "wall");
   refs.twin.setAttribute("aria-label", SECOND_PICTURE_NAMES[view.beside] ?? "");
@@ -90,7 +89,7 @@ export function showChoices(choice, data, page, source = "") {
   setText(refs.curveCount, String(view.k * view.k));
 }
 
-// The thumbnails and special tokens of this pack, as buttons.
+// Builds the buttons of the heads and of the special tokens.
 export function buildHeads({ main }, page) {
   const { refs } = page;
   const { pack } = main;
@@ -206,7 +205,7 @@ export function bindPointer(lens) {
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
-const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote
+const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote, and the step that each makes
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
 // The lens takes keys while the focus is inside the lens, or while no element has the focus.
@@ -238,7 +237,7 @@ function actByKey(lens, event) {
   } else if (event.key === "Escape") {
     if (closeSheets(page) || closeSums(page)) return;
     // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,
-    // and this line ends that.
+    // and Escape is handled here.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
     else page.choose({ locked: false });
   } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
@@ -324,7 +323,7 @@ export function bindButtons(lens) {
   refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
-// A press outside the sheets and their openers closes the sheets.
+// A press outside the sheets and their buttons closes the sheets.
 export function pressOutside(page, event) {
   const isSheet = (element) => element.matches?.(".sheet, [aria-haspopup]") && page.root.contains(element);
   if (!event.composedPath().some(isSheet)) closeSheets(page);

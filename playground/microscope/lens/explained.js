@@ -13,7 +13,7 @@ import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from 
 
 const BLANKED = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
 const CHOICE_RESTS = 150; // ms without a new choice before a request
-const MOST_MEASURED = 40; // most rank correlations kept
+const MOST_MEASURED = 40; // the most entries of data.labels, and of data.foretold
 
 const BOX = `
   <label data-part="label">of <select aria-label="What is explained"></select></label>
@@ -43,7 +43,7 @@ export function bindExplained(page) {
     bar: box.querySelector("progress"),
     said: box.querySelector("[role=status]"),
     timer: 0,
-    written: "", // kinds of maps whose options were last written
+    written: "", // key of the options in the list of labels
   };
 }
 
@@ -105,7 +105,7 @@ function askAbout(lens) {
     );
 }
 
-// The subject of the request: {query}, {label} or {text}, some with the layer; null if nothing is chosen yet.
+// The subject of the request: {query}, {label, layer}, {text, layer} or {label}; null if nothing is chosen yet.
 function askedOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -118,7 +118,7 @@ function askedOf(choice, data, frame) {
   return view.locked ? { query: queryOf(shown.token, main.pack) } : null;
 }
 
-// A key for the explained patch or label. All maps that explain the same one have the same key.
+// A key of the explained patch or label, the same for all maps that explain it.
 const subject = ({ view }, { main }, { shown }) =>
   asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
 
@@ -184,7 +184,7 @@ function explainedWords(choice, data, frame, overlay) {
     way.uses.includes("blank") && overlay
       ? `${overlay.passes} passes${overlay.step + 1 < overlay.steps ? ` of ${overlay.of}` : ""}, ${overlay.how}. `
       : "";
-  const relevance = WAYS.relevance; // the occlusion is compared with it
+  const relevance = WAYS.relevance; // the correlations are between relevance and occlusion
   if (correlations) return passWords + trustWords(relevance, main.pack.model, correlations);
   return passWords || (overlay ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
 }

@@ -15,10 +15,10 @@ import { sameLayer, upperLayer } from "../core/view.js";
 import { wayOf, wayWords } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
 
-export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; with more, only a locked patch has a rollout
-const KEPT_FEATURES = 8; // layers
-const KEPT_FLOWS = 2; // pictures
-export const isExplained = (view) => wayOf(view).needs === "network"; // see explained.js
+export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; above it, only a locked patch has a rollout
+const KEPT_FEATURES = 8; // the most layers whose features are in memory
+const KEPT_FLOWS = 2; // the most pictures whose rollouts are in memory
+export const isExplained = (view) => wayOf(view).needs === "network"; // whether explained.js shows the map
 const OPACITY = 0.78; // opacity of the colours above the photograph
 
 // -------------------------------------------------------------------------------------------------- received data
@@ -63,14 +63,15 @@ export function missingMatrix(choice, data, frame) {
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  // left of the curtain (see film.js) is the similarity in the pass without the cut
+  // the part left of the curtain (see film.js) shows the similarity in the pass without the cut
   const needsUncut = resembles && view.curtain > 0 && entry !== main;
   if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
 
-// Both pictures' features for matching, after the layer that Trace.match (Python) uses.
+// Both pictures' features for matching, after the layer that Trace.match (Python) uses: {one, two, layer, ready:
+// whether both can be compared}. null if no picture is compared, or if the two models differ.
 export function matchable({ view }, data) {
   const { main, other } = data;
   if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
@@ -103,8 +104,8 @@ export function waitingFor(choice, data) {
 
 // ------------------------------------------------------------------------------------------------- the map on view
 
-// The map on view: {values of all tokens, pixels or null, from: "other" if the query is a patch of the compared
-// picture}; null until the data have arrived.
+// The map on view, {values: of all tokens, pixels: colours or null, from: "other" if the query is a patch of the
+// compared picture}; null until the data have arrived.
 export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
@@ -126,8 +127,9 @@ export function liveMap(choice, data, frame) {
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
 
-// One function for each map, which computes the map from a layer's features, or from the flows through all layers.
-// `joint`: the compared picture's features, if both pictures share components or parts.
+// Each function computes one map into `map`. matrix: the features of the layer, or the rollout of all tokens; asked:
+// the query's token; from: the features of the query's picture; together: the compared picture's features if both
+// pictures share components or parts, else null.
 const similarityMap = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MAP_MAKERS = {
   similarity: similarityMap,
@@ -167,14 +169,14 @@ function takeParts(map, features, compared) {
   Object.assign(map, { parts: parts, there: comparedParts });
 }
 
-// The compared picture's map: the similarity of its patches to the query, which may be a patch of either picture.
+// The compared picture's map for the way to look; null if there is none. Its query may be a patch of either picture.
 export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
   const features = featuresOf(data, entryFor(data, frame), view.layer),
     theirs = otherFeatures(choice, data);
   if (wayOf(view).needs !== "features" || !theirs) return null;
-  const otherPatch = view.locked ? -1 : choice.hoverOther; // the asking patch of the compared picture
+  const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1
   return COMPARED_MAP_MAKERS[view.what]?.(features, theirs, shown, otherPatch) ?? null;
 }
 
@@ -203,7 +205,7 @@ const COMPARED_MAP_MAKERS = {
   },
 };
 
-// Prints one flat colour for each patch over a faint photograph. The result does not depend on the cursor.
+// Prints one flat colour for each patch over a faint photograph. Unchanged `pixels` are not printed again.
 export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
   if (print.holds === pixels) return;

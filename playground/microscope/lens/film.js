@@ -10,7 +10,7 @@ import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { habitOf, isMap, layersAtHand } from "./state.js";
 
-const FILM_PAINT_INTERVAL = 40; // ms between two drawings
+const FILM_PAINT_INTERVAL = 40; // ms between two drawings of the film
 
 const FILM = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>`;
@@ -36,7 +36,7 @@ export function bindFilm({ choice, data, frame, page }) {
     heads,
     buttons: [...heads.querySelectorAll("button")],
     sign: heads.querySelector("i"),
-    timer: 0, // request of the next drawing, 0: none
+    timer: 0, // the timer of the next drawing; 0: none
   };
   const layerAt = (event) => {
     const layers = layersAtHand(data);
@@ -74,7 +74,8 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// Missing layers of the film or the wall, nearest first; `allLayers`: whether all are needed.
+// The missing layers of film or wall, the nearest to the layer on view first. Empty if nobody looks at either, unless
+// `allLayers` is true.
 export function missingLayers(choice, data, { shown }, allLayers = false) {
   const { view } = choice,
     { main } = data;
@@ -218,8 +219,8 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
 const CURTAIN_STEP = 0.05; // step of the curtain per key press
 const LEAST_COLLAPSED_WEIGHT = 0.9; // least weight at which a row without scale counts as collapsed
 
-// Whether the curtain can be drawn: not for columns, which would need all rows' sums at the other scale, and not for
-// maps of features without a cut, which have no scale.
+// Whether the curtain can be drawn. Columns would need all rows' sums at the other scale. Maps of features have no
+// scale, and show another pass left of the curtain only if edges are cut.
 export const canDraw = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
@@ -228,7 +229,7 @@ const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrive
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
 
-// The canvas left of the curtain, and the curtain's position; null if the curtain is not in the picture.
+// {canvas: the picture left of the curtain, to: the curtain's position}; null if no curtain is drawn.
 export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
@@ -245,7 +246,7 @@ export function printBehind({ choice, data, frame, page }) {
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
 
-// The map of similarity in the pass without the cut, at the same exposure.
+// Draws the similarity in the pass without the cut, at the same exposure.
 function similarityBehind(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -303,11 +304,10 @@ export function bindCurtain(choice, page) {
   });
 }
 
-// ------------------------------------------------------------------------------------- a head that does collapse
-
-// A head collapses if, without the scale, one patch gets nearly all of its weight. If the scale is off and the head on
-// view does not collapse, returns a head that collapses for this patch, in this layer or the nearest loaded one:
-// {layer, head, weight}; else null. Searches once for each patch.
+// A head collapses if, without the scale, one patch gets nearly all of the head's weight. If the scale is off and the
+// head on view does not collapse, returns a head that collapses for this patch, in this layer or the nearest loaded
+// one: {layer, head, weight, here: the largest weight of the head on view}. Otherwise returns null. Searches once for
+// each patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;
@@ -322,7 +322,7 @@ export function collapsing(choice, frame) {
     frame.collapse = { pack: drawn.pack, key, found: searchLayers(choice, frame, layers) };
   }
   const { found: collapse } = frame.collapse;
-  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // rounded weights are inexact
+  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // no rounded weight is written
   return isStated ? { ...collapse, here: weight } : null;
 }
 

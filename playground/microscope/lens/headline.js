@@ -16,7 +16,7 @@ import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } fr
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
-const LONGEST_UNBROKEN = 13; // after the marked place, a text with fewer letters, as "(13 %).", is not broken
+const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
 const LETTERS_PER_SIZE = 24; // the type size follows the sentence's length in steps of this many letters
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
@@ -103,7 +103,7 @@ function promptWords({ view }, { main }) {
 
 const shareOf = (parts, wantedPart) => parts.reduce((count, part) => count + (part === wantedPart), 0) / parts.length;
 
-// The share of each picture covered by the part in which this patch lies.
+// {here, there}: the shares of the two pictures that this patch's part covers; null for a prefix token.
 function partOf({ parts, there }, mark) {
   if (mark < 0) return null;
   return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
@@ -204,7 +204,7 @@ function kindSentence({ choice, data, frame, page: { kindline } }) {
   return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: single, plain: isPlain });
 }
 
-// A head whose row for this patch is clearly more telling than that of the head on view.
+// Sets frame.better to a head whose row for this patch is clearly more telling than the row on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;

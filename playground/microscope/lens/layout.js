@@ -6,7 +6,7 @@ import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 import { layersAtHand } from "./state.js";
 
-// Call this after anything that changes sizes or colours.
+// Computes sizes again and reads colours again. Called after every change of either.
 export function refresh(lens) {
   const { frame, page } = lens;
   if (!lens.data.main || !page.alive || !page.root.clientWidth) return;
@@ -30,8 +30,8 @@ function readTheme(frame, { refs, root }) {
   };
 }
 
-// The layouts of lens.css: the width in em of the column beside the picture, and `lowest`: the lowest part that must
-// fit into the window, so that the picture leaves room for it.
+// The layouts of lens.css. column: the width, in em, of the column beside the picture; lowest: the lowest part that
+// must fit into the window, so that the picture leaves room for this part.
 const LAYOUTS = {
   one: { column: 21, lowest: "stage" }, //    all other parts in a narrower column beside the picture
   over: { column: 0, lowest: "below" }, //    all other parts below, for panoramas
@@ -40,18 +40,18 @@ const LAYOUTS = {
   present: { column: 0, lowest: "scale" },
 };
 const GAP = 1.6; // em, between the picture and the column
-const WIDER_FACTOR = 1.06; // a layout with parts below must make the picture this many times as wide
+const WIDER_FACTOR = 1.06; // "over" is chosen if its picture is more than this many times as wide as in "one"
 const SHALLOW_HEIGHT = 480; // px: in a window lower than this, the picture comes before the texts
 const SHALLOWEST = 380;
 const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture
 const LEAST_PICTURE_HEIGHT = 11; // em, least height of a picture
 const STACKED_PARTS_WIDTH = 48; // em: below a narrower picture, the parts are stacked
-const LOW_FILM_HEIGHT = 54; // em: in a window lower than this, the film's height is reduced, too
+const LOW_FILM_HEIGHT = 54; // em: in a window lower than this, film and second picture are smaller
 const ESSENTIALS_HEIGHT = 41; // em: a lower window, such as a slide's frame, shows only the most important parts
 const STACKED_COLUMN_WIDTH = 30; // em: in a column narrower than this, all parts are stacked
 const PORTRAIT_ASPECT = 0.9; // aspect below which a picture is a portrait
-const ROOM_FOR_CURVE = 5; // em free below everything, enough for the curve
-const MOST_IDLE_HEIGHT = 3; // em of free height below a picture and its legend; more would look empty
+const ROOM_FOR_CURVE = 5; // em: the curve is shown if this height is free below all parts
+const MOST_IDLE_HEIGHT = 3; // em: if more height is free below the picture, the film fills it
 const SPLIT_COLUMN_WIDTH = 46; // em: beside a portrait, a column of at least this width is split into two
 
 // Applies the layout that makes the picture largest: a wide picture leaves no room for texts and controls beside it, a
@@ -64,7 +64,7 @@ function layOut(lens) {
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
   if (page.see?.on) return page.see.layOut(aspect);
   root.style.removeProperty("margin-top");
-  root.classList.remove("more"); // folded-out parts take no room from the picture
+  root.classList.remove("more"); // unfolded parts don't make the picture smaller
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -87,7 +87,7 @@ function layOut(lens) {
     if (stacked.width > WIDER_FACTOR * sideBySide.width) tryWay(choice, frame, page, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
-    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone on its side: the picture first
+    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone on its side: picture first
     const height = 0.5 * Math.max(SHALLOWEST, window.innerHeight);
     setPictures(frame, page, Math.min(width, height * aspect), aspect);
     root.classList.toggle("tight", frame.pictureWidth < STACKED_PARTS_WIDTH * em);
@@ -107,7 +107,7 @@ function layOut(lens) {
   sizeCanvases(frame, page);
 }
 
-// Shows the curve again if the narrow column beside the picture has room for it.
+// Shows the curve if the narrow column beside the picture has room for it.
 function fillBelow(choice, page, em) {
   const { root } = page;
   root.classList.remove("spare");
@@ -117,7 +117,7 @@ function fillBelow(choice, page, em) {
   root.style.setProperty("--spare", `${Math.floor(spareHeight)}px`);
 }
 
-// Beneath a panorama the film takes the free height, in the number of lines that makes its pictures largest.
+// Below a wide picture, the film fills the free height, with the number of lines that makes its pictures largest.
 function fillBeneath({ choice, data, frame, page }, em) {
   const { root, refs, film } = page;
   frame.filmLines = 1;
@@ -214,10 +214,8 @@ export function otherSize(page, entry) {
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };
 }
 
-// The photographs at the present size, and their prints, for heat and for light.
-
-// An entry's photograph at the present size. On first use, at a new size and when the image arrives, the photograph is
-// drawn again, and so is its print, the canvas of heat or light (drawing/light.js).
+// An entry's photograph at the present size. A new size or a new image makes a new photograph and a new print (see
+// drawing/light.js).
 export function photoOf(data, frame, page, entry) {
   const image = entry.picture.bitmap;
   const isOther = entry !== data.main && entry === data.other;

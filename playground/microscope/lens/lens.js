@@ -36,16 +36,17 @@
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
-//   // to 1}, private: a person's own, here: computed by the page, verdict: [label, before, after] of each label that a
-//   // whole pass changes, offers: requests answered for it, if fewer, sparing: layers come only when wanted}
+//   // to 1}, private: whether the picture is a person's own, here: whether the page computes the trace, verdict:
+//   // [label, before, after] of each label that a whole pass changes, offers: the requests answered for this trace, if
+//   // they are fewer, sparing: whether layers are fetched only when somebody looks at them}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best`, the search for the best moment ends before the picture is drawn
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
-// `view` of show() may be a function: called once the traces have arrived, it gets the view on show. An update changes
-// only the fields that it names. A named view starts from the defaults, not from the former view. `place` is the
-// picture and the model as in an address: "model=…&sample=…".
+// `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
+// the fields that it names. A view given to show() or update() starts from the defaults, not from the former view.
+// `place` is the picture and the model as in an address: "model=…&sample=…".
 //
 // The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
 // content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
@@ -161,7 +162,7 @@ export function createLens(parent, options = {}) {
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
-    ...toTakeAway(lens), // figure(about), numbers()
+    ...toTakeAway(lens), // the functions figure(metadata) and numbers()
     picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
@@ -204,17 +205,17 @@ function followThePage(lens) {
   const textsHeight = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
   let [width, texts] = [0, 0];
   const observer = new ResizeObserver(() => {
-    // The lens sets its own height; a late line of text must not push other text out of the window.
+    // A line of text that appears late must not push other text out of the window.
     if (root.clientWidth !== width || textsHeight() > texts + 2) refresh(lens);
     [width, texts] = [root.clientWidth, textsHeight()];
   });
   observer.observe(root);
   observer.observe(refs.stage);
-  // Late content above the lens, such as the toolbar's second line, moves it without an event.
+  // Late content above the lens, such as the toolbar's second line, moves the lens without an event.
   let lastMeasured = "";
   const fitCheckTimer = setInterval(() => {
     const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const measured = `${overflow} ${root.clientWidth}`; // the same excess again: a refresh can't help
+    const measured = `${overflow} ${root.clientWidth}`; // unchanged after a refresh: another refresh can't help
     if (overflow > 2 && measured !== lastMeasured) refresh(lens);
     lastMeasured = measured;
   }, FIT_CHECK_INTERVAL);
@@ -231,8 +232,6 @@ function followThePage(lens) {
     controller.abort();
   };
 }
-
-// ------------------------------------------------------------------------------------------------- what the host gives
 
 async function showTraces(lens, { main, other = null, view = null, place, ui, best: wantsBest = false }) {
   const { choice, data, page } = lens;
@@ -254,7 +253,7 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
   return true;
 }
 
-// A person's own picture opens in its best moment, before any other attention of it is drawn.
+// Opens a person's own picture in its best moment, before any other of its rows is drawn.
 async function showBest(lens, { main, view, place }) {
   const { choice, data, page } = lens;
   const search = await bringBest(data, page, main);
@@ -287,7 +286,7 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   endGhost(choice, page);
   stopAsking(data);
   const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // the same video
-  const isAnother = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
+  const isAnother = formerMain && formerMain.picture !== main.picture && !sameFilm; // another picture unlocks the patch
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
@@ -341,8 +340,6 @@ function keepPlace(choice, data, page, formerPack) {
 
 // The patch that this picture suggests as the first query.
 const startOf = (data) => data.main.picture.start;
-
-// -------------------------------------------------------------------------------------------------------- a choice
 
 function choose(lens, change, source) {
   const { choice, data, page } = lens;

@@ -89,8 +89,6 @@ function matchInWords(choice, data, match) {
     : `No match in the other picture: the most similar patch there, ${place}, is more similar to another patch here.`;
 }
 
-// ------------------------------------------------------------------------------------------------------- the line
-
 function flyToMatch({ main, other }, frame, page, pair) {
   const { match } = frame,
     { matches, refs, root } = page;
@@ -191,7 +189,7 @@ export function paintPatching(lens) {
   const { view } = choice,
     { patched, main } = data,
     { patching } = lens.page;
-  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // it covers the row
+  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // the box covers the second picture
   setVisible(patching.box, isOffered);
   if (!isOffered) return;
   const patch = wantedPatch(choice, data);

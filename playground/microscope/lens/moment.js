@@ -1,6 +1,6 @@
-// Searches the best moment of the picture on view, that is its most telling row, between frames, once the layers have
-// arrived. A person's own photograph opens in its best moment, unless the person has touched the picture; the key b
-// shows further moments.
+// Searches the best moment of the picture on view, which is the most telling row. The search runs between frames, once
+// the layers have arrived. A person's own photograph opens in its best moment, unless the person has touched the
+// picture; the key b shows further moments.
 
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -87,7 +87,7 @@ function workOn(choice, data, page) {
   search.moved = true;
   if (choice.opening.wished) surprise(choice, data, page);
   else moveToBest(choice, data, page, search.scene);
-  page.schedule(); // the sentence may say more now
+  page.schedule(); // the line under the picture may now name another head
 }
 
 // The vectors by which patches are compared: the keys of a late layer.
@@ -128,8 +128,9 @@ export function settle(choice, page) {
   opening.greeted = true;
 }
 
-// The query after a change to a finer grid, on which each patch became several: of the patches at and around the former
-// place, the patch that gives the largest weight to the target of the moment's row. null if no moment is known.
+// The query after a change to a finer grid, where several patches lie in the place of one. Of the patches at and around
+// the former query, returns the patch that gives the largest weight to the brightest place of the former row. null if
+// no moment is known.
 export function askedAgain({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
@@ -161,8 +162,8 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Searches to the end without pauses, for a picture that opens in its best moment. null if the picture is no longer
-// wanted.
+// Finishes the search without waiting for idle frames, for a picture that opens in its best moment. null if the picture
+// is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
@@ -213,15 +214,13 @@ export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 // For a first visit: a drawn "soft" cursor glides to three patches, and the sentence changes with it. Then the visitor
 // is invited to point. Any action of the visitor ends this. The host decides whether this is a first visit.
 
-// The path of the soft cursor that greets a newcomer: its patches, and its position over time. No DOM.
-
 const CURSOR_DELAY = 350; // ms before the soft cursor appears
 const GLIDE_MS = 800; // ms from one patch to the next
 const STAY_MS = 850; // ms on a patch: long enough to read the number
 const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture
 const BOW = 0.14; // sideways swing of a glide as a share of its length
 export const STOPS = 3;
-export const WALK = CURSOR_DELAY + STOPS * (GLIDE_MS + STAY_MS); // ms
+export const WALK = CURSOR_DELAY + STOPS * (GLIDE_MS + STAY_MS); // ms of the whole path
 
 // Returns three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the
 // largest weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights
@@ -243,7 +242,7 @@ export function threePatches(row, from, rows, columns, startPatch) {
   return largest < 0 ? [] : [largest, smallest, startPatch];
 }
 
-const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends smoothly
+const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // rises from 0 to 1, level at both ends
 
 // The soft cursor's position {x, y, rests} after `ms` on its path over `places` [{x, y}], from the first one. Each
 // glide is slightly curved, like a hand's.
@@ -320,14 +319,14 @@ function begin({ choice, data, frame: { shown }, page }, onBegin) {
 function walk(choice, page, places) {
   const { ghost, refs } = page;
   const startTime = performance.now();
-  let hasArrived = false, // until the soft cursor rests on a patch, the row stays
+  let hasArrived = false, // whether the soft cursor has reached a patch; until then the row stays
     hasRested = false;
   const step = (time) => {
     if (page.ghost !== ghost || !page.alive) return;
     const { x, y, rests } = walkAt(time - startTime, places);
     const { left, top, width, height } = refs.picture.getBoundingClientRect();
     ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
-    ghost.box.classList.toggle("leftwards", x > 0.75); // its words stay inside the picture
+    ghost.box.classList.toggle("leftwards", x > 0.75); // the words beside the cursor stay inside the picture
     ghost.box.classList.toggle("upwards", y > 0.8);
     hasArrived ||= rests;
     if (hasArrived && (!rests || !hasRested)) {
@@ -343,7 +342,7 @@ function walk(choice, page, places) {
   requestAnimationFrame(step);
 }
 
-// Ends the soft cursor and restores the former query.
+// Removes the soft cursor and restores the former query.
 export function endGhost(choice, page) {
   const { ghost } = page;
   if (!ghost) return;

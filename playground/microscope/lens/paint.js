@@ -69,7 +69,7 @@ export function paintFrame(lens) {
   page.root.classList.toggle("map", isMap(view.what));
 }
 
-// Paints the line to the cursor. While a patch is locked, a move of the cursor changes nothing else.
+// Paints the parts that follow the cursor while a patch is locked.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
   const putBack = layMean(choice, frame);
@@ -149,7 +149,7 @@ function paintMain(lens) {
   const { rows, columns } = pack;
   const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
-  const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // maps of features mark the cursor's patch
+  const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // a map that explains a label marks no patch
   frame.picture = Object.assign(frame.picture, {
     rows,
     columns,
@@ -183,7 +183,7 @@ function exposureNow(choice, data, frame, start) {
   return exposureOfBoth([mainValues, patchesOf(other, otherValues)], what, view.ceiling, view.log);
 }
 
-// The largest weight is written beside its patch.
+// Sets picture.tag, the number beside a patch: the largest weight, unless See marks another patch.
 function setTag({ view }, frame, { see }, isHidden) {
   const { shown, picture } = frame;
   const { pack, answers, what } = shown;
@@ -202,7 +202,8 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = tag;
 }
 
-// Writes the value on each patch whose value exceeds the exposure, except on the labelled patch with the largest one.
+// Sets picture.clipped, the numbers written on patches whose value exceeds the exposure. The marked patch and the patch
+// of picture.tag get none.
 function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
@@ -274,7 +275,7 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
 
 const HABIT_OF = "This is measured on average over the patches of this picture.";
 
-// Writes a head's average behaviour below its thumbnail, if known. The head's number is then shown only under "More".
+// Writes a head's average behaviour below its thumbnail, if known; then `number` is shown only under "More".
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;

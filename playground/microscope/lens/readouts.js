@@ -83,7 +83,7 @@ export function writeTitles({ choice, data, frame, page }) {
   setVisible(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  // explained.js writes a line about relevance
+  // explained.js itself writes such a note for its maps
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
   setText(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
@@ -100,7 +100,7 @@ export function writeTitles({ choice, data, frame, page }) {
         : !choice.everHovered
           ? hasNoLine(page)
             ? whatToDo(data, page)
-            : "" // the sentence about locking is below the picture, see headline.js
+            : "" // headline.js writes this sentence below the picture
           : page.touch
             ? "tap to lock"
             : "click to lock",
@@ -114,7 +114,8 @@ export function writeTitles({ choice, data, frame, page }) {
   if (view.beside === "convolution") writeConvolution(choice, frame, page);
 }
 
-// The name of the explained label; "" if a token asks, or while the name is loading.
+// The explained text, or the name of the explained label: its number while the name is loading. "" if neither is
+// explained.
 function labelText(choice, data, frame) {
   const { view } = choice;
   if (wayOf(view).explains === "text") return view.text;
@@ -159,8 +160,8 @@ export function brightestFrom(high, clippedCount, largest, way) {
 const isUnderCorner = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
-// The sentence about patches longer than the limit. Without registers, such outliers may serve as sinks; small models
-// have none.
+// The sentence about outliers, patches whose features are longer than the limit. Large models without registers have
+// some.
 function beyondText({ count, bound: limit }, typical) {
   if (!count) return `no patch stands apart (is longer than ${shortNumber(limit)})`;
   const subject = count === 1 ? "1 patch stands" : `${count} patches stand`;
@@ -208,7 +209,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup that See translates, as [key, English, selector]. Below: accessible names.
+// Texts of the markup that See translates, as [key, English, selector]; then accessible names.
 const TRANSLATED_TEXTS = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
@@ -308,7 +309,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   writeOffer(choice, frame, page);
 }
 
-// The lines under the heads' thumbnails.
+// Says what is written under the heads' thumbnails.
 function headsNote(direction, habit, withCounts) {
   const counts = direction === "row" ? "how many tokens each listens to" : "what this patch gets in each (average 1)";
   if (!habit) return `heads, and ${counts}`;
@@ -382,7 +383,7 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, head)
 
 const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 
-// "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
+// A sentence such as "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
 export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const { shown } = frame;
   const { pack, answers, token } = shown;

@@ -58,7 +58,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
   return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
 }
 
-// The large picture's content, drawn at the file's size.
+// A canvas of the large picture's content, drawn at the file's size.
 export function printed(choice, data, frame, photo) {
   const { view } = choice,
     { shown } = frame;
@@ -108,8 +108,6 @@ export function handOver(file) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
-
-// Sharing a link, and full screen.
 
 export const linkNow = async ({ view }, { host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
@@ -170,10 +168,11 @@ export function leavePresenting(lens) {
   refresh(lens);
 }
 
-// The sheet of Share: the present view as a picture. See also makes a loop and an interactive page.
+// The sheet "Share" gives the present view as a picture; in the face See, a loop or an interactive page, too.
 
 const PICTURE_SCALE = 2;
-// make() previews the format and returns a file as a blob; null if that failed or is no longer wanted.
+// make() shows a preview of the format. It returns a promise of the file as a blob, or of null if that failed or is no
+// longer wanted. end() returns the extension of the file's name.
 const SHARED = {
   picture: { make: sharedPicture, end: () => "png" },
   tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
@@ -305,7 +304,7 @@ function sharedLoop({ page }, shape, isCurrent) {
   return page.see.sharedLoop(canvas, shape, isCurrent);
 }
 
-// One HTML file that works without a network; its preview is its first picture.
+// One HTML file that works without a network. The preview shows the first picture of the page.
 async function sharedPage(lens) {
   await sharedPicture(lens);
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
@@ -383,7 +382,7 @@ const line = (x, y, words, { size = SMALL_LETTERS, bold = false, colour = FIGURE
   `<text x="${x}" y="${y}" font-family="${FIGURE_FONT}" font-size="${size}" fill="${colour}" text-anchor="${anchor}"` +
   `${bold ? ' font-weight="700"' : ""}>${asText(words)}</text>`;
 
-const BAR_STOPS = 32; // stops of the colour bar
+const BAR_STOPS = 32; // steps of the colour bar's gradient
 
 function bar(choice, frame, y, figureWidth) {
   const ramp = rampOf(choice, frame);

@@ -39,7 +39,7 @@ export function bindScenes(choice, data, page) {
     const reordered = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
     changeScenes(choice, data, page, reordered, reordered.indexOf(current));
   });
-  // Saves at every letter, but does not redraw the list while a person types.
+  // A new name is saved at every letter; the list is not redrawn while a person types.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
     keepList(data, renameScene(data.scenes.list, place, event.target.value));
@@ -64,7 +64,7 @@ export function readKept(choice, data, page) {
   writeList(choice, data, page);
 }
 
-// Steps through the scenes with a presenter's keys. Returns false if there are none.
+// Steps through the scenes with a presenter's keys. Returns false if there are no scenes.
 export function stepScene(choice, data, page, step) {
   const { list } = data.scenes,
     { at: position } = choice.scene;

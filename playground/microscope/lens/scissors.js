@@ -222,7 +222,7 @@ export function movedWords({ by: share, times: factor }) {
 
 const LONGEST_CUTS = 1000; // most letters of all cuts together, as in figures/drawing/view.py
 
-// `cut(texts)` applies cuts; `words(sentence)` shows a message.
+// `cut(text)` applies one more cut; `words(sentence)` shows a message.
 export function bindPainting(choice, data, page, { cut, words }) {
   const { picture, pictureBox } = page.refs;
   pictureBox.insertAdjacentHTML("beforeend", '<svg class="painted" preserveAspectRatio="none"></svg>');
