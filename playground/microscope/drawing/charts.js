@@ -6,11 +6,9 @@ import { stepOf } from "../core/light.js";
 import { shortNumber } from "../core/numbers.js";
 import { makeCanvas } from "./dom.js";
 
-const BAR_STEP = 2; // pixels
+const BAR_STEP = 2; // pixels of the bar that have one colour
 
-// A colour bar shows the picture's colours, with numbers below them; the last number is the exposure, the value of the
-// brightest colour. `ramp`: 256 CSS colours of the heat or the light; `against`: the colours of values below zero.
-// valueOnBar returns the value at t, a position from 0 to 1 along the bar.
+// The value at `t`, a position from 0 to 1 along a colour bar.
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
 // The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last number has the unit.
@@ -28,6 +26,8 @@ export function ticksOfBar(domain) {
   });
 }
 
+// Draws the colours of a picture as a bar, with numbers below. The last number is the exposure, the value of the
+// brightest colour. `ramp`: 256 CSS colours of the heat or the light; `against`: the colours of values below zero.
 export function drawColourBar(context, w, h, ramp, domain, unit, colours, against = null) {
   context.clearRect(0, 0, w, h);
   const bar = 9 * unit;
@@ -62,7 +62,7 @@ function hatchBar(context, w, h, unit) {
   context.restore();
 }
 
-// The ticks without those inner ones whose numbers would touch another number on a narrow bar.
+// The ticks that fit on a bar of width `w`. Inner ticks are left out if their numbers would touch another number.
 export function ticksThatFit(ticks, w, gap, widthOf) {
   const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the part of a label that lies left of the label's position
   const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
@@ -74,8 +74,8 @@ export function ticksThatFit(ticks, w, gap, widthOf) {
   return shown;
 }
 
-const CURVE_LEFT = 44, // pixels left of the rank axis, and right of it
-  CURVE_RIGHT = 2;
+const CURVE_LEFT = 44, // units at the left of the axis of ranks
+  CURVE_RIGHT = 2; // units at its right
 
 // The rank of the bar at x, from 0; −1 outside the chart.
 export function rankAt(x, w, count, unit) {
@@ -86,8 +86,8 @@ export function rankAt(x, w, count, unit) {
 }
 
 // Draws the weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large weights
-// get most of the width. A bar has the colour of its patch in the picture. The line shows the convolution's weights,
-// of which there are only a few. `lit`: the rank, from 0, of the patch under the cursor; −1: no patch.
+// get most of the width. A bar has the colour of its patch in the picture. The line shows the weights of the
+// convolution's kernel. `lit`: the rank, from 0, of the patch under the cursor; −1: no patch.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, lit = -1) {
   context.clearRect(0, 0, w, h);
   const leftEdge = CURVE_LEFT * unit,
@@ -204,7 +204,7 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
 // A canvas with pictures side by side and a line of text below. pictures: [{draw(context, w, h, unit), title}], each of
 // `width` × `height` CSS pixels; factor: canvas pixels for a CSS pixel.
 export function composePicture(pictures, width, height, caption, bar, factor) {
-  const gap = 16, //  between the pictures, and around them
+  const gap = 16, // pixels between the pictures, and around them
     head = 30,
     footHeight = 58;
   const canvas = makeCanvas((pictures.length * (width + gap) + gap) * factor, (head + height + footHeight) * factor);

@@ -64,8 +64,6 @@ export function oneStop(box, itemsOf) {
   });
 }
 
-// Functions for canvases: make one, fit one to the screen, fill one with a pixel for each patch.
-
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(width));

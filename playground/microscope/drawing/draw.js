@@ -58,7 +58,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // when the light is drawn, the picture may be dark there
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // a pale outline, because the picture may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {

@@ -14,7 +14,7 @@ export function formulaHtml(text) {
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 
-// A line of code as HTML; `mark` is a part of it to highlight.
+// A line of code as HTML. `mark`: the part of the line to highlight, or "".
 export function codeHtml(text, mark = "") {
   const start = mark ? text.indexOf(mark) : -1;
   if (start < 0) return coloured(text);

@@ -53,8 +53,8 @@ function openStage(parentElement, create) {
       clearTimeout(reportTimer);
       reportTimer = setTimeout(sendReports, REPORT_DELAY);
     },
-    // Whether the drawing should take the page's value of a setting. It should not while a newer value, which the
-    // drawing has sent, is not confirmed by the page.
+    // Whether the drawing should take the page's value of a setting: not until the page has confirmed a newer value
+    // that the drawing has sent.
     heeds: (key, value) => {
       if (!sentValues.has(key)) return true;
       if (sentValues.get(key) === value) sentValues.delete(key);
