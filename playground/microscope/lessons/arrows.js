@@ -12,7 +12,7 @@ import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 // Paints the nine tokens with their arrows and the resulting matrix, and writes the arithmetic of one weight in words.
 // createArrows explains `state`.
 
-// Returns the index in `state.arrows` of the first of an arrow's two numbers.
+// The place in `state.arrows` at which an arrow's two numbers begin.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
 export const cellOf = (state) => state.grid.clientWidth / 3;
@@ -249,8 +249,8 @@ function doAction(state, action) {
   reportChange(state);
 }
 
-// Gives the token with the smallest weight in the chosen row a key in the direction of the chosen token's query, as
-// long as possible.
+// Finds the token with the smallest weight in the chosen row. Turns its key into the direction of the chosen token's
+// query, and makes the key as long as possible.
 function turnLeastKey(state) {
   const start = state.token * TOKENS;
   const row = weightsOf(scoresOf(state.arrows)).subarray(start, start + TOKENS);

@@ -9,7 +9,7 @@ import { keepDrawing } from "../drawing/stage.js";
 
 const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
 const STEP = 1.1; // factor by which an arrow key changes the number of tokens
-const SMALLEST_NUMBERED = 0.04; // share of the large square's side; a smaller square has no room for a number
+const SMALLEST_NUMBERED = 0.04; // as a share of the largest side: a smaller square gets no number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
@@ -17,7 +17,7 @@ const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
 function createCase(stage) {
   const state = Object.seal({
     stage,
-    told: null, //     the data
+    told: null, //     the data, see the top of this file
     pieces: [], //     functions (case, theme) that paint a piece
     settings: {}, //   the values of the dials and switches
     pointed: null, //  the number of tokens under the cursor in a chart
@@ -249,8 +249,6 @@ const PIECES = {
   },
 };
 
-// ------------------------------------------------------------------------------------------------------------- pieces
-
 const mostOf = ({ tokens }) => Math.max(SHORTEST_AXIS, 2 * tokens);
 
 // Adds a chart of costs by number of tokens that follows the pointer; chartFor(case) describes its lines and marks.
@@ -282,7 +280,7 @@ function chartOf(state, chartFor) {
   });
 }
 
-// The sentence about the ratio of two costs. Dials choose the costs and the unit in which they are counted.
+// The sentence about the ratio of two costs. Switches choose the costs.
 function ratioOf(state, caseNow) {
   const { says: texts, switches } = state.told;
   const { count, other: otherPart, mlp } = state.settings;

@@ -1,6 +1,7 @@
 // Shows the filters of the patch embedding as pictures, and the outputs of the filter under the cursor on every patch.
-// data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen filter, place: a patch,
-// says: a sentence about the filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the
+// data: bytes, a container. Header: id, patch: the side of a patch in pixels, grid: [rows, columns], size: [height,
+// width], titles: of the filters, caption: of all filters, filter: the chosen one, place: [row, column] to outline, or
+// null, says: a sentence about a filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the
 // holes, or null.
 // Sections: pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). The drawing sends the
 // setting "filter".

@@ -27,7 +27,7 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const PICTURE_DRAWERS = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED_HEIGHT = 0.62; // the picture's height, as a share, once the answer reveals parts of the page below
+const ANSWERED_HEIGHT = 0.62; // share of its height to which a picture shrinks to show what the answer reveals
 const NARROW = 860; // pixels, as in guess.css: a narrower window has one column
 // least, most: a photograph's smallest and largest height in pixels; below: the pixels kept free below the photograph;
 // share: the photograph's largest share of the question's width; wide: the same for a wide pair of photographs

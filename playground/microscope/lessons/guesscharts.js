@@ -17,7 +17,7 @@ export const roundedText = (x) => {
   return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 };
 
-// The number at a tick, with six digits; from a million on with three.
+// The text of a number at a tick: six digits, or three from a million on.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
 // An axis, which converts numbers to pixels and back. The ends of a logarithmic axis must be positive.
@@ -48,7 +48,7 @@ export function ticks(low, high, log = false, maximum = 6) {
 
 const label = (x, y, words, attributes = "") =>
   `<text x="${x}" y="${y}" ${attributes}>${lowered(asText(words))}</text>`;
-// A label with a background. All backgrounds are drawn first, so that none covers letters of another label.
+// A label over a wide outline in the colour of the paper, so that lines behind it do not make it illegible.
 const seriesLabel = (x, y, words, attributes = "") =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
 const rect = (x, y, width, height, kind) =>
@@ -418,8 +418,8 @@ export function photograph(chart, state) {
   };
 }
 
-// Draws pictures side by side; many in two rows; two on a phone one below the other. Each picture has two versions:
-// one with the answer covered, one with the answer shown.
+// Draws pictures side by side: more than three in two rows, two on a phone one below the other. Each picture has two
+// versions: one with the answer covered, one with the answer shown.
 export function pictures(chart, state) {
   const images = state.open ? chart.open : chart.covered,
     isStacked = images.length === 2 && !state.roomy,

@@ -136,11 +136,12 @@ function drawOffsets(root, shares, radius) {
 
 // A board of switches for heads: a click on a head switches it off, a click on a layer's number switches off all heads
 // of the layer. Beside the board is the change of the prediction, below it the change of the tokens in each layer.
-// data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the values of `off` whose
-// numbers were computed ahead, or null if all can be computed; effect: [layer][head] of switching a head off,
-// strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns], rows: [[label,
-// before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches bytes, 255
-// is `ceiling`, ceiling, means: [layer], summary: {name: "CLS", values: [layer]} or null}
+// data: {layers, heads, off: the heads that are off, as "3.0 4.2", most: how many may be off, played: the values of
+// `off` whose numbers were computed ahead, or null if all can be computed, effect: [layer][head], the effect of
+// switching a head off, strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns],
+// rows: [[label, before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches
+// bytes, the change of each token, ceiling: the change that the byte 255 stands for, means: the mean change in each
+// layer, summary: {name: "CLS", values: its change in each layer} or null}
 // The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest} to the exercises.
 
 export function board({ data, parentElement, setStateValue }) {

@@ -62,7 +62,7 @@ function playPart(place, part, lesson, signal) {
   return PLAYED[kind](place, currentPart, lesson, signal);
 }
 
-// Adds a line to `place` that names the picture of the numbers. Returns a new element below the line.
+// Adds a line to `place` that says to which picture the numbers belong. Returns a new element below the line.
 function belowLine(place, markup) {
   const [line, box] = ["p", "div"].map((tag) => document.createElement(tag));
   line.className = "lesson-whose";

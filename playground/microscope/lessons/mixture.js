@@ -37,7 +37,7 @@ function createCarried(stage) {
     pack: null,
     bitmap: null,
     photo: null,
-    prints: [], //     the canvases of light (drawing/light.js) of the two pictures
+    prints: [], //     prints (drawing/light.js) of the two pictures
     rows: [], //       two arrays (tokens,): the query's weights, and the contributions as shares of their sum
     head: 0,
     patch: 0, //       the chosen patch

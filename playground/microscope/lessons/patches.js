@@ -2,7 +2,8 @@
 // data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch: the patch size, own: the patch
 // size that the filters were trained for, width: a token's width, mean, std, at: "row,column" or "", number: the index
 // of the token's chosen number. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch
-// (patch × own), bias (width) and tokens (patches × width). The drawing sends the settings "at" and "number".
+// (patch × own, resizes a filter), bias (width) and tokens (patches × width). The drawing sends the settings "at" and
+// "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";

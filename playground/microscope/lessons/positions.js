@@ -12,7 +12,7 @@ import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
-// The share of the table's numbers, the largest ones, that get the full colour: a few outliers must not pale the rest
+// This share of the table's numbers, the largest ones, gets the full colour, so that a few outliers don't pale the rest
 const CLIPPED_PART = 0.1;
 const COSINE_RANGE = { low: -1, high: 1, log: false };
 const MARKUP = `
@@ -39,9 +39,9 @@ function createPositions(stage) {
     at: 0, //             the chosen patch
     heat: null, //        the map of the chosen patch
     tableHeat: null,
-    tableOf: null, //     the table's id and whether the page is dark, as `tableHeat` was drawn
+    tableOf: null, //     the table's id and the theme for which `tableHeat` was drawn
     mapsSheet: null, //   a canvas with all the small maps
-    mapsOf: null,
+    mapsOf: null, //      the table's id and the theme for which `mapsSheet` was drawn
   });
   const choose = (place) => {
     if (place === state.at || !(place >= 0)) return;

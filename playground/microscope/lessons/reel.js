@@ -308,8 +308,6 @@ function createReelState(root, stage) {
   });
 }
 
-// ------------------------------------------------------------------------------------------------- what the host gives
-
 const CHART_FIELDS = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
 const HEADER_FIELDS = ["run", "chance", "aim", "told", "growing", "first", ...CHART_FIELDS];
 const clockOf = (runId) => runId?.split("-")[0];

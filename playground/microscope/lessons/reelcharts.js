@@ -81,8 +81,6 @@ export function writeCharts(reel, moment) {
 const valueAt = (reel, name, moment, layer, head) =>
   reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
 
-// ------------------------------------------------------------------------------------------------------------- pieces
-
 function frameOf(reel) {
   const figure = document.createElement("figure");
   figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption>

@@ -372,7 +372,7 @@ function unpoint(walk) {
   for (const line of walk.root.querySelectorAll(".panel u, .panel s")) line.style.display = "none";
 }
 
-// For tests.
+// The state of the walk, for tests.
 function readWalk(walk) {
   const step = walk.steps[walk.step];
   const values = walk.drawn.map(({ group, values }) => ({ ...group, values: Array.from(values.subarray(0, 2000)) }));

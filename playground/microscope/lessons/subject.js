@@ -61,7 +61,8 @@ async function fieldsFor(ownMeasures, sampleFields, subject) {
   return fields;
 }
 
-// A promise of the chart's {data, layout}: made anew by the function `recipe.made`, or else with y of the photograph.
+// A promise of {data, layout}: computed by CHARTS[recipe.made], or else the sample's chart with y measured on the
+// photograph.
 export async function chartOf({ data, layout }, recipe, subject) {
   if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
   const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
@@ -316,7 +317,7 @@ const FIELDS = {
     };
   },
 
-  // The question about the widest heads: lines, axis, and a tempting guess that this picture contradicts.
+  // For the question about the widest heads: the lines, the axis, and a tempting guess that this picture contradicts.
   async widest(_, { pack }, lines) {
     const y = widestOf(pack);
     const [dashed, series] = lines.series;

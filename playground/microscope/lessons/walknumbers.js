@@ -171,12 +171,13 @@ export function walkOfNumbers(sizes, texts) {
   return { numbers, tokens, steps, values: (section) => sections.get(section) };
 }
 
-// A tensor as (panels, rows, columns), with a panel for each head if the step has heads. width: of the last axis.
+// A tensor as (panels, rows, columns), with a panel for each head if the step has heads. width: the length of the last
+// axis.
 function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
   const isSquare = axes.at(-1) === "tokens";
   const inPanels = isJoined || axes.includes("heads");
   const panels = inPanels ? Math.min(heads, MOST_HEADS) : 1;
-  const headWidth = isJoined ? width / heads : width; // of one head's row
+  const headWidth = isJoined ? width / heads : width; // numbers in a row of one head
   const columns = isSquare ? rows : Math.min(headWidth, Math.floor(MOST_COLUMNS / panels));
   const values = new Float32Array(panels * rows * columns);
   for (let panel = 0; panel < panels; panel++)

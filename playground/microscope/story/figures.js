@@ -29,7 +29,7 @@ const FIGURES = {
   // The story's patch, enlarged.
   patch(box, _, { pack, patch, side }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED_SIDE, ENLARGED_SIDE, ratio);
-    const size = side ?? DEFAULT_PATCH_SIDE; // of the patch in the model's input
+    const size = side ?? DEFAULT_PATCH_SIDE; // pixels of the patch's side in the model's input
     const { clear: photoCanvas } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;

@@ -135,7 +135,8 @@ function familyOf(names, state) {
   return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
 }
 
-// The pooling that gives a family's classifier its input; without a classifier, the pooled output of `transformers`.
+// {reads: the pooling that gives a family's classifier its input, state: the weights that our model uses}. Without a
+// classifier, the pooling is that of the pooled output of `transformers`.
 function readout(family, state, width, projects) {
   const classes = rowsOf(state, "head.weight");
   const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
@@ -187,7 +188,7 @@ const IGNORED_ARGUMENTS = // of timm's models: the weights show them, or they ch
   "dynamic_img_pad strict_img_size weight_init fix_init drop_rate pos_drop_rate patch_drop_rate proj_drop_rate " +
   "attn_drop_rate drop_path_rate";
 
-// The facts that a file of Meta's or torchvision's does not contain; null for other files.
+// The config of a file from Meta or torchvision, before its weights correct it; null for other files.
 export function baseOf(state) {
   if (isTorchvision(state)) return { ...TIMM_DEFAULTS, interpolation: "bilinear", ...IMAGENET };
   if (!isMeta(state)) return null;
@@ -231,7 +232,7 @@ export function configOfState(base, state, knownWords, configFile) {
   };
 }
 
-// The number of heads, from the width of one head: that of the queries' norm, or else that of the model in `base`.
+// The number of heads, from the width of one: the length of the queries' norm, or else `base.head`.
 const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
@@ -281,8 +282,6 @@ function labelsSaid({ label_names: labelNames, label_descriptions: descriptions 
       : [];
   return names.length === classes ? names.map((name) => String(descriptions?.[name] ?? name)) : [];
 }
-
-// --------------------------------------------------------------------------------------- the weights of such a model
 
 // The shapes of all weights by name, as in VisionTransformer of playground/vit.py.
 export function shapesOf(c) {

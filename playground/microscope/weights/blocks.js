@@ -104,9 +104,9 @@ function headerOf(config, title, isInt8) {
   };
 }
 
-// How many rows get 8 more bits, which hold the rounding errors of the first 8. All rows do in the patches' matrix and
-// in the first two layers, because their errors go through all layers; in the others, the rows of queries and keys do,
-// because softmax amplifies errors of scores.
+// The number of rows with 8 more bits, which hold the rounding errors of the first 8. In the patches' matrix and in the
+// first two layers, these are all rows, because their errors go through all layers. In other layers, these are the rows
+// of queries and keys, because softmax amplifies errors of scores.
 function fineRows(name, [rows]) {
   if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;

@@ -105,7 +105,7 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(std && { std }),
   ...(heads && { heads }),
   ...(activation && { activation }),
-  // Only these two: the weights show "map", and with "max" and "avgmax" a model gives no labels anyway
+  // Of the other pools, the weights show "map"; with "max" and "avgmax" a model gives no labels
   ...(["token", "avg"].includes(pool) && { pool }),
 });
 
@@ -190,7 +190,7 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
 // Completes a model with facts that a file of weights lacks. A person states these facts, or else they are assumed, by
 // the rules of playground/models/given.py and source.py. Their names are those of the arguments of `playground.load`.
 
-const READOUT_WORDS = { token: "the class token", avg: "the mean of the patches" }; // weights don't show which
+const READOUT_WORDS = { token: "the class token", avg: "the mean of the patches" }; // the weights don't show which one
 const POOLS = [...Object.keys(READOUT_WORDS), "map", "max", "avgmax"]; // "max" and "avgmax" give rows, but no labels
 const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
 const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];

@@ -97,7 +97,7 @@ page.HTMLCanvasElement.prototype.getContext = function getContext() {
   return this.context;
 };
 
-// A canvas context that records [function, arguments] in `drawn`.
+// A canvas context that records each call in `drawn`: [function, arguments].
 function aContext(canvas) {
   const drawn = [];
   const known = {
@@ -113,7 +113,7 @@ function aContext(canvas) {
   });
 }
 
-// Draws one frame, or as many as wanted.
+// Draws the requested frames, one after the other, at most `maximum`.
 export function draw(maximum = 5) {
   for (let n = 0; n < maximum && frames.length; n++) for (const item of frames.splice(0)) item(performance.now());
 }
