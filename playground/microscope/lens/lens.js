@@ -172,7 +172,7 @@ export function createLens(parent, options = {}) {
     see: page.see,
     // The photograph whose trace is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),
-    // While another picture is coming, no patch of the old one can be chosen.
+    // While another picture is coming, no patch of the present picture can be chosen.
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // keeps the message of another part
       root.classList.toggle("waits", Boolean(sentence));

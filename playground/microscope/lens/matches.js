@@ -147,7 +147,7 @@ export function bindPatching(choice, data, page) {
   box.className = "patching";
   box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
   box.hidden = true;
-  page.refs.twin.after(box); // the box covers the second picture, so that no other part moves
+  page.refs.twin.after(box); // over the second picture, so that no other part of the page moves
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
   page.patching = { box, button, map, said: sentence, close };

@@ -23,12 +23,13 @@ export function bindMoment(choice, data, page) {
     opening.touched = choice.everHovered = true;
     choose(change, source);
   };
-  // Whoever points at a picture that opened as a map sees the row of the patch, in the best moment's head.
+  // If the picture opened as a map, the first pointing at a patch shows the row of the patch, in the head of the best
+  // moment.
   const point = () => {
     const isMapAsOpened = opening.moved && !opening.touched && !wayOf(choice.view).rows;
     opening.touched = true;
     if (!isMapAsOpened) return;
-    const best = sceneOf(data)?.moments[0]; // none while a finer grid is searched
+    const best = sceneOf(data)?.moments[0]; // undefined while a finer grid is searched
     choose({ what: FIRST_WAY, ...(best && { layer: best.layer, head: best.head }) });
     setText(page.refs.message, "");
   };

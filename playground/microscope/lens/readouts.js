@@ -168,7 +168,7 @@ function beyondText({ count, bound: limit }, typical) {
   return `${subject} apart, longer than ${shortNumber(limit)}${typical ? ": left out of the exposure" : ""}`;
 }
 
-// The layers that can be chosen: in a file with some layers, only these.
+// The range of layers that can be chosen: all, or only the layers in the file.
 export function layerRange(data) {
   const layers = layersAtHand(data);
   if (layers.length < 2) return `of 0–${data.main.pack.layers - 1}`;

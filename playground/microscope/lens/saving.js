@@ -412,8 +412,8 @@ function wrapWords(words, maximum) {
   return lines;
 }
 
-// {tokens: names, grid, values: one for each token or patch, map: facts about the map}; null if the view has no number
-// for each patch.
+// The numbers of the view for export, {values: one for each token or patch, tokens: the names of these, map: a
+// description of the values, …}. null if the view has no number for each patch.
 function numbersOnView({ choice, data, frame }) {
   const { view } = choice;
   const { pack, answers, token, scale } = frame.shown;

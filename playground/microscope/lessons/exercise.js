@@ -15,10 +15,10 @@ import { markedWords } from "../drawing/listing.js";
 const WEIGHT_TOLERANCE = 0.005; // largest difference between two weights that count as equal
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < WEIGHT_TOLERANCE;
-const LEAST_GIVEN = 0.5; // least weight that A must give B
+const LEAST_GIVEN = 0.5; // least weight that token A must give token B
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < WEIGHT_TOLERANCE;
 const VANISHING_SCORE = -88; // for a smaller score s, e^s is nearly 0 in 32-bit numbers
-const MOST_GIVEN_BACK = 0.1; // largest weight that B may give A
+const MOST_GIVEN_BACK = 0.1; // largest weight that token B may give token A
 const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
 const REPORTED = {

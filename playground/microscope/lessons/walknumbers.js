@@ -1,6 +1,6 @@
-// Computes the nine steps of random tokens through a layer with random parameters, for any sizes. The layer is vit.py's
-// Block if input and output are equally wide, else that of lessons/walk.py, whose skip connection carries V.
-// tests/lessons/test_walk_numbers.py compares both with PyTorch.
+// Computes the nine steps of random tokens through a layer with random parameters, for any sizes. If input and output
+// are equally wide, the layer is Block of vit.py; otherwise it is the layer of lessons/walk.py, whose skip connection
+// carries V. tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
 const MOST_ROWS = 64; // rows shown if a tensor has more than WHOLE_ROWS, as in lessons/walk.py
 const WHOLE_ROWS = 100;
@@ -15,7 +15,7 @@ export function namedNumbers(sizes) {
   return { ...sizes, width: sizes.chan, d_k, qkv: 3 * sizes.chan, scale: Number((d_k ** -0.5).toPrecision(3)) };
 }
 
-// Why these sizes are impossible, and which are possible; "" if they are possible.
+// A sentence that says why these sizes are impossible, and which sizes are possible; "" if there is no problem.
 export function sizesProblem(sizes) {
   if (sizes.chan % sizes.heads) return unevenHeadsProblem(sizes);
   const billions = productsOf(sizes) / 1e9;

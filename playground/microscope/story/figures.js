@@ -18,8 +18,8 @@ const LEAST_SHOWN = 0.0005; // a bar of a smaller share has no number
 const OWN_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
 
 // options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio: the screen's pixels per CSS pixel,
-// code, name(token): the token in words, guessed: whether the reader has guessed, over(changes): changes the marks over
-// the picture, choose(changes): changes the view of the picture}
+// code: the story's Python code, name(token): the token in words, guessed: whether the reader has guessed,
+// over(changes): changes the marks over the picture, choose(changes): changes the view of the picture}
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);

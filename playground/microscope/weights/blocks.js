@@ -1,6 +1,6 @@
-// Writes weights for the engine, with the same numbers as playground/models/engine_file.py: large matrices are int8
-// with a gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into the matrices
-// before them.
+// Writes weights for the engine, with the same numbers as playground/models/engine_file.py. Large matrices become int8,
+// with a gain for each 32 numbers of a row; or all weights become float32. Gains of LayerScale are multiplied into the
+// matrices before them.
 
 import { emptyContainer, toHalves } from "../core/container.js";
 import { halfFloats } from "../core/core.js";

@@ -87,8 +87,8 @@ function withFileName(name, compute) {
   }
 }
 
-// Describes the model: {config, state, known: facts that need not be assumed, unlike: the model's difference from ours,
-// or ""}.
+// Describes the model: {config, state, known: names of facts that need not be assumed, or null, unlike: the model's
+// difference from ours, or ""}.
 function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
   if ("config" in metadata) {
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
