@@ -58,11 +58,11 @@ export function dropOld(data, shown) {
     data.packs.delete(entry.id);
     data.packs.set(entry.id, entry);
   }
-  let bytes = [...data.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
+  let totalBytes = [...data.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
   for (const [id, entry] of data.packs) {
-    if (bytes <= (data.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
+    if (totalBytes <= (data.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
     data.packs.delete(id);
-    bytes -= entry.size;
+    totalBytes -= entry.size;
   }
 }
 
@@ -94,11 +94,11 @@ export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
   if (onlyPointed && page.asking) return;
   clearTimeout(page.asking);
-  const wait = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REQUEST_DELAY : 0;
+  const delay = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REQUEST_DELAY : 0;
   page.asking = setTimeout(() => {
     page.asking = 0;
     if (page.alive) askNow(lens);
-  }, wait);
+  }, delay);
 }
 
 function askNow(lens) {
@@ -165,18 +165,18 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const { found: strongest, pack } = frame.collapse; // writeOffer writes a weight of this head
-  if (strongest && pack === shown.drawn.pack) layers.push([sentenceEntry, strongest.layer]);
-  const isInEightBits = isRounded(choice, data);
+  const { found: collapsingHead, pack } = frame.collapse; // writeOffer writes a weight of this head
+  if (collapsingHead && pack === shown.drawn.pack) layers.push([sentenceEntry, collapsingHead.layer]);
+  const mayRound = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
-  if (!sparing) layers.push([main, view.layer + 1, isInEightBits], [main, view.layer - 1, isInEightBits]);
+  if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // the moments of See come from the later layers
-  const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
-    .filter((layer) => !inSee || choice.filmLooked || !(isInEightBits || sparing) || isLate(layer, main.pack))
-    .map((layer) => [sentenceEntry, layer, isInEightBits]);
-  return layers.find(isMissing) ?? optional[0] ?? null;
+  const optionalLayers = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
+    .filter((layer) => !inSee || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
+    .map((layer) => [sentenceEntry, layer, mayRound]);
+  return layers.find(isMissing) ?? optionalLayers[0] ?? null;
 }
 
 // Whether all layers that the view may show have arrived.
@@ -197,8 +197,8 @@ function askForLayer(lens, { trace, id }, layer, rounded) {
 function askForMatrix(lens, { what: need, entry, layer }) {
   const { data } = lens;
   const { source } = data.host;
-  const offer = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
-  if (!canAsk(data, offer)) return;
+  const requestKind = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
+  if (!canAsk(data, requestKind)) return;
   const question = (options) =>
     need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
   askOnce(lens, need, `${entry.id} ${layer}`, question, (values) =>
@@ -226,19 +226,25 @@ function askForWhole(lens) {
   const { view } = choice,
     { main } = data;
   const source = putFrom(choice, data);
-  const pass = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
+  const passSettings = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
   const question = async (options) => {
-    const trace = await data.host.source.whole(main.trace, pass, options).catch((error) => {
+    const trace = await data.host.source.whole(main.trace, passSettings, options).catch((error) => {
       // a link may name a cut that this model can't make
-      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" });
+      if (error.status === 400 && passSettings.cut) lens.page.choose({ cut: "" });
       throw error;
     });
     return { trace, bytes: await data.host.source.layers(trace, [view.layer], options) };
   };
-  askOnce(lens, "whole", `${main.id} ${pass.scale} ${pass.cut} ${source}`, question, ({ trace, bytes }) => {
-    data.whole = receive(data, trace, bytes);
-    keepNew(data, data.whole);
-  });
+  askOnce(
+    lens,
+    "whole",
+    `${main.id} ${passSettings.scale} ${passSettings.cut} ${source}`,
+    question,
+    ({ trace, bytes }) => {
+      data.whole = receive(data, trace, bytes);
+      keepNew(data, data.whole);
+    },
+  );
 }
 
 // Drops old whole passes, because the dial may ask for a hundred of them for one picture.
@@ -321,7 +327,7 @@ async function headOnView(data, trace, view, signal) {
 export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
 // The number that a text from an address contains; null for any other text.
-const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
+const numberIn = (text) => (/^\d{1,3}$/.test(String(text ?? "")) ? Number(text) : null);
 
 function withoutPicture(page, trace, error, signal) {
   if (signal.aborted) throw error;

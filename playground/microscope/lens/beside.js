@@ -35,15 +35,15 @@ function nearnessOf({ main }, { nearness }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
   const { rows, columns } = main.pack;
-  const key = `${main.picture.id} ${rows} ${columns}`;
-  if (nearness.key !== key) {
+  const pictureKey = `${main.picture.id} ${rows} ${columns}`;
+  if (nearness.key !== pictureKey) {
     const canvas = makeCanvas(columns * PIXELS, rows * PIXELS);
     const context = canvas.getContext("2d", { willReadFrequently: true });
     context.imageSmoothingQuality = "high";
     context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     const pixels = context.getImageData(0, 0, canvas.width, canvas.height).data;
     const colours = meanColours(pixels, canvas.width, canvas.height, rows, columns);
-    Object.assign(nearness, { key, colours, row: new Float32Array(rows * columns), patch: -1 });
+    Object.assign(nearness, { key: pictureKey, colours, row: new Float32Array(rows * columns), patch: -1 });
   }
   if (nearness.patch !== patch) nearnessInto(nearness.row, 0, nearness.colours, rows, columns, patch);
   nearness.patch = patch;
@@ -128,12 +128,20 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
   setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, seen: summary, place: placeName(summary.best, columns) });
-  const words = [sentence, sharedWords(choice, frame, row)].join(" ");
-  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
-  const { filterBar: bar } = refs;
-  if (!bar.width) return;
+  const sentences = [sentence, sharedWords(choice, frame, row)].join(" ");
+  setText(refs.filterWords, sentences.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
+  const { filterBar: barCanvas } = refs;
+  if (!barCanvas.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
-  drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
+  drawColourBar(
+    barCanvas.getContext("2d"),
+    barCanvas.width,
+    barCanvas.height,
+    rampOf(choice, frame),
+    legend,
+    frame.unit,
+    frame.colours,
+  );
 }
 
 // The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
@@ -315,8 +323,14 @@ export function paintOther(lens) {
     printPatches(choice, frame, frame.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
   } else printNothing(frame.otherPrint);
   setOther(choice, frame, page, other, token - pack.prefixCount, null);
-  const row = values && WAYS[shown.what].rows ? values : null;
-  writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
+  const weightRow = values && WAYS[shown.what].rows ? values : null;
+  writeOther(lens, other, {
+    token,
+    layer,
+    head,
+    row: weightRow,
+    bits: weightRow ? entropyBits(weightRow, 0, pack.tokens) : NaN,
+  });
 }
 
 // The same head's row for the same place in the compared picture; `values` is null until that picture has arrived.
@@ -341,14 +355,14 @@ function paintOtherMap({ choice, data, frame, page }, other) {
   setText(page.refs.twinBadge, titleOf(other));
   setVisible(page.refs.twinBadge, true);
   let tag = null,
-    words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
+    noteText = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
   if (!map) printNothing(frame.otherPrint);
   else if (map.parts) {
     printParts(frame.otherPrint, map.parts, pack);
-    words = "Both pictures are cut together: the same part has the same colour in both.";
+    noteText = "Both pictures are cut together: the same part has the same colour in both.";
   } else if (map.pixels) {
     printComponents(frame.otherPrint, map.pixels, pack);
-    if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
+    if (map.shared) noteText = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
     // two models have no common scale of colours
     const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
@@ -358,15 +372,15 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     if (map.asked < 0)
       tag = { patch: largest - prefixCount, text: shortNumber(map.values[largest]), colour: ROLES.key };
     if (wayOf(view).resembles && map.asked < 0) {
-      words = [
+      noteText = [
         `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`,
         matchWords(map.match),
       ].join(" ");
     }
   }
-  if (missingMatrix(choice, data, frame)) words = "Its features are on their way.";
+  if (missingMatrix(choice, data, frame)) noteText = "Its features are on their way.";
   setOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
-  setText(page.refs.otherFoot, words);
+  setText(page.refs.otherFoot, noteText);
 }
 
 // Whether both maps share one scale of colours, so that 0.48 looks the same in both.
@@ -387,8 +401,8 @@ function setOther({ view }, frame, page, other, mark, tag) {
   const x = Math.round((refs.twin.width - size.width) / 2),
     y = Math.round((refs.twin.height - size.height) / 2);
   frame.otherBox = { x, y, ...size };
-  const sheet = (frame.otherSheet ??= makeCanvas(size.width, size.height));
-  if (sheet.width !== size.width || sheet.height !== size.height) Object.assign(sheet, size);
-  drawPicture(sheet.getContext("2d"), size.width, size.height, frame.otherPrint.canvas, picture, frame.unit);
-  context.drawImage(sheet, x, y);
+  const pictureCanvas = (frame.otherSheet ??= makeCanvas(size.width, size.height));
+  if (pictureCanvas.width !== size.width || pictureCanvas.height !== size.height) Object.assign(pictureCanvas, size);
+  drawPicture(pictureCanvas.getContext("2d"), size.width, size.height, frame.otherPrint.canvas, picture, frame.unit);
+  context.drawImage(pictureCanvas, x, y);
 }

@@ -36,7 +36,7 @@ export function takeMatrix(data, frame, { what: need, entry: { id, pack }, layer
 // Adds an entry; above the maximum, the oldest are dropped.
 function keepInMap(map, key, value, maximum) {
   map.set(key, value);
-  for (const oldest of map.keys()) if (map.size > maximum) map.delete(oldest);
+  for (const oldestKey of map.keys()) if (map.size > maximum) map.delete(oldestKey);
 }
 
 const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
@@ -49,7 +49,8 @@ function otherFeatures({ view }, data) {
   return featuresOf(data, other, sameLayer(view.layer, main.pack, other.pack));
 }
 
-const comparable = (a, b) => a && b && a.model === b.model && a.width === b.width;
+const comparable = (features, otherFeatures) =>
+  features && otherFeatures && features.model === otherFeatures.model && features.width === otherFeatures.width;
 
 // The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
 export function missingMatrix(choice, data, frame) {
@@ -81,10 +82,14 @@ export function matchable({ view }, data) {
 }
 
 function missingForMatches(choice, data) {
-  const pair = matchable(choice, data);
-  if (!pair || pair.ready || !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack)))
+  const matchFeatures = matchable(choice, data);
+  if (
+    !matchFeatures ||
+    matchFeatures.ready ||
+    !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack))
+  )
     return null; // the map on view is requested first
-  return { what: "features", entry: pair.one ? data.other : data.main, layer: pair.layer };
+  return { what: "features", entry: matchFeatures.one ? data.other : data.main, layer: matchFeatures.layer };
 }
 
 // The sentence that says that the map's data can't come; "" if they may still arrive.
@@ -114,17 +119,22 @@ export function liveMap(choice, data, frame) {
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
   if (!matrix) return null;
-  const compared = needs === "flows" ? null : otherFeatures(choice, data);
-  const fromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, compared);
-  const token = fromOther ? choice.hoverOther : shown.token;
-  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${fromOther} ${Boolean(compared)}`;
+  const comparedFeatures = needs === "flows" ? null : otherFeatures(choice, data);
+  const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, comparedFeatures);
+  const token = isFromOther ? choice.hoverOther : shown.token;
+  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
   live.pixels = live.parts = live.there = null;
-  const joint = comparable(matrix, compared) ? compared : null;
-  MAP_MAKERS[view.what](live, { matrix, asked: token, from: fromOther ? compared : matrix, together: joint });
-  return Object.assign(live, { key, from: fromOther ? "other" : null });
+  const sharedFeatures = comparable(matrix, comparedFeatures) ? comparedFeatures : null;
+  MAP_MAKERS[view.what](live, {
+    matrix,
+    asked: token,
+    from: isFromOther ? comparedFeatures : matrix,
+    together: sharedFeatures,
+  });
+  return Object.assign(live, { key, from: isFromOther ? "other" : null });
 }
 
 // Each function computes one map into `map`. matrix: the features of the layer, or the rollout of all tokens; asked:
@@ -142,26 +152,27 @@ const MAP_MAKERS = {
   parts: (map, { matrix, together: joint }) => takeParts(map, matrix, joint),
 };
 
-function flowInto(values, bits, token) {
+function flowInto(values, halves, token) {
   const numbers = halfFloats();
-  for (let j = 0, index = token * values.length; j < values.length; j++) values[j] = numbers[bits[index + j]];
+  for (let j = 0, index = token * values.length; j < values.length; j++) values[j] = numbers[halves[index + j]];
 }
 
 // Compared pictures share principal components, so similar patches have the same colour in both.
-function coloursOf(features, compared) {
-  if (features.colours?.beside !== compared) {
-    const components = principal(compared ? [features, compared] : [features]);
-    features.colours = { beside: compared, pixels: componentPixels(features, components) };
-    if (compared) compared.colours = { beside: features, pixels: componentPixels(compared, components) };
+function coloursOf(features, comparedFeatures) {
+  if (features.colours?.beside !== comparedFeatures) {
+    const components = principal(comparedFeatures ? [features, comparedFeatures] : [features]);
+    features.colours = { beside: comparedFeatures, pixels: componentPixels(features, components) };
+    if (comparedFeatures)
+      comparedFeatures.colours = { beside: features, pixels: componentPixels(comparedFeatures, components) };
   }
   return features.colours.pixels;
 }
 
 // Compared pictures are divided into parts together, so a part has the same number in both.
-function takeParts(map, features, compared) {
-  if (features.parts?.beside !== compared) {
-    const [parts, comparedParts] = partsOf(compared ? [features, compared] : [features], PARTS_CUT);
-    features.parts = { beside: compared, here: parts, there: comparedParts ?? null };
+function takeParts(map, features, comparedFeatures) {
+  if (features.parts?.beside !== comparedFeatures) {
+    const [parts, comparedParts] = partsOf(comparedFeatures ? [features, comparedFeatures] : [features], PARTS_CUT);
+    features.parts = { beside: comparedFeatures, here: parts, there: comparedParts ?? null };
   }
   const { here: parts, there: comparedParts } = features.parts;
   map.values.fill(-1, 0, features.from); // prefix tokens belong to no part
@@ -174,10 +185,10 @@ export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
   const features = featuresOf(data, entryFor(data, frame), view.layer),
-    theirs = otherFeatures(choice, data);
-  if (wayOf(view).needs !== "features" || !theirs) return null;
+    comparedFeatures = otherFeatures(choice, data);
+  if (wayOf(view).needs !== "features" || !comparedFeatures) return null;
   const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1
-  return COMPARED_MAP_MAKERS[view.what]?.(features, theirs, shown, otherPatch) ?? null;
+  return COMPARED_MAP_MAKERS[view.what]?.(features, comparedFeatures, shown, otherPatch) ?? null;
 }
 
 const COMPARED_MAP_MAKERS = {
@@ -210,8 +221,8 @@ export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
   if (print.holds === pixels) return;
   const miniature = new OffscreenCanvas(columns, rows);
-  const data = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
-  miniature.getContext("2d").putImageData(data, 0, 0);
+  const imageData = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
+  miniature.getContext("2d").putImageData(imageData, 0, 0);
   context.drawImage(softOf(photo), 0, 0);
   context.globalAlpha = OPACITY;
   context.imageSmoothingEnabled = false;

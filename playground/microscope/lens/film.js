@@ -25,28 +25,28 @@ export function bindFilm({ choice, data, frame, page }) {
   box.className = "film";
   box.innerHTML = FILM;
   page.refs.pictureBox.after(box);
-  const heads = document.createElement("p");
-  heads.className = "tabs small film-heads";
-  heads.innerHTML = FILM_HEADS;
-  page.refs.row.append(heads);
+  const headTabs = document.createElement("p");
+  headTabs.className = "tabs small film-heads";
+  headTabs.innerHTML = FILM_HEADS;
+  page.refs.row.append(headTabs);
   const canvas = box.querySelector("canvas");
   page.film = {
     box,
     canvas,
-    heads,
-    buttons: [...heads.querySelectorAll("button")],
-    sign: heads.querySelector("i"),
+    heads: headTabs,
+    buttons: [...headTabs.querySelectorAll("button")],
+    sign: headTabs.querySelector("i"),
     timer: 0, // the timer of the next drawing; 0: none
   };
   const layerAt = (event) => {
     const layers = layersAtHand(data);
     const rect = canvas.getBoundingClientRect();
-    const lines = frame.filmLines;
-    const columns = Math.ceil(layers.length / lines);
+    const lineCount = frame.filmLines;
+    const cellsPerLine = Math.ceil(layers.length / lineCount);
     const cellAt = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
-    const line = cellAt((event.clientY - rect.top) / rect.height, lines);
-    const place = line * columns + cellAt((event.clientX - rect.left) / rect.width, columns);
-    return layers[Math.min(layers.length - 1, place)];
+    const lineIndex = cellAt((event.clientY - rect.top) / rect.height, lineCount);
+    const cellIndex = lineIndex * cellsPerLine + cellAt((event.clientX - rect.left) / rect.width, cellsPerLine);
+    return layers[Math.min(layers.length - 1, cellIndex)];
   };
   const chooseCell = (event) => {
     const layer = layerAt(event);
@@ -120,13 +120,13 @@ function paintFilm(lens) {
   if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);
   frame.patchPhoto ??= makePhoto(frame.photo.image, columns, rows);
   strip.heat.pixels.fill(0);
-  for (const [place, layer] of layers.entries()) {
+  for (const [index, layer] of layers.entries()) {
     const values = rowOf(choice, frame, layer) ?? noWeights(frame);
     const ownScale = view.colours === "own" || WAYS[shown.what].spread;
     const domain = ownScale ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
       strip.heat.pixels,
-      place * columns,
+      index * columns,
       width,
       values,
       pack.prefixCount,
@@ -155,15 +155,15 @@ function rowOf({ view, heads }, { strip, shown }, layer) {
   if (heads === "head") return valuesOf(view.head);
   if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
   const values = strip.values.fill(0);
-  let lowest = Infinity;
+  let leastBits = Infinity;
   for (let head = 0; head < pack.heads; head++) {
     const row = valuesOf(head);
     if (!row) return null;
     if (heads === "mean") for (let j = 0; j < row.length; j++) values[j] += row[j] / pack.heads;
     else {
       const bits = entropyBits(row, 0, pack.tokens);
-      if (bits < lowest) values.set(row);
-      lowest = Math.min(lowest, bits);
+      if (bits < leastBits) values.set(row);
+      leastBits = Math.min(leastBits, bits);
     }
   }
   return values;
@@ -178,21 +178,21 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
-  const perLine = Math.ceil(layers.length / filmLines);
-  const step = width / perLine,
+  const cellsPerLine = Math.ceil(layers.length / filmLines);
+  const cellStep = width / cellsPerLine,
     lineHeight = height / filmLines,
     gap = 2 * unit;
-  const cellScale = Math.min((step - gap) / columns, (lineHeight - 2 * gap) / rows);
+  const cellScale = Math.min((cellStep - gap) / columns, (lineHeight - 2 * gap) / rows);
   const w = cellScale * columns,
     h = cellScale * rows;
   context.imageSmoothingEnabled = cellScale < 1;
   const isLoading = missingLayers(choice, data, frame).length > 0;
-  for (const [place, layer] of layers.entries()) {
-    const x = (place % perLine) * step + (step - w) / 2,
-      y = Math.floor(place / perLine) * lineHeight + (lineHeight - h) / 2;
+  for (const [index, layer] of layers.entries()) {
+    const x = (index % cellsPerLine) * cellStep + (cellStep - w) / 2,
+      y = Math.floor(index / cellsPerLine) * lineHeight + (lineHeight - h) / 2;
     const isLoaded = holdsAll(shown.drawn.pack, layer);
     context.globalAlpha = isLoaded ? 1 : 0.4;
-    context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
+    context.drawImage(strip.heat.canvas, index * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
     if (!isLoaded && isLoading) {
       context.font = `${Math.min(12 * unit, w / 4)}px ${colours.font}`;
@@ -290,17 +290,17 @@ export function bindCurtain(choice, page) {
   curtain.addEventListener("dblclick", () => page.choose({ curtain: choice.view.curtain ? 0 : 0.5 }));
   curtain.addEventListener("keydown", (event) => {
     const { curtain: position } = choice.view;
-    const target = {
+    const nextPosition = {
       ArrowLeft: position - CURTAIN_STEP,
       ArrowRight: position + CURTAIN_STEP,
       Home: 0,
       End: 1,
       Escape: 0,
     }[event.key];
-    if (target === undefined) return;
+    if (nextPosition === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, target))) / 1000 });
+    page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, nextPosition))) / 1000 });
   });
 }
 
@@ -312,8 +312,8 @@ export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;
   const { pack, drawn, answers, token } = shown;
-  const unscaled = Math.abs(shown.scale - 1) < 1e-9;
-  if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
+  const isUnscaled = Math.abs(shown.scale - 1) < 1e-9;
+  if (!isUnscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const weight = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (weight > LEAST_COLLAPSED_WEIGHT) return null;
   const layers = wholeLayers(drawn.pack); // layers with all heads
@@ -329,14 +329,15 @@ export function collapsing(choice, frame) {
 function searchLayers({ view }, { shown }, layers) {
   const { pack, token } = shown;
   for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
-    let strongest = null;
+    let strongestHead = null;
     const { answers } = holdsAll(pack, layer) ? shown : shown.drawn;
     for (let head = 0; head < pack.heads; head++) {
       const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
       const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
-      if (weight > LEAST_COLLAPSED_WEIGHT && weight > (strongest?.weight ?? 0)) strongest = { layer, head, weight };
+      if (weight > LEAST_COLLAPSED_WEIGHT && weight > (strongestHead?.weight ?? 0))
+        strongestHead = { layer, head, weight };
     }
-    if (strongest) return strongest;
+    if (strongestHead) return strongestHead;
   }
   return null;
 }

@@ -203,21 +203,21 @@ function followThePage(lens) {
   const controller = new AbortController();
   const { signal } = controller;
   const textsHeight = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
-  let [width, texts] = [0, 0];
+  let [formerWidth, formerTextsHeight] = [0, 0];
   const observer = new ResizeObserver(() => {
     // A line of text that appears late must not push other text out of the window.
-    if (root.clientWidth !== width || textsHeight() > texts + 2) refresh(lens);
-    [width, texts] = [root.clientWidth, textsHeight()];
+    if (root.clientWidth !== formerWidth || textsHeight() > formerTextsHeight + 2) refresh(lens);
+    [formerWidth, formerTextsHeight] = [root.clientWidth, textsHeight()];
   });
   observer.observe(root);
   observer.observe(refs.stage);
   // Late content above the lens, such as the toolbar's second line, moves the lens without an event.
-  let lastMeasured = "";
+  let lastMeasurement = "";
   const fitCheckTimer = setInterval(() => {
     const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const measured = `${overflow} ${root.clientWidth}`; // unchanged after a refresh: another refresh can't help
-    if (overflow > 2 && measured !== lastMeasured) refresh(lens);
-    lastMeasured = measured;
+    const measurement = `${overflow} ${root.clientWidth}`; // unchanged after a refresh: another refresh can't help
+    if (overflow > 2 && measurement !== lastMeasurement) refresh(lens);
+    lastMeasurement = measurement;
   }, FIT_CHECK_INTERVAL);
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
@@ -256,9 +256,9 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
 // Opens a person's own picture in its best moment, before any other of its rows is drawn.
 async function showBest(lens, { main, view, place }) {
   const { choice, data, page } = lens;
-  const search = await bringBest(data, page, main);
-  if (!search || !page.alive) return false;
-  const { entry, scene } = search;
+  const bestMoment = await bringBest(data, page, main);
+  if (!bestMoment || !page.alive) return false;
+  const { entry, scene } = bestMoment;
   takeTraces(lens, entry);
   noteOpening(choice, data, page, null);
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
@@ -286,18 +286,18 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   endGhost(choice, page);
   stopAsking(data);
   const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // the same video
-  const isAnother = formerMain && formerMain.picture !== main.picture && !sameFilm; // another picture unlocks the patch
+  const isAnotherPicture = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
-  if (isAnother) choice.view = { ...choice.view, locked: false, cut: "" };
-  const isSame = formerMain && !isAnother;
-  if (isSame && choice.hover >= 0)
+  if (isAnotherPicture) choice.view = { ...choice.view, locked: false, cut: "" };
+  const isSamePicture = formerMain && !isAnotherPicture;
+  if (isSamePicture && choice.hover >= 0)
     choice.pointer.fresh = true; // the resting cursor now points at another grid
   else choice.hover = -1;
   frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
   if (!nextFrame) buildHeads(data, page);
-  if (isSame) keepPlace(choice, data, page, formerMain.pack);
+  if (isSamePicture) keepPlace(choice, data, page, formerMain.pack);
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null }; // the picture's own start
 }
 
@@ -329,10 +329,10 @@ function keepPlace(choice, data, page, formerPack) {
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
   const token = tokenOf(choice.view.query, formerPack);
-  const patch = askedAgain(choice, pack, formerPack);
+  const bestPatch = askedAgain(choice, pack, formerPack);
   choice.view = { ...choice.view, cut: "" }; // a cut names patches of the former grid
-  const translated = token >= 0 ? sameToken(token, formerPack, pack) : -1;
-  const newToken = patch === null ? translated : pack.prefixCount + patch;
+  const translatedToken = token >= 0 ? sameToken(token, formerPack, pack) : -1;
+  const newToken = bestPatch === null ? translatedToken : pack.prefixCount + bestPatch;
   if (newToken >= 0) choice.view = { ...choice.view, query: queryOf(newToken, pack) };
   if (choice.hover >= 0) choice.hover = sameToken(choice.hover, formerPack, pack);
   if (choice.view.locked) reportView(choice, data, page); // the address names the patch
@@ -363,9 +363,9 @@ function reportView(choice, data, page) {
 function withinReach(choice, data, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
-  const way = Math.sign(view.layer - choice.view.layer);
+  const direction = Math.sign(view.layer - choice.view.layer);
   const layers = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
-  return { ...view, layer: layers.find((layer) => way * (layer - view.layer) >= 0) ?? layers[0] };
+  return { ...view, layer: layers.find((layer) => direction * (layer - view.layer) >= 0) ?? layers[0] };
 }
 
 // ------------------------------------------------------------------------------------------------------------ a frame

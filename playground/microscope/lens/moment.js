@@ -25,20 +25,20 @@ export function bindMoment(choice, data, page) {
   };
   // If the picture opened as a map, the first pointing at a patch shows the row of the patch, in the head of the best
   // moment.
-  const point = () => {
+  const onPoint = () => {
     const isMapAsOpened = opening.moved && !opening.touched && !wayOf(choice.view).rows;
     opening.touched = true;
     if (!isMapAsOpened) return;
-    const best = sceneOf(data)?.moments[0]; // undefined while a finer grid is searched
-    choose({ what: FIRST_WAY, ...(best && { layer: best.layer, head: best.head }) });
+    const bestMoment = sceneOf(data)?.moments[0]; // undefined while a finer grid is searched
+    choose({ what: FIRST_WAY, ...(bestMoment && { layer: bestMoment.layer, head: bestMoment.head }) });
     setText(page.refs.message, "");
   };
   let origin = null;
   page.refs.picture.addEventListener("pointermove", (event) => {
     origin ??= event;
-    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > LEAST_POINTING_MOVE) point();
+    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > LEAST_POINTING_MOVE) onPoint();
   });
-  page.refs.picture.addEventListener("pointerdown", point);
+  page.refs.picture.addEventListener("pointerdown", onPoint);
 }
 
 // Records how a picture opens. `view`: the view that was given with the picture.
@@ -115,9 +115,9 @@ function moveToBest(choice, data, page, scene) {
 // The view of the best moment. If no row is striking: the map of the picture's parts, or null if the source has no
 // features.
 export function bestView(data, { pack, moments }) {
-  const [{ layer, head, patches, tells }] = moments;
-  if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
-  return tells[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
+  const [{ layer, head, patches, tells: tellingScores }] = moments;
+  if (tellingScores[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
+  return tellingScores[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
 }
 
 // Notes that the picture shows its best moment; the soft cursor then points at it once.
@@ -144,15 +144,14 @@ export function askedAgain({ opening, view }, pack, formerPack) {
     return row;
   };
   const formerRow = rowOf(formerPack, formerToken);
-  const brightest =
+  const brightestPatch =
     sameToken(largestIndex(formerRow, formerPack.prefixCount, formerPack.tokens), formerPack, pack) - pack.prefixCount;
   const patchesAround = (patch) => neighboursOf(patch, pack);
   const candidates = patchesAround(sameToken(formerToken, formerPack, pack) - pack.prefixCount).map((patch) => {
     const row = rowOf(pack, pack.prefixCount + patch);
-    return { patch, share: Math.max(...patchesAround(brightest).map((place) => row[pack.prefixCount + place])) };
+    return { patch, share: Math.max(...patchesAround(brightestPatch).map((place) => row[pack.prefixCount + place])) };
   });
-  return candidates.reduce((brightestOf, candidate) => (candidate.share > brightestOf.share ? candidate : brightestOf))
-    .patch;
+  return candidates.reduce((best, candidate) => (candidate.share > best.share ? candidate : best)).patch;
 }
 
 // A patch and its neighbours.
@@ -194,8 +193,8 @@ export function surprise(choice, data, page) {
     { main } = data,
     { refs } = page;
   const scene = sceneOf(data);
-  const rows = scene ? surprisesOf(scene) : [];
-  if (!rows.length) {
+  const surprises = scene ? surprisesOf(scene) : [];
+  if (!surprises.length) {
     opening.wished = !scene;
     if (scene) return setText(refs.message, UNSTRIKING);
     if (canAsk(data, "layers")) choice.filmWanted = true;
@@ -203,8 +202,8 @@ export function surprise(choice, data, page) {
     return page.schedule();
   }
   opening.wished = false;
-  opening.at = (opening.at + 1) % rows.length;
-  const { layer, head, patch } = rows[opening.at];
+  opening.at = (opening.at + 1) % surprises.length;
+  const { layer, head, patch } = surprises[opening.at];
   choice.hover = -1;
   const way = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // the map of parts shows no row
   page.choose({ what: way, layer, head, query: patchText(patch, main.pack.columns), locked: true });
@@ -227,14 +226,14 @@ export const WALK = CURSOR_DELAY + STOPS * (GLIDE_MS + STAY_MS); // ms of the wh
 // largest weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights
 // of `startPatch`.
 export function threePatches(row, from, rows, columns, startPatch) {
-  const area = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
+  const nearArea = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
   let largest = -1,
     smallest = -1;
-  const top = Math.ceil(EDGE * rows),
-    margin = Math.ceil(EDGE * columns);
-  for (let r = top; r < rows - top; r++) {
-    for (let c = margin; c < columns - margin; c++) {
-      if (r >= area.top && r <= area.bottom && c >= area.left && c <= area.right) continue;
+  const rowMargin = Math.ceil(EDGE * rows),
+    columnMargin = Math.ceil(EDGE * columns);
+  for (let r = rowMargin; r < rows - rowMargin; r++) {
+    for (let c = columnMargin; c < columns - columnMargin; c++) {
+      if (r >= nearArea.top && r <= nearArea.bottom && c >= nearArea.left && c <= nearArea.right) continue;
       const patch = r * columns + c;
       if (largest < 0 || row[from + patch] > row[from + largest]) largest = patch;
       if (smallest < 0 || row[from + patch] < row[from + smallest]) smallest = patch;
@@ -251,13 +250,13 @@ export function walkAt(ms, places) {
   const elapsed = Math.max(0, Math.min(WALK, ms) - CURSOR_DELAY);
   const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE_MS + STAY_MS)));
   const t = Math.min(1, (elapsed - leg * (GLIDE_MS + STAY_MS)) / GLIDE_MS);
-  const a = places[leg],
-    b = places[leg + 1];
+  const fromPlace = places[leg],
+    toPlace = places[leg + 1];
   const progress = smoothStep(t),
     bow = BOW * Math.sin(Math.PI * progress) * (leg % 2 ? 1 : -1);
-  const dx = b.x - a.x,
-    dy = b.y - a.y;
-  return { x: a.x + progress * dx - bow * dy, y: a.y + progress * dy + bow * dx, rests: t === 1 };
+  const dx = toPlace.x - fromPlace.x,
+    dy = toPlace.y - fromPlace.y;
+  return { x: fromPlace.x + progress * dx - bow * dy, y: fromPlace.y + progress * dy + bow * dx, rests: t === 1 };
 }
 
 const PICTURE_ALONE_MS = 900; // ms in which only the picture is shown
@@ -310,11 +309,11 @@ function begin({ choice, data, frame: { shown }, page }, onBegin) {
   box.innerHTML = GHOST;
   refs.pictureBox.append(box);
   page.ghost.box = box;
-  const place = (patch) => ({
+  const placeOf = (patch) => ({
     x: ((patch % pack.columns) + 0.5) / pack.columns,
     y: (Math.floor(patch / pack.columns) + 0.5) / pack.rows,
   });
-  walk(choice, page, [{ x: 0.62, y: 0.98 }, ...patches.map(place)]);
+  walk(choice, page, [{ x: 0.62, y: 0.98 }, ...patches.map(placeOf)]);
 }
 
 function walk(choice, page, places) {

@@ -51,11 +51,11 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
       draw: (context, w, h) => context.drawImage(page.refs.twin, 0, 0, w, h),
     });
   }
-  const bar = (context, w, h, unit, colours) => {
+  const drawBar = (context, w, h, unit, colours) => {
     if (!wayOf(view).coloured)
       drawColourBar(context, w, h, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
   };
-  return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
+  return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, factor);
 }
 
 // A canvas of the large picture's content, drawn at the file's size.
@@ -93,11 +93,11 @@ export function savePicture(lens, factor, withOther) {
 
 export function fileName({ view }, { shown }, extension, suffix = "") {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
-  const head = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
+  const headOrMap = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
   const queryName = asks(view)
     ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`
     : view.label && `-label${view.label}`;
-  return `attention${layer}${head}${queryName}${suffix}.${extension}`;
+  return `attention${layer}${headOrMap}${queryName}${suffix}.${extension}`;
 }
 
 // Downloads the file on this machine.
@@ -334,14 +334,14 @@ function figureSvg({ choice, data, frame, page }, metadata) {
   const { pack, token, mark } = frame.shown;
   const aspect = frame.pictureHeight / frame.pictureWidth;
   const panelWidth = (WIDTH - PANEL_GAP) / 2;
-  const high = panelWidth * aspect;
-  const photo = makePhoto(data.main.picture.bitmap, Math.round(panelWidth * PER_POINT), Math.round(high * PER_POINT));
+  const h = panelWidth * aspect;
+  const photo = makePhoto(data.main.picture.bitmap, Math.round(panelWidth * PER_POINT), Math.round(h * PER_POINT));
   const map = printed(choice, data, frame, photo);
-  const [cw, ch] = [panelWidth / pack.columns, high / pack.rows];
+  const [cw, ch] = [panelWidth / pack.columns, h / pack.rows];
   const { ask1, chip, ask2 } = page.refs;
   const question = [ask1, chip, ask2].map(({ textContent }) => textContent.trim()).join(" ");
   const place = mark >= 0 && [Math.floor(mark / pack.columns), mark % pack.columns];
-  const outlined = (x) =>
+  const outlineAt = (x) =>
     place
       ? ["#ffffff", view.direction === "column" ? FIGURE_INK.key : FIGURE_INK.query].map(
           (colour, i) =>
@@ -349,29 +349,29 @@ function figureSvg({ choice, data, frame, page }, metadata) {
             `fill="none" stroke="${colour}" stroke-width="${i ? 1.2 : 2.3}"/>`,
         )
       : [];
-  const panel = (id, x, canvas, kind, heading, sub) => [
+  const panel = (id, x, canvas, kind, heading, subtitle) => [
     line(x, 10, heading, { size: 8.5, bold: true }),
-    line(x, 19.7, sub, { colour: FIGURE_INK.soft }),
-    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${panelWidth}" height="${high}" preserveAspectRatio="none" ` +
+    line(x, 19.7, subtitle, { colour: FIGURE_INK.soft }),
+    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${panelWidth}" height="${h}" preserveAspectRatio="none" ` +
       `href="${canvas.toDataURL(kind, 0.9)}"/>`,
-    ...outlined(x),
+    ...outlineAt(x),
   ];
   const caption = captionOf(choice, data, frame);
   const queryName = asks(view) ? tokenName(token, pack) : "";
-  const parts = [
+  const elements = [
     ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, queryName),
     ...panel("map", panelWidth + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
-    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + high + 8, panelWidth)),
+    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + h + 8, panelWidth)),
   ];
   const lines = wrapWords(caption, 62);
-  lines.forEach((words, i) => parts.push(line(panelWidth + PANEL_GAP, PANEL_TOP + high + 13 + 9 * i, words)));
-  const height = PANEL_TOP + high + Math.max(32, 16 + 9 * lines.length);
+  lines.forEach((words, i) => elements.push(line(panelWidth + PANEL_GAP, PANEL_TOP + h + 13 + 9 * i, words)));
+  const height = PANEL_TOP + h + Math.max(32, 16 + 9 * lines.length);
   const facts = Object.entries(metadata).map(([key, value]) => `${key}: ${value}`);
   return (
     `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}pt" ` +
     `height="${height}pt" viewBox="0 0 ${WIDTH} ${height}">\n<title>${asText(caption)}</title>\n` +
     `<desc>${asText(facts.join("; "))}</desc>\n<rect width="100%" height="100%" fill="#ffffff"/>\n` +
-    `${parts.join("\n")}\n</svg>\n`
+    `${elements.join("\n")}\n</svg>\n`
   );
 }
 
@@ -405,9 +405,9 @@ function bar(choice, frame, y, figureWidth) {
 function wrapWords(words, maximum) {
   const lines = [""];
   for (const word of words.split(" ")) {
-    const longer = [lines.at(-1), word].filter(Boolean).join(" ");
-    if (longer.length > maximum && lines.at(-1)) lines.push(word);
-    else lines[lines.length - 1] = longer;
+    const longerLine = [lines.at(-1), word].filter(Boolean).join(" ");
+    if (longerLine.length > maximum && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = longerLine;
   }
   return lines;
 }

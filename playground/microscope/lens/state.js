@@ -247,9 +247,9 @@ export function labelNow({ view }, data, frame) {
 // A key for a map of explained.js, made of the map's subject and settings.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
-  const parameters = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
-  const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
-  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${parameters}`;
+  const settingsText = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
+  const queryText = asks(view) ? queryOf(shown.token, main.pack) : "";
+  return `${view.what} ${way.explains === "text" ? view.text : view.label || queryText} ${settingsText}`;
 }
 
 // Fills frame.shown, the same object in every frame, so that nothing is allocated.
@@ -291,8 +291,8 @@ export function overlayNow(choice, data, frame) {
     { overlay, main, whole } = data,
     { shown } = frame;
   if (!isMap(view.what)) return null;
-  const liveValues = liveMap(choice, data, frame);
-  if (liveValues || !overlay || overlay.what !== view.what) return liveValues;
+  const featureMap = liveMap(choice, data, frame);
+  if (featureMap || !overlay || overlay.what !== view.what) return featureMap;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
   if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(choice, data, frame))
     return null;
@@ -309,13 +309,13 @@ export function endsOf(choice, data, frame) {
   if (!overlay) return null;
   const { pack } = shown;
   const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-  let [highest, lowest] = [0, 0];
+  let [highestPatch, lowestPatch] = [0, 0];
   for (let patch = 1; patch < pack.patches; patch++) {
-    if (overlay.values[start + patch] > overlay.values[start + highest]) highest = patch;
-    if (overlay.values[start + patch] < overlay.values[start + lowest]) lowest = patch;
+    if (overlay.values[start + patch] > overlay.values[start + highestPatch]) highestPatch = patch;
+    if (overlay.values[start + patch] < overlay.values[start + lowestPatch]) lowestPatch = patch;
   }
   const extremeAt = (patch) => ({ patch, value: overlay.values[start + patch], place: placeName(patch, pack.columns) });
-  return { most: extremeAt(highest), least: extremeAt(lowest) };
+  return { most: extremeAt(highestPatch), least: extremeAt(lowestPatch) };
 }
 
 // Such as "+2.8 %" or "−0.12 logits".
@@ -338,7 +338,7 @@ export function layMean(choice, frame) {
   const start = head * tokens;
   const arrays = [...new Set([answers.weights, answers.drawn])];
   const rows = arrays.map((values) => values.slice(start, start + tokens));
-  const { [head]: bits } = answers.entropies,
+  const { [head]: formerBits } = answers.entropies,
     { [head]: total } = answers.totals;
   for (const values of arrays) {
     const mean = new Float32Array(tokens);
@@ -349,7 +349,7 @@ export function layMean(choice, frame) {
   answers.totals[head] = answers.totals.reduce((sum, total) => sum + total, 0) / heads;
   return () => {
     arrays.forEach((values, n) => values.set(rows[n], start));
-    answers.entropies[head] = bits;
+    answers.entropies[head] = formerBits;
     answers.totals[head] = total;
   };
 }
@@ -376,6 +376,6 @@ export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;
-  const [label, short, colour, cue = "", meaning = ""] = habit;
-  return { label, short, colour, told: cue, means: meaning };
+  const [label, short, colour, task = "", meaning = ""] = habit;
+  return { label, short, colour, told: task, means: meaning };
 }
