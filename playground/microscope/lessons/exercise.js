@@ -133,10 +133,10 @@ function showExercise(data, parentElement) {
   state.draw();
 }
 
-function offerAnswers(place, options, chosen, onChoose) {
+function offerAnswers(place, options, chosenIndex, onChoose) {
   const buttons = options.map(([words], n) => {
     const button = Object.assign(document.createElement("button"), { innerHTML: markedWords(words) });
-    button.setAttribute("aria-pressed", String(n === chosen));
+    button.setAttribute("aria-pressed", String(n === chosenIndex));
     button.addEventListener("click", () => onChoose(n));
     return button;
   });
@@ -152,13 +152,13 @@ function offerAnswers(place, options, chosen, onChoose) {
 
 export function overview({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-overview]") ?? parentElement;
-  const box = ({ name, page, lit: isLit }) =>
+  const buttonHtml = ({ name, page, lit: isLit }) =>
     `<button data-page="${page}" ${isLit ? 'class="lit" aria-current="true"' : ""}>${name}</button>`;
-  const part = (group) => data.boxes.filter((entry) => entry.group === group).map(box);
+  const buttonsOf = (group) => data.boxes.filter((entry) => entry.group === group).map(buttonHtml);
   root.innerHTML = `<nav aria-label="The whole model">${[
-    ...part("before"),
-    `<span class="layer"><i>L ×</i>${part("layer").join("")}</span>`,
-    ...part("after"),
+    ...buttonsOf("before"),
+    `<span class="layer"><i>L ×</i>${buttonsOf("layer").join("")}</span>`,
+    ...buttonsOf("after"),
   ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
   const count = () => {
     const guessCount = Object.values(readKept(localStorage)).filter((guess) => guess?.words).length;

@@ -110,10 +110,10 @@ function paintFilters(state, theme) {
     { patch, titles } = state.set;
   const { context } = sheetOf(state.grid, Math.ceil(step * rows) + 2);
   context.imageSmoothingEnabled = false;
-  const place = (i) => [(i % columns) * step + 1.5, Math.floor(i / columns) * step + 1.5];
+  const cornerOf = (i) => [(i % columns) * step + 1.5, Math.floor(i / columns) * step + 1.5];
   for (let i = 0; i < titles.length; i++)
-    context.drawImage(state.sheet, 0, i * patch, patch, patch, ...place(i), step - 3, step - 3);
-  outlineCell(context, ...place(state.chosen), step - 3, step - 3, 1);
+    context.drawImage(state.sheet, 0, i * patch, patch, patch, ...cornerOf(i), step - 3, step - 3);
+  outlineCell(context, ...cornerOf(state.chosen), step - 3, step - 3, 1);
   state.stage.find("count").textContent = state.set.caption;
   paintAnswers(state, theme);
 }
@@ -148,9 +148,19 @@ function paintAnswers(state, theme) {
     const [row, column] = state.set.place;
     outlineCell(context, (column * w) / columns, (row * h) / rows, w / columns, h / rows, 1);
   }
-  const side = Math.min(96, w / 3.4);
-  context.drawImage(state.sheet, 0, state.chosen * patch, patch, patch, w - side - 8, 8, side, side);
-  outlineCell(context, w - side - 8, 8, side, side, 1);
+  const enlargedSide = Math.min(96, w / 3.4);
+  context.drawImage(
+    state.sheet,
+    0,
+    state.chosen * patch,
+    patch,
+    patch,
+    w - enlargedSide - 8,
+    8,
+    enlargedSide,
+    enlargedSide,
+  );
+  outlineCell(context, w - enlargedSide - 8, 8, enlargedSide, enlargedSide, 1);
   state.stage.find("sum").innerHTML =
     `<b>${titles[state.chosen]}</b>: teal where the patch looks like the filter, ` +
     `brown where it looks like its opposite (up to ±${largest.toFixed(2)}).`;

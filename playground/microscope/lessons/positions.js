@@ -49,7 +49,7 @@ function createPositions(stage) {
     stage.tell("place", patchText(place, state.set.grid[1]));
     stage.redraw();
   };
-  const onGrid = (event, canvas) => {
+  const patchUnder = (event, canvas) => {
     const [x, y] = spotOf(event, canvas);
     return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...state.set.grid);
   };
@@ -58,8 +58,8 @@ function createPositions(stage) {
     return patchAt(0, y / state.table.clientHeight, state.set.count, 1);
   };
   for (const kind of ["pointermove", "pointerdown"]) {
-    state.map.addEventListener(kind, (event) => choose(onGrid(event, state.map)));
-    state.maps.addEventListener(kind, (event) => choose(onGrid(event, state.maps)));
+    state.map.addEventListener(kind, (event) => choose(patchUnder(event, state.map)));
+    state.maps.addEventListener(kind, (event) => choose(patchUnder(event, state.maps)));
     state.table.addEventListener(kind, (event) => choose(placeInTable(event)));
   }
   state.map.addEventListener("keydown", (event) => {
@@ -90,14 +90,14 @@ function takePlaces(state, data) {
   const places = decodeHalves(section("places")),
     count = rows * columns,
     { width } = header;
-  const unit = new Float32Array(places.length);
+  const unitRows = new Float32Array(places.length);
   for (let i = 0; i < count; i++) {
-    let square = 0;
-    for (let x = 0; x < width; x++) square += places[i * width + x] ** 2;
-    const length = Math.sqrt(square) || 1;
-    for (let x = 0; x < width; x++) unit[i * width + x] = places[i * width + x] / length;
+    let squareSum = 0;
+    for (let x = 0; x < width; x++) squareSum += places[i * width + x] ** 2;
+    const length = Math.sqrt(squareSum) || 1;
+    for (let x = 0; x < width; x++) unitRows[i * width + x] = places[i * width + x] / length;
   }
-  state.set = { ...header, places, unit, count };
+  state.set = { ...header, places, unit: unitRows, count };
   state.tableOf = state.mapsOf = null;
 }
 
@@ -321,8 +321,8 @@ function paintShuffle(state) {
     { rows, columns, prefixCount } = pack;
   const orderedRow = meanRow(state, 0),
     shuffledRow = meanRow(state, 1),
-    restored = new Float32Array(pack.patches);
-  order.forEach((patch, place) => (restored[patch] = shuffledRow[prefixCount + place]));
+    restoredRow = new Float32Array(pack.patches);
+  order.forEach((patch, place) => (restoredRow[patch] = shuffledRow[prefixCount + place]));
   const domain = { low: 0, high: exposure(orderedRow, prefixCount, pack.tokens), log: false };
   const height = Math.round((state.canvases[0].clientWidth * size[0]) / size[1]);
   const sheets = state.canvases.map((canvas) => sheetOf(canvas, height));
@@ -338,12 +338,12 @@ function paintShuffle(state) {
   paintPass(0, orderedRow, prefixCount, state.at);
   if (state.moved >= 1) {
     paintPass(1, shuffledRow, prefixCount, order.indexOf(state.at));
-    paintPass(2, restored, 0, state.at);
+    paintPass(2, restoredRow, 0, state.at);
   } else {
     paintMoved(state, sheets[1].context, w, height, state.photo.clear, eased(state.moved));
     sheets[2].context.drawImage(softOf(state.photo), 0, 0, w, height);
   }
-  writeShuffle(state, orderedRow, restored);
+  writeShuffle(state, orderedRow, restoredRow);
 }
 
 function preparePhotos(state, width, height) {
@@ -379,10 +379,10 @@ function paintMoved(state, context, w, h, picture, t) {
   });
 }
 
-function writeShuffle(state, orderedRow, restored) {
+function writeShuffle(state, orderedRow, restoredRow) {
   const { pack } = state;
   let difference = 0;
-  for (let i = 0; i < pack.patches; i++) difference += Math.abs(orderedRow[pack.prefixCount + i] - restored[i]) / 2;
+  for (let i = 0; i < pack.patches; i++) difference += Math.abs(orderedRow[pack.prefixCount + i] - restoredRow[i]) / 2;
   const place = patchText(state.at, pack.columns);
   const verdict =
     difference < 0.001

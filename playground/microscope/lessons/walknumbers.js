@@ -129,17 +129,17 @@ function timesTransposed(a, b, width) {
 
 // LayerNorm with its initial gain and shift, 1 and 0
 function normalised(x, width) {
-  const normal = new Float32Array(x.length);
+  const normalRows = new Float32Array(x.length);
   for (let start = 0; start < x.length; start += width) {
     const row = x.subarray(start, start + width);
     const mean = row.reduce((sum, number) => sum + number, 0) / width;
     const variance = row.reduce((sum, number) => sum + (number - mean) ** 2, 0) / width;
-    normal.set(
+    normalRows.set(
       row.map((number) => (number - mean) / Math.sqrt(variance + EPS)),
       start,
     );
   }
-  return normal;
+  return normalRows;
 }
 
 function softmax(scores) {
@@ -194,7 +194,9 @@ function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
 // percentile, because one outlier would make all other numbers pale.
 function rangeOf(tensors, areWeights) {
   const sizes = Float32Array.from(tensors.flatMap((values) => [...values]));
-  const [low, high] = [Math.min, Math.max].map((extreme) => sizes.reduce((former, number) => extreme(former, number)));
+  const [low, high] = [Math.min, Math.max].map((extreme) =>
+    sizes.reduce((extremeSoFar, number) => extreme(extremeSoFar, number)),
+  );
   const sorted = sizes.map(Math.abs).sort();
   return { low, high, end: (areWeights ? high : sorted[Math.floor(0.99 * (sorted.length - 1))]) || 1 };
 }

@@ -103,8 +103,8 @@ const FIGURES = {
   reach(box, { most: largest, words }, { pack, patch }, { over: drawMarks, guessed: isGuessed }) {
     const line = elementIn(box, "p", "story-touch");
     // the marks over the picture show the same number
-    const [max, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1];
-    const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
+    const [mostLayers, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1];
+    const dial = dialIn(line, { min: 1, max: mostLayers, step: 1, value }, words.layers);
     const output = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
     const showConvolutionReach = () => {
@@ -181,7 +181,7 @@ const FIGURES = {
       const button = buttonIn(line, words[name]);
       button.setAttribute("aria-pressed", String(name === "square"));
       button.addEventListener("click", () => {
-        for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
+        for (const item of buttons) item.setAttribute("aria-pressed", String(item === button));
         choose({ query: queries[name] });
       });
       return button;
@@ -203,8 +203,8 @@ function buttonIn(box, words) {
 
 // ---- parts of the figures
 // One bar for each number, upwards if positive, downwards if negative. `largest` is the value of a full bar.
-function stripIn(box, name, values, largest, colour, ratio) {
-  elementIn(box, "b", `story-${name}`).textContent = name;
+function stripIn(box, label, values, largest, colour, ratio) {
+  elementIn(box, "b", `story-${label}`).textContent = label;
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP_HEIGHT, ratio);
   const context = canvas.getContext("2d");
   const [barWidth, centreY] = [canvas.width / values.length, canvas.height / 2];
@@ -288,8 +288,8 @@ export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGues
     for (const [name, value] of Object.entries(area)) everybody.setAttribute(name, String(value));
   } else if (marks.rings && (isGuessed || marks.still)) {
     for (let ring = 1; ring <= marks.rings; ring++) {
-      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
-      if (!marks.still) square.style.animationDelay = `${ring * RING_EVERY}ms`;
+      const ringElement = frameOf(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
+      if (!marks.still) ringElement.style.animationDelay = `${ring * RING_EVERY}ms`;
     }
   } else if (marks.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
   frameOf(svg, x, y, 1, "asks");
