@@ -211,7 +211,7 @@ function followThePage(lens) {
   });
   observer.observe(root);
   observer.observe(refs.stage);
-  // Late content above the lens, such as the toolbar's second line, moves the lens without an event.
+  // Late content above the lens, such as the toolbar's second line, moves the lens without an event: hence a timer.
   let lastMeasurement = "";
   const fitCheckTimer = setInterval(() => {
     const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;

@@ -168,7 +168,8 @@ export function leavePresenting(lens) {
   refresh(lens);
 }
 
-// The sheet "Share" gives the present view as a picture; in the face See, a loop or an interactive page, too.
+// The sheet "Share" offers the present view as a picture. In the face See, the sheet also offers a loop and an
+// interactive page.
 
 const PICTURE_SCALE = 2;
 // make() shows a preview of the format. It returns a promise of the file as a blob, or of null if that failed or is no

@@ -134,7 +134,7 @@ const noFrame = () =>
     picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null },
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
-    kernel: new Float32Array(0), //         k × k weights
+    kernel: new Float32Array(0), //         the weights of the k × k kernel
     kernelSorted: null, //                  the kernel's weights, largest first
     kernelKey: "", //                       key of the drawn kernel; "": draw it again
     bar: null, //                           the colour bar's domain, unit, and whether its end is open

@@ -1,7 +1,8 @@
 // Shows the cost of attention, in FLOPs and bytes, for an image and a ViT whose sizes the reader sets with dials.
-// data: {pieces: names of PIECES, in order; dials: {setting: {label, options}}; switches: the same, with options
-// [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: the table's rows, [words,
-// formula, name in FLOPS]; says: sentences with {holes}; colours}, and a value of each setting. Sends chosen settings.
+// data: {pieces: names of PIECES, in order; dials: {setting: {label, options: [value]}}; switches: {setting: {label,
+// options: [[value, words]]}}; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: the table's rows,
+// [words, formula, name in FLOPS]; says: sentences with {holes}; colours}, and a value of each setting. Sends chosen
+// settings.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
 import { markedWords } from "../drawing/listing.js";

@@ -320,7 +320,7 @@ const PLAYED = {
 // A drawing's data with `start`, the host's settings and links.
 const withStart = (data, start) => (data instanceof Uint8Array ? withHeader(data, start) : { ...data, ...start });
 
-// Mounts one of our scripts in a shadow root, as in the app, so that styles of other parts don't apply to it.
+// Mounts the script of a drawing in a shadow root, as in the app, so that styles of other parts don't apply to it.
 function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {}) {
   const { script, styles, box, look: className = "", mount: builtIn } = lesson.scripts[name];
   const shadow = place.attachShadow({ mode: "open" });

@@ -1,7 +1,8 @@
 // The position embedding: its table, the similarity of the patch under the cursor to all others, and a grid with such a
 // map for every patch.
-// data: bytes, a container. Header: id, grid, width, kind, place ("row,column" or ""). Section: places (float16,
-// patches × width). The drawing sends the setting "place".
+// data: bytes, a container. Header: id, grid: [rows, columns], width: numbers in a row of the table, kind: the kind of
+// embedding, place: the chosen patch, "row,column" or "". Section: places (float16, patches × width). The drawing sends
+// the setting "place".
 
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";

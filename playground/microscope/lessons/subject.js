@@ -50,7 +50,7 @@ export async function partOf({ own: ownMeasures, ...part }, subject) {
   return { ...part, ...(await fieldsFor(ownMeasures, part, subject)) };
 }
 
-// {field: its value for the photograph}, for each field in `own`.
+// Returns {field: value}: the photograph's values for the fields in `ownMeasures`.
 async function fieldsFor(ownMeasures, sampleFields, subject) {
   const fields = {};
   for (const [fieldName, recipe] of Object.entries(ownMeasures)) {

@@ -67,7 +67,7 @@ function uniform(seed) {
   };
 }
 
-// Normal numbers, two from each two uniform ones (Box and Muller).
+// Normally distributed numbers, in pairs from pairs of uniform numbers, by the method of Box and Muller.
 function normals(count, deviation, random) {
   const numbers = new Float32Array(count);
   for (let i = 0; i < count; i += 2) {

@@ -222,7 +222,7 @@ function stripIn(box, label, values, largest, colour, ratio) {
 
 const shareBar = (share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) });
 
-// bars: [{share, text, marked}]
+// bars: [{share, text: what stands below the bar, marked: whether the bar is highlighted}]
 function barsIn(box, bars, largest) {
   const list = elementIn(box, "ol", "story-bars");
   for (const { share, text, marked: isMarked } of bars) {

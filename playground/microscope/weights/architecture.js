@@ -237,7 +237,7 @@ export function configOfState(base, state, knownWords, configFile) {
   };
 }
 
-// The number of heads, from the width of one: the length of the queries' norm, or else `base.head`.
+// The number of heads. A head is as wide as the queries' norm is long, or else has the width `base.head`.
 const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
