@@ -81,7 +81,7 @@ export function asked(source) {
 
 // The latest request whose text begins with `beginning`.
 export function open(source, beginning) {
-  const result = source.questions.findLast((question) => question.text.startsWith(beginning));
-  if (!result) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
-  return result;
+  const request = source.questions.findLast((question) => question.text.startsWith(beginning));
+  if (!request) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
+  return request;
 }

@@ -12,10 +12,10 @@ export function writersIn(sources, properties) {
   const parts = Object.entries(sources).flatMap(([file, text]) =>
     declarations(text).map((part) => ({ file, ...part })),
   );
-  const handed = new Map(parts.map(({ name, text }) => [name, writtenParameters(text)]));
+  const writtenArguments = new Map(parts.map(({ name, text }) => [name, writtenParameters(text)]));
   const writtenByFile = new Map(Object.keys(sources).map((file) => [file, new Set()]));
   for (const { file, text } of parts)
-    for (const writtenText of writesOf(text, properties, handed)) writtenByFile.get(file).add(writtenText);
+    for (const writtenText of writesOf(text, properties, writtenArguments)) writtenByFile.get(file).add(writtenText);
   return writtenByFile;
 }
 
