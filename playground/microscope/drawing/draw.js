@@ -161,7 +161,7 @@ export function drawRead(context, w, h, photo, shown, unit) {
   const radius = (k - 1) / 2,
     cw = w / k,
     ch = h / k;
-  const left = area.left - (mark % columns) + radius, // above 0 only at the picture's edge
+  const left = area.left - (mark % columns) + radius, // 0, or more at the picture's edge
     top = area.top - Math.floor(mark / columns) + radius;
   const readColumns = area.right - area.left + 1,
     readRows = area.bottom - area.top + 1;

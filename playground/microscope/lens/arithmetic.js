@@ -301,8 +301,6 @@ function tokenOfRank(weights, start, tokens, rank) {
   return order[rank];
 }
 
-// ------------------------------------------------------------------------------------------------------- the line
-
 export function paintLine(lens) {
   const { choice, frame, page } = lens;
   const { aim } = choice,

@@ -85,7 +85,7 @@ export async function receivePicture(data, trace, signal) {
   return picture;
 }
 
-const REQUEST_DELAY = 150; // ms, because the dial may still be moving
+const REQUEST_DELAY = 150; // ms before a request: the dial may still be moving
 const RETRY_DELAY = 5000; // ms until a failed request is repeated
 
 // Requests missing data after a delay. Each new choice restarts the delay; a move of the cursor does not. If the layer

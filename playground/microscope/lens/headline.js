@@ -111,10 +111,10 @@ function partOf({ parts, there }, mark) {
 
 const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
-// Whether the patch is to the left of the curtain, where the number beside it is hidden.
+// Whether the patch lies left of the curtain, where the number beside a patch is hidden.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
-// "reg0" in the model's code is "register 0" for people.
+// The name of a special token for people, such as "register 0" for "reg0".
 const plainToken = (name) => (/^reg\d+$/.test(name) ? `register ${name.slice(3)}` : prefixName(name));
 
 function specialNames({ prefix }) {

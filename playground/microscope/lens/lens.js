@@ -196,7 +196,7 @@ export function createLens(parent, options = {}) {
 }
 
 const FIT_CHECK_INTERVAL = 400; // ms between two checks whether the lens still fits the window
-// Updates sizes and colours when the window, the fonts or the theme change.
+// Updates sizes and colours when the window, the fonts or the theme change. Returns a function that stops this.
 function followThePage(lens) {
   const { page } = lens;
   const { root, refs } = page;

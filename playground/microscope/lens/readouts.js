@@ -123,7 +123,8 @@ function labelText(choice, data, frame) {
   return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
-// The sentence shown until a person acts, as "Point at one eye: the other eye lights up, across the whole face."
+// The sentence that is shown until a person acts, such as "Point at one eye: the other eye lights up, across the whole
+// face."
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 

@@ -152,8 +152,8 @@ function edgeWords(edge) {
   return `${name} ⇢ ${heardNames.length > 3 ? `${heardNames.length} patches` : heardNames.join(", ")}`;
 }
 
-// The words for an intervention that puts a value into the pass, such as "residual@6:7,5", "head@4.1", "zero@4.1>5.3";
-// "" for a cut.
+// Describes an intervention that puts a value into the pass, such as "residual@6:7,5", "head@4.1" or "zero@4.1>5.3".
+// Returns "" for a cut.
 export function wordsOfPut(text) {
   const [, part, place, tokens, source] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
   if (!part || (SILENCED_WORDS[part] && !source)) return "";

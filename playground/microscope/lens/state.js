@@ -318,7 +318,7 @@ export function endsOf(choice, data, frame) {
   return { most: extremeAt(highestPatch), least: extremeAt(lowestPatch) };
 }
 
-// Such as "+2.8 %" or "−0.12 logits".
+// The value with its sign, such as "+2.8 %" or "−0.12 logits".
 export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
 
 // The choice "mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is

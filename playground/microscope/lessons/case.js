@@ -10,7 +10,7 @@ import { keepDrawing } from "../drawing/stage.js";
 
 const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
 const STEP = 1.1; // factor by which an arrow key changes the number of tokens
-const SMALLEST_NUMBERED = 0.04; // as a share of the largest side: a smaller square gets no number
+const SMALLEST_NUMBERED = 0.04; // share of the largest square's side; smaller squares get no number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capitalised = (text) => text[0].toUpperCase() + text.slice(1);

@@ -151,8 +151,6 @@ function showWhatOpened(state) {
 
 const partsHeldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
 
-// --------------------------------------------------------------------------------------------------- the three kinds
-
 // Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
 // types it if it is a whole number.
 function askNumber(state) {

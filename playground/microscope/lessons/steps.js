@@ -282,8 +282,6 @@ function stopWalk(walk) {
   walk.playing = 0;
 }
 
-// --------------------------------------------------------------------------------------------------------- one step
-
 const axesHtml = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
 
 const axis = (walk, name) =>

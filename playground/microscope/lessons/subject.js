@@ -416,8 +416,6 @@ async function enlargedPatch(bitmap, { rows, columns }, patch) {
   return { image: urlOf(await bytesOfCanvas(canvas)), aspect: ENLARGED_SIDE / height };
 }
 
-// ---------------------------------------------------------------------------------------------------- as files
-
 function contextWith(bitmap, width, height) {
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
   context.imageSmoothingQuality = "high";

@@ -105,7 +105,6 @@ export function createStory(lens, see, { language, way, klass }) {
     draw();
   }
 
-  // ---- the subject
   function updateBase() {
     const { main } = data;
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");

@@ -185,8 +185,6 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
   };
 }
 
-// ---------------------------------------------------------------------------------------------- facts that no file has
-
 // Completes a model with facts that a file of weights lacks. A person states these facts, or else they are assumed, by
 // the rules of playground/models/given.py and source.py. Their names are those of the arguments of `playground.load`.
 

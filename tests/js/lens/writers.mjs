@@ -43,7 +43,7 @@ function declarations(source) {
   }));
 }
 
-// ["choice", "{ view }"]: the contents of the first parentheses.
+// The parameters in the first parentheses, such as ["choice", "{ view }"].
 function parametersOf(text) {
   const head = /^(?:export )?(?:async )?(?:function\*? \w+|const \w+ = (?:async )?)\(/.exec(text);
   return head ? parametersIn(text.slice(head[0].length)) : [];
