@@ -192,26 +192,26 @@ export function otherMap(choice, data, frame) {
 }
 
 const COMPARED_MAP_MAKERS = {
-  norm: (_mine, compared) => ({ values: compared.norms, pixels: null, asked: -1 }),
-  components(features, compared) {
-    const isShared = comparable(features, compared);
+  norm: (_mine, comparedFeatures) => ({ values: comparedFeatures.norms, pixels: null, asked: -1 }),
+  components(features, comparedFeatures) {
+    const isShared = comparable(features, comparedFeatures);
     return {
-      values: compared.norms,
-      pixels: coloursOf(compared, isShared ? features : null),
+      values: comparedFeatures.norms,
+      pixels: coloursOf(comparedFeatures, isShared ? features : null),
       asked: -1,
       shared: isShared,
     };
   },
-  parts: (features, compared) =>
-    comparable(features, compared)
-      ? { values: compared.norms, pixels: null, parts: features.parts?.there, asked: -1 }
+  parts: (features, comparedFeatures) =>
+    comparable(features, comparedFeatures)
+      ? { values: comparedFeatures.norms, pixels: null, parts: features.parts?.there, asked: -1 }
       : null,
-  similarity(features, compared, { token, mark }, otherPatch) {
-    if (!comparable(features, compared)) return null;
-    const values = new Float32Array(compared.tokens);
-    if (otherPatch >= 0) similarityInto(values, compared, otherPatch, compared);
-    else similarityInto(values, compared, token, features);
-    const match = otherPatch >= 0 || mark < 0 ? null : matchOf(features, token, compared);
+  similarity(features, comparedFeatures, { token, mark }, otherPatch) {
+    if (!comparable(features, comparedFeatures)) return null;
+    const values = new Float32Array(comparedFeatures.tokens);
+    if (otherPatch >= 0) similarityInto(values, comparedFeatures, otherPatch, comparedFeatures);
+    else similarityInto(values, comparedFeatures, token, features);
+    const match = otherPatch >= 0 || mark < 0 ? null : matchOf(features, token, comparedFeatures);
     return { values, pixels: null, asked: otherPatch, match };
   },
 };

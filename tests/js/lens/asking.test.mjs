@@ -475,8 +475,8 @@ test("a rounded layer is drawn at once, told by nobody, and gives way to the who
 });
 
 test("where numbers of all layers are told none comes rounded; See asks for those with moments alone", async () => {
-  const answered = async ({ lens, source }, exact, on) => {
-    lens.choice.exact = exact;
+  const answered = async ({ lens, source }, needsExact, on) => {
+    lens.choice.exact = needsExact;
     lens.page.see = { on };
     frame(lens);
     for (let i = 0; i < 20; i++) {

@@ -63,7 +63,7 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
     const formerRequest = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
     const [layers, picture] = source.questions;
     asked(source);
-    const newer = bring(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
+    const newerRequest = bring(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
     assert.deepEqual([layers.signal.aborted, picture.signal.aborted], [true, true]);
     end(layers);
     picture.answer("bitmap");
@@ -71,7 +71,7 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
     assert.deepEqual(asked(source), ["layers owl 0", "picture owl"], "nothing more is asked for the former");
     open(source, "layers owl").answer(packOf());
     open(source, "picture owl").answer("bitmap");
-    assert.equal((await newer)[0].id, "owl");
+    assert.equal((await newerRequest)[0].id, "owl");
   }
 });
 

@@ -136,8 +136,8 @@ test("a sample stays in the view that was chosen for it; what tells is known the
   await searched(lens);
   assert.deepEqual(moves, []);
   const moment = sceneOf(lens.data).moments.find(({ layer, head }) => layer === 2 && head === 0);
-  const telling = moment.patches.filter((_, i) => moment.tells[i] > 0);
-  assert.deepEqual(tellingPatches(lens.choice, lens.data), telling.length ? telling.reverse() : null);
+  const strikingPatches = moment.patches.filter((_, i) => moment.tells[i] > 0);
+  assert.deepEqual(tellingPatches(lens.choice, lens.data), strikingPatches.length ? strikingPatches.reverse() : null);
 });
 
 test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
