@@ -6,43 +6,43 @@ import { stepOf } from "../core/light.js";
 import { shortNumber } from "../core/numbers.js";
 import { makeCanvas } from "./dom.js";
 
-const BAR_STEP = 2; // pixels
+const BAR_STEP = 2; // pixels of the bar that have one colour
 
-// A colour bar shows the picture's colours, with numbers below them; the last number is the exposure, the value of the
-// brightest colour. `ramp`: 256 CSS colours of the heat or the light; `against`: the colours of values below zero.
-// valueOnBar returns the value at t, a position from 0 to 1 along the bar.
+// The value at `t`, a position from 0 to 1 along a colour bar.
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
 // The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last number has the unit.
 export function ticksOfBar(domain) {
-  const share = domain.unit === "percent";
-  const label = (value, t) =>
-    share
+  const isShare = domain.unit === "percent";
+  const labelOf = (value, t) =>
+    isShare
       ? `${String(Number((100 * value).toPrecision(2))).replace("-", "\u2212")}${t === 1 ? "\u2009%" : ""}`
       : shortNumber(value);
   return (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
-    const exact = valueOnBar(domain, t);
-    const value = Math.abs(exact) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exact;
+    const exactValue = valueOnBar(domain, t);
+    const value = Math.abs(exactValue) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exactValue;
     const sign = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
-    return { t, words: sign + label(value, t) };
+    return { t, words: sign + labelOf(value, t) };
   });
 }
 
+// Draws the colours of a picture as a bar, with numbers below. The last number is the exposure, the value of the
+// brightest colour. `ramp`: 256 CSS colours of the heat or the light; `against`: the colours of values below zero.
 export function drawColourBar(context, w, h, ramp, domain, unit, colours, against = null) {
   context.clearRect(0, 0, w, h);
-  const bar = 9 * unit;
+  const barHeight = 9 * unit;
   for (let x = 0; x < w; x += BAR_STEP) {
     const step = stepOf(valueOnBar(domain, (x + BAR_STEP / 2) / w), domain);
     context.fillStyle = step < 0 ? against[-step] : ramp[step];
-    context.fillRect(x, 0, BAR_STEP, bar);
+    context.fillRect(x, 0, BAR_STEP, barHeight);
   }
-  if (domain.signed) hatchBar(context, w / 2, bar, unit);
+  if (domain.signed) hatchBar(context, w / 2, barHeight, unit);
   context.font = `${12 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
   context.textBaseline = "top";
   for (const { t, words } of ticksThatFit(ticksOfBar(domain), w, 6 * unit, (text) => context.measureText(text).width)) {
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
-    context.fillText(words, t * w, bar + 4 * unit);
+    context.fillText(words, t * w, barHeight + 4 * unit);
   }
 }
 
@@ -62,20 +62,24 @@ function hatchBar(context, w, h, unit) {
   context.restore();
 }
 
-// The ticks without those inner ones whose numbers would touch another number on a narrow bar.
+// The ticks that fit on a bar of width `w`. Inner ticks are left out if their numbers would touch another number.
 export function ticksThatFit(ticks, w, gap, widthOf) {
   const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the part of a label that lies left of the label's position
-  const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
-  const shown = [ticks[0], ticks.at(-1)];
+  const edgesOf = ({ t, words }) => [
+    t * w - leftShare(t) * widthOf(words),
+    t * w + (1 - leftShare(t)) * widthOf(words),
+  ];
+  const fittingTicks = [ticks[0], ticks.at(-1)];
   for (const tick of ticks.slice(1, -1)) {
-    const [left, right] = span(tick);
-    if (shown.map(span).every(([from, to]) => right + gap <= from || to + gap <= left)) shown.push(tick);
+    const [left, right] = edgesOf(tick);
+    if (fittingTicks.map(edgesOf).every(([from, to]) => right + gap <= from || to + gap <= left))
+      fittingTicks.push(tick);
   }
-  return shown;
+  return fittingTicks;
 }
 
-const CURVE_LEFT = 44, // pixels left of the rank axis, and right of it
-  CURVE_RIGHT = 2;
+const CURVE_LEFT = 44, // units at the left of the axis of ranks
+  CURVE_RIGHT = 2; // units at its right
 
 // The rank of the bar at x, from 0; −1 outside the chart.
 export function rankAt(x, w, count, unit) {
@@ -86,9 +90,9 @@ export function rankAt(x, w, count, unit) {
 }
 
 // Draws the weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large weights
-// get most of the width. A bar has the colour of its patch in the picture. The line shows the convolution's weights,
-// of which there are only a few. `lit`: the rank, from 0, of the patch under the cursor; −1: no patch.
-export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, lit = -1) {
+// get most of the width. A bar has the colour of its patch in the picture. The line shows the weights of the
+// convolution's kernel. `litRank`: the rank, from 0, of the patch under the cursor; −1: no patch.
+export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, litRank = -1) {
   context.clearRect(0, 0, w, h);
   const leftEdge = CURVE_LEFT * unit,
     bottom = h - 17 * unit,
@@ -107,23 +111,23 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.textAlign = "right";
   context.textBaseline = "middle";
   context.beginPath();
-  for (const part of [0, 0.5, 1]) {
-    const y = Math.round(yOf(part * ceiling)) + 0.5;
+  for (const fraction of [0, 0.5, 1]) {
+    const y = Math.round(yOf(fraction * ceiling)) + 0.5;
     context.moveTo(leftEdge, y);
     context.lineTo(rightEdge, y);
-    context.fillText(`${100 * part * ceiling}\u2009%`, leftEdge - 5 * unit, Math.max(y, top));
+    context.fillText(`${100 * fraction * ceiling}\u2009%`, leftEdge - 5 * unit, Math.max(y, top));
   }
   context.stroke();
 
   for (let rank = 0; rank < count; ) {
     // At the right, many ranks lie in one pixel and share a bar.
     const x = xOf(rank);
-    let next = rank + 1;
-    while (next < count && xOf(next) - x < unit) next++;
+    let nextRank = rank + 1;
+    while (nextRank < count && xOf(nextRank) - x < unit) nextRank++;
     context.fillStyle = ramp[stepOf(sorted[rank], domain)];
     const y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
-    context.fillRect(x, y, xOf(next) - x + 0.5, bottom - y);
-    rank = next;
+    context.fillRect(x, y, xOf(nextRank) - x + 0.5, bottom - y);
+    rank = nextRank;
   }
 
   // A thin line along the top of the bars, because bars of the smallest weights are a faint grey.
@@ -152,10 +156,10 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.lineWidth = 2 * unit;
   context.stroke();
 
-  if (lit >= 0) {
-    const x = xOf(lit),
-      width = Math.max(2 * unit, xOf(lit + 1) - x),
-      y = Math.min(yOf(sorted[lit]), bottom - 3 * unit);
+  if (litRank >= 0) {
+    const x = xOf(litRank),
+      width = Math.max(2 * unit, xOf(litRank + 1) - x),
+      y = Math.min(yOf(sorted[litRank]), bottom - 3 * unit);
     context.fillStyle = ROLES.key;
     context.fillRect(x, y, width, bottom - y);
     context.globalAlpha = 0.25;
@@ -183,11 +187,11 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
     const x = (i % k) * cw,
       y = Math.floor(i / k) * ch,
       value = values(i);
-    const outside = Number.isNaN(value);
-    const index = outside ? 0 : stepOf(value, domain);
-    context.fillStyle = outside ? "transparent" : ramp[index];
+    const isOutside = Number.isNaN(value);
+    const index = isOutside ? 0 : stepOf(value, domain);
+    context.fillStyle = isOutside ? "transparent" : ramp[index];
     context.fillRect(x, y, cw - unit, ch - unit);
-    if (outside) {
+    if (isOutside) {
       context.strokeStyle = colours.line;
       context.lineWidth = unit;
       context.strokeRect(x + unit / 2, y + unit / 2, cw - 2 * unit, ch - 2 * unit);
@@ -203,11 +207,14 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
 
 // A canvas with pictures side by side and a line of text below. pictures: [{draw(context, w, h, unit), title}], each of
 // `width` × `height` CSS pixels; factor: canvas pixels for a CSS pixel.
-export function composePicture(pictures, width, height, caption, bar, factor) {
-  const gap = 16, //  between the pictures, and around them
-    head = 30,
+export function composePicture(pictures, width, height, caption, drawBar, factor) {
+  const gap = 16, // pixels between the pictures, and around them
+    headHeight = 30,
     footHeight = 58;
-  const canvas = makeCanvas((pictures.length * (width + gap) + gap) * factor, (head + height + footHeight) * factor);
+  const canvas = makeCanvas(
+    (pictures.length * (width + gap) + gap) * factor,
+    (headHeight + height + footHeight) * factor,
+  );
   const context = canvas.getContext("2d");
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);
@@ -220,18 +227,18 @@ export function composePicture(pictures, width, height, caption, bar, factor) {
     const sheetContext = sheet.getContext("2d");
     sheetContext.clearRect(0, 0, w, h);
     draw(sheetContext, w, h, factor);
-    context.drawImage(sheet, x, Math.round(head * factor));
+    context.drawImage(sheet, x, Math.round(headHeight * factor));
     context.fillStyle = "#111";
     context.font = `600 ${15 * factor}px ${font}`;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    context.fillText(title, x, (head / 2) * factor, w);
+    context.fillText(title, x, (headHeight / 2) * factor, w);
   });
-  const strip = makeCanvas(Math.min(w, 320 * factor), 26 * factor);
-  bar(strip.getContext("2d"), strip.width, strip.height, factor, { soft: "#333", font });
-  context.drawImage(strip, gap * factor, (head + height + 8) * factor);
+  const barCanvas = makeCanvas(Math.min(w, 320 * factor), 26 * factor);
+  drawBar(barCanvas.getContext("2d"), barCanvas.width, barCanvas.height, factor, { soft: "#333", font });
+  context.drawImage(barCanvas, gap * factor, (headHeight + height + 8) * factor);
   context.fillStyle = "#333";
   context.font = `${12 * factor}px ${font}`;
-  context.fillText(caption, gap * factor, (head + height + 47) * factor, canvas.width - 2 * gap * factor);
+  context.fillText(caption, gap * factor, (headHeight + height + 47) * factor, canvas.width - 2 * gap * factor);
   return canvas;
 }

@@ -21,12 +21,12 @@ export function sayMath(element, text) {
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
     if (part !== "√d_k") return part;
-    const root = document.createElement("span"),
-      overline = withSubscript(document.createElement("i"), "d", "k");
-    root.className = "root";
-    Object.assign(overline.style, { fontStyle: "normal", borderTop: "1px solid" });
-    root.append("√", overline);
-    return root;
+    const rootElement = document.createElement("span"),
+      radicand = withSubscript(document.createElement("i"), "d", "k");
+    rootElement.className = "root";
+    Object.assign(radicand.style, { fontStyle: "normal", borderTop: "1px solid" });
+    rootElement.append("√", radicand);
+    return rootElement;
   });
   element.replaceChildren(...parts);
 }
@@ -54,17 +54,15 @@ export function oneStop(box, itemsOf) {
   for (const [i, item] of itemsOf().entries()) item.tabIndex = i ? -1 : 0;
   box.addEventListener("keydown", (event) => {
     const items = itemsOf();
-    const from = items.indexOf(event.target);
-    const to = items[from + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
-    if (from < 0 || !to || to === items[from]) return;
+    const fromIndex = items.indexOf(event.target);
+    const nextItem = items[fromIndex + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
+    if (fromIndex < 0 || !nextItem || nextItem === items[fromIndex]) return;
     event.preventDefault();
     event.stopPropagation();
-    for (const item of items) item.tabIndex = item === to ? 0 : -1;
-    to.focus();
+    for (const item of items) item.tabIndex = item === nextItem ? 0 : -1;
+    nextItem.focus();
   });
 }
-
-// Functions for canvases: make one, fit one to the screen, fill one with a pixel for each patch.
 
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
@@ -165,10 +163,10 @@ export function explainWords(root, signal) {
     card.hidden = false;
     const [anchorBox, size] = [element.getBoundingClientRect(), card.getBoundingClientRect()];
     const left = Math.max(CARD_GAP, Math.min(anchorBox.left, innerWidth - size.width - CARD_GAP));
-    const above = anchorBox.top - size.height - CARD_GAP;
+    const topAbove = anchorBox.top - size.height - CARD_GAP;
     Object.assign(card.style, {
       left: `${left}px`,
-      top: `${above < CARD_GAP ? anchorBox.bottom + CARD_GAP : above}px`,
+      top: `${topAbove < CARD_GAP ? anchorBox.bottom + CARD_GAP : topAbove}px`,
     });
   }
 

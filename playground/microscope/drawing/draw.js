@@ -25,7 +25,7 @@ function drawGrid(context, w, h, rows, columns, unit) {
 }
 
 // Outlines a cell and writes the cell's weight beside it, where there is room and the marked patch stays visible.
-function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour, low } }, unit) {
+function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour, low: isLow } }, unit) {
   const cw = w / columns,
     ch = h / rows;
   const x = (patch % columns) * cw,
@@ -36,7 +36,7 @@ function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colou
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,
     height = 19 * unit;
-  const top = Math.min(h - height, Math.max(0, y + ch / 2 - (low ? 0 : height / 2)));
+  const top = Math.min(h - height, Math.max(0, y + ch / 2 - (isLow ? 0 : height / 2)));
   const [leftOfMark, rightOfMark] = [x - width - unit, x + cw + unit];
   const [markX, markY] = [(mark % columns) * cw, Math.floor(mark / columns) * ch];
   const meetsMark =
@@ -58,7 +58,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // when the light is drawn, the picture may be dark there
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // a pale outline, because the picture may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
@@ -111,7 +111,7 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
     ch = h / rows;
   const row = Math.floor(shown.mark / columns),
     column = shown.mark % columns;
-  const light = (layers, opacity) => {
+  const lightArea = (layers, opacity) => {
     const area = neighbourhood(rows, columns, row, column, k, layers);
     const x = area.left * cw,
       y = area.top * ch,
@@ -124,17 +124,17 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
     context.globalAlpha = 1;
     return { x, y, width, height };
   };
-  const frame = (area, inset, outer, inner) => {
+  const frameArea = (area, inset, outerWidth, innerWidth) => {
     const rect = [area.x + inset, area.y + inset, area.width - 2 * inset, area.height - 2 * inset];
     context.strokeStyle = "rgb(0 0 0 / 0.5)";
-    context.lineWidth = outer;
+    context.lineWidth = outerWidth;
     context.strokeRect(...rect);
     context.strokeStyle = ROLES.convolution;
-    context.lineWidth = inner;
+    context.lineWidth = innerWidth;
     context.strokeRect(...rect);
   };
-  if (depth > 1) frame(light(depth, 0.55), unit, 2.5 * unit, 1.5 * unit);
-  const readArea = light(1, 1);
+  if (depth > 1) frameArea(lightArea(depth, 0.55), unit, 2.5 * unit, 1.5 * unit);
+  const readArea = lightArea(1, 1);
   if (shown.grid) drawGrid(context, w, h, rows, columns, unit);
   context.strokeStyle = ROLES.convolution;
   context.lineWidth = unit;
@@ -148,7 +148,7 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
     context.lineTo(readArea.x + readArea.width, y);
   }
   context.stroke();
-  frame(readArea, 0, 5 * unit, 3 * unit);
+  frameArea(readArea, 0, 5 * unit, 3 * unit);
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
 }
 
@@ -161,7 +161,7 @@ export function drawRead(context, w, h, photo, shown, unit) {
   const radius = (k - 1) / 2,
     cw = w / k,
     ch = h / k;
-  const left = area.left - (mark % columns) + radius, // above 0 only at the picture's edge
+  const left = area.left - (mark % columns) + radius, // 0, or more at the picture's edge
     top = area.top - Math.floor(mark / columns) + radius;
   const readColumns = area.right - area.left + 1,
     readRows = area.bottom - area.top + 1;

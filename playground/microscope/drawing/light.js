@@ -154,11 +154,11 @@ function heatCell(print, step, x0, x1, y0, y1) {
 function negativeCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
   const table = blendTable(true);
   const { tones, beneath, width, height } = photo;
-  const inLine = hatching(height / rows);
+  const isInLine = hatching(height / rows);
   const [fullStep, faintStep] = [step, hatchedStep(step)];
   for (let y = y0; y < y1; y++) {
     for (let x = x0, p = y * width + x0; x < x1; x++, p++) {
-      const cellStep = inLine(x, y) ? faintStep : fullStep;
+      const cellStep = isInLine(x, y) ? faintStep : fullStep;
       pixels[p] = blend(beneath[p], 256 - OPACITIES[cellStep], table, cellStep * TONES + tones[p]);
     }
   }
@@ -193,23 +193,23 @@ function printSmoothHeat(print, values, offset, domain) {
   const { rows, columns, pixels } = print;
   const { width, height, tones, beneath } = print.photo;
   const warmTable = blendTable(),
-    inLine = domain.signed ? hatching(height / rows) : null;
-  const clamped = (n, count) => Math.min(count - 1, Math.max(0, n));
+    isInLine = domain.signed ? hatching(height / rows) : null;
+  const clamp = (n, count) => Math.min(count - 1, Math.max(0, n));
   for (let y = 0, p = 0; y < height; y++) {
     const v = ((y + 0.5) / height) * rows - 0.5,
       rowFraction = v - Math.floor(v);
-    const above = offset + clamped(Math.floor(v), rows) * columns,
-      below = offset + clamped(Math.floor(v) + 1, rows) * columns;
+    const upperRow = offset + clamp(Math.floor(v), rows) * columns,
+      lowerRow = offset + clamp(Math.floor(v) + 1, rows) * columns;
     for (let x = 0; x < width; x++, p++) {
       const u = ((x + 0.5) / width) * columns - 0.5,
         columnFraction = u - Math.floor(u);
-      const left = clamped(Math.floor(u), columns),
-        right = clamped(Math.floor(u) + 1, columns);
-      const upper = values[above + left] * (1 - columnFraction) + values[above + right] * columnFraction;
-      const lower = values[below + left] * (1 - columnFraction) + values[below + right] * columnFraction;
-      const signed = stepOf(upper * (1 - rowFraction) + lower * rowFraction, domain);
-      const table = signed < 0 ? blendTable(true) : warmTable;
-      const step = signed < 0 && inLine(x, y) ? hatchedStep(-signed) : Math.abs(signed);
+      const left = clamp(Math.floor(u), columns),
+        right = clamp(Math.floor(u) + 1, columns);
+      const upper = values[upperRow + left] * (1 - columnFraction) + values[upperRow + right] * columnFraction;
+      const lower = values[lowerRow + left] * (1 - columnFraction) + values[lowerRow + right] * columnFraction;
+      const signedStep = stepOf(upper * (1 - rowFraction) + lower * rowFraction, domain);
+      const table = signedStep < 0 ? blendTable(true) : warmTable;
+      const step = signedStep < 0 && isInLine(x, y) ? hatchedStep(-signedStep) : Math.abs(signedStep);
       pixels[p] = blend(beneath[p], 256 - OPACITIES[step], table, step * TONES + tones[p]);
     }
   }
@@ -232,11 +232,11 @@ export function printLight(print, values, offset, rows, columns, domain, unit) {
     mask.pixels[cell] = litOf(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // the opacity byte
   }
   mask.context.putImageData(mask.data, 0, 0);
-  const light = sheet.getContext("2d");
-  light.globalCompositeOperation = "copy";
-  light.drawImage(photo.clear, 0, 0);
-  light.globalCompositeOperation = "destination-in";
-  light.drawImage(mask.canvas, 0, 0, width, height); // enlarges the mask smoothly
+  const sheetContext = sheet.getContext("2d");
+  sheetContext.globalCompositeOperation = "copy";
+  sheetContext.drawImage(photo.clear, 0, 0);
+  sheetContext.globalCompositeOperation = "destination-in";
+  sheetContext.drawImage(mask.canvas, 0, 0, width, height); // enlarges the mask smoothly
   context.drawImage(dimOf(photo), 0, 0);
   context.drawImage(sheet, 0, 0);
   const paths = contours(chosen, rows, columns);
@@ -259,9 +259,9 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
     const count = path.length;
     context.moveTo(((path[count - 1] + path[1]) * cw) / 2, ((path[count - 2] + path[0]) * ch) / 2);
     for (let i = 0; i < count; i += 2) {
-      const next = i + 2 < count ? i + 2 : 0;
+      const nextIndex = i + 2 < count ? i + 2 : 0;
       const [y, x] = [path[i] * ch, path[i + 1] * cw];
-      context.quadraticCurveTo(x, y, (x + path[next + 1] * cw) / 2, (y + path[next] * ch) / 2);
+      context.quadraticCurveTo(x, y, (x + path[nextIndex + 1] * cw) / 2, (y + path[nextIndex] * ch) / 2);
     }
     context.closePath();
   }
@@ -289,15 +289,15 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
 export function barColours(draw = "heat") {
   const table = blendTable(draw === "against");
   const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),
-    [base] = fadedPixels([MIDDLE, MIDDLE, MIDDLE, 0], BENEATH, KEPT);
+    [basePixel] = fadedPixels([MIDDLE, MIDDLE, MIDDLE, 0], BENEATH, KEPT);
   return Array.from({ length: STEPS }, (_, step) => {
     if (draw === "light") return `rgb(${litGold(litOf(step, false) / 255).join(" ")})`;
-    const pixel = blend(base, 256 - OPACITIES[step], table, step * TONES + tone);
+    const pixel = blend(basePixel, 256 - OPACITIES[step], table, step * TONES + tone);
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
   });
 }
 
-function litGold(lit) {
-  const [dim] = fadedPixels([...LIT_GOLD, 0], DIM, DRAINED);
-  return LIT_GOLD.map((c, i) => Math.round(((dim >> (8 * i)) & 255) * (1 - lit) + c * lit));
+function litGold(litShare) {
+  const [dimPixel] = fadedPixels([...LIT_GOLD, 0], DIM, DRAINED);
+  return LIT_GOLD.map((c, i) => Math.round(((dimPixel >> (8 * i)) & 255) * (1 - litShare) + c * litShare));
 }

@@ -8,13 +8,13 @@ const ROLE_OF = { Q: "query", K: "key", V: "value" };
 
 export function formulaHtml(text) {
   return escaped(text)
-    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, script, inner) =>
-      way === "_" ? `<sub>${inner ?? script}</sub>` : `<sup>${inner ?? script}</sup>`,
+    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, script, bracedText) =>
+      way === "_" ? `<sub>${bracedText ?? script}</sub>` : `<sup>${bracedText ?? script}</sup>`,
     )
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 
-// A line of code as HTML; `mark` is a part of it to highlight.
+// A line of code as HTML. `mark`: the part of the line to highlight, or "".
 export function codeHtml(text, mark = "") {
   const start = mark ? text.indexOf(mark) : -1;
   if (start < 0) return coloured(text);
@@ -22,10 +22,10 @@ export function codeHtml(text, mark = "") {
 }
 
 function coloured(text) {
-  const comment = text.search(/(^|\s)#\s/);
-  const code = comment < 0 ? text : text.slice(0, comment);
+  const commentStart = text.search(/(^|\s)#\s/);
+  const code = commentStart < 0 ? text : text.slice(0, commentStart);
   const words = escaped(code).replace(KEYWORDS, "<i>$1</i>");
-  return comment < 0 ? words : `${words}<span class="comment">${escaped(text.slice(comment))}</span>`;
+  return commentStart < 0 ? words : `${words}<span class="comment">${escaped(text.slice(commentStart))}</span>`;
 }
 
 // For each line, whether it is part of a docstring, quotes included.
@@ -33,9 +33,9 @@ export function docstrings(lines) {
   let insideDocstring = false;
   return lines.map((line) => {
     const quotes = (line.match(/"""/g) ?? []).length;
-    const belongs = insideDocstring || (quotes > 0 && line.trim().startsWith('"""'));
+    const isDocstring = insideDocstring || (quotes > 0 && line.trim().startsWith('"""'));
     if (quotes % 2) insideDocstring = !insideDocstring;
-    return belongs;
+    return isDocstring;
   });
 }
 
@@ -72,11 +72,11 @@ const emphasised = (text) =>
 // Writes a_b in the text of an SVG as a letter with a subscript. dy lowers all following letters, too, so an opposite
 // dy ends the subscript.
 export const lowered = (text) =>
-  text.replace(/(√?)(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, (_, root, letter, low) => {
-    const bar = root && ' text-decoration="overline"';
+  text.replace(/(√?)(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, (_, root, letter, subscript) => {
+    const overline = root && ' text-decoration="overline"';
     return (
-      `${root}<tspan font-style="italic"${bar}>${letter}</tspan>` +
-      `<tspan dy="3" font-size="75%">${low}</tspan><tspan dy="-3">\u200b</tspan>`
+      `${root}<tspan font-style="italic"${overline}>${letter}</tspan>` +
+      `<tspan dy="3" font-size="75%">${subscript}</tspan><tspan dy="-3">\u200b</tspan>`
     );
   });
 

@@ -68,13 +68,13 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
     context.fillText("−∞", x + cell / 2, y + cell / 2);
     return;
   }
-  const weight = matrix.reach === null;
-  context.fillStyle = weight ? magmaCss(value) : signedCss(value / matrix.reach, theme.dark);
+  const isWeight = matrix.reach === null;
+  context.fillStyle = isWeight ? magmaCss(value) : signedCss(value / matrix.reach, theme.dark);
   context.fillRect(x, y, cell - 1, cell - 1);
   if (cell < 20) return;
-  context.fillStyle = weight ? inkOn(magmaOf(value)) : inkOn(signedColour(value / matrix.reach, theme.dark));
-  context.globalAlpha = weight && value > 0 && value < 0.01 ? 0.55 : 1;
-  context.fillText(weight ? percentText(value) : value.toFixed(1).replace("-", "−"), x + cell / 2, y + cell / 2);
+  context.fillStyle = isWeight ? inkOn(magmaOf(value)) : inkOn(signedColour(value / matrix.reach, theme.dark));
+  context.globalAlpha = isWeight && value > 0 && value < 0.01 ? 0.55 : 1;
+  context.fillText(isWeight ? percentText(value) : value.toFixed(1).replace("-", "−"), x + cell / 2, y + cell / 2);
   context.globalAlpha = 1;
 }
 
@@ -87,9 +87,9 @@ export function hatch(context, x, y, w, h, colour) {
   context.rect(x, y, w, h);
   context.clip();
   context.beginPath();
-  for (let at = -h; at < w; at += 7) {
-    context.moveTo(x + at, y + h);
-    context.lineTo(x + at + h, y);
+  for (let offset = -h; offset < w; offset += 7) {
+    context.moveTo(x + offset, y + h);
+    context.lineTo(x + offset + h, y);
   }
   context.strokeStyle = colour;
   context.lineWidth = 1.5;
@@ -120,10 +120,10 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
     ...Array.from({ length: heads }, (_, head) => textElement("div", "over", head === 0 ? "head 0" : head)),
   );
   for (let layer = 0; layer < layers; layer++) {
-    const side = textElement(onLayer ? "button" : "div", "side", layer);
-    if (onLayer) side.addEventListener("click", () => onLayer(layer));
-    sides.push(side);
-    grid.append(side);
+    const layerLabel = textElement(onLayer ? "button" : "div", "side", layer);
+    if (onLayer) layerLabel.addEventListener("click", () => onLayer(layer));
+    sides.push(layerLabel);
+    grid.append(layerLabel);
     for (let head = 0; head < heads; head++) {
       const cell = textElement(tag, "cell", "");
       Object.assign(cell, { tabIndex: cells.length ? -1 : 0 });

@@ -32,12 +32,12 @@ function openStage(parentElement, create) {
     tellNow: null, //       sends pending reports before closing
   });
   const sentValues = new Map();
-  const pending = {}; // settings to report next
+  const pendingSettings = {}; // settings to report next
   let reportTimer = 0;
   const sendReports = () => {
-    if (!Object.keys(pending).length) return;
-    stage.setStateValue("settings", { ...pending });
-    for (const key of Object.keys(pending)) delete pending[key];
+    if (!Object.keys(pendingSettings).length) return;
+    stage.setStateValue("settings", { ...pendingSettings });
+    for (const key of Object.keys(pendingSettings)) delete pendingSettings[key];
   };
   const paint = () => {
     stage.frame = 0;
@@ -49,12 +49,12 @@ function openStage(parentElement, create) {
     redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
     tell: (key, value) => {
       sentValues.set(key, value);
-      pending[key] = value;
+      pendingSettings[key] = value;
       clearTimeout(reportTimer);
       reportTimer = setTimeout(sendReports, REPORT_DELAY);
     },
-    // Whether the drawing should take the page's value of a setting. It should not while a newer value, which the
-    // drawing has sent, is not confirmed by the page.
+    // Whether the drawing should take the page's value of a setting: not until the page has confirmed a newer value
+    // that the drawing has sent.
     heeds: (key, value) => {
       if (!sentValues.has(key)) return true;
       if (sentValues.get(key) === value) sentValues.delete(key);
@@ -84,16 +84,16 @@ function move(stage, duration, step) {
     step(1);
     return () => {};
   }
-  let stopped = false;
+  let isStopped = false;
   const start = performance.now();
   const drawFrame = (time) => {
-    if (stopped || !stage.alive) return;
+    if (isStopped || !stage.alive) return;
     const t = Math.min(1, Math.max(0, (time - start) / duration));
     step(t);
     if (t < 1) requestAnimationFrame(drawFrame);
   };
   requestAnimationFrame(drawFrame);
-  return () => (stopped = true);
+  return () => (isStopped = true);
 }
 
 export const eased = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);

@@ -11,9 +11,7 @@ import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, scaleText, wordsInFace } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The chosen pair of a query and a key. One of the two is under the cursor.
-
-// The pair of the asking token and the token under the cursor; null if the cursor is on no token or the layer has not
+// The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
 // arrived.
 export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
@@ -39,8 +37,10 @@ export function chosenPair(choice, frame) {
     { shown } = frame;
   if (shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const start = view.head * shown.pack.tokens;
-  const largest = largestIndex(shown.answers.weights, start, start + shown.pack.tokens) - start;
-  return view.direction === "row" ? { query: shown.token, key: largest } : { query: largest, key: shown.token };
+  const largestToken = largestIndex(shown.answers.weights, start, start + shown.pack.tokens) - start;
+  return view.direction === "row"
+    ? { query: shown.token, key: largestToken }
+    : { query: largestToken, key: shown.token };
 }
 
 // The rank of the patch under the cursor among the row's weights, from 0; −1: none.
@@ -60,8 +60,8 @@ const SUMS = `
   <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
-const LEAST_WIDTH = 26; // em of the panel
-const NAMES_WIDTH = 40; // pixels at a canvas's left for the names of the strips, in 14-pixel type
+const LEAST_WIDTH = 26; // em: the least width of the panel
+const NAMES_WIDTH = 40; // units at the canvas's left for the strips' names; a unit is a pixel if the type has 14 pixels
 
 export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
@@ -129,14 +129,14 @@ export function paintSums(choice, frame, page) {
   writeSteps(sums.steps, stepsOf(page, pair, pack, scale));
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
-  const place = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
-  drawStrips(sums.canvas, pair, place, unit, colours);
-  const number = (x) => x.toFixed(2).replace("-", "−");
-  const position = { place: place + 1, count: pack.dim };
-  const opening = wordsInFace(page, "sumsNumber", `number ${position.place} of ${position.count}`, position);
+  const index = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
+  drawStrips(sums.canvas, pair, index, unit, colours);
+  const numberText = (x) => x.toFixed(2).replace("-", "−");
+  const placeValues = { place: index + 1, count: pack.dim };
+  const opening = wordsInFace(page, "sumsNumber", `number ${placeValues.place} of ${placeValues.count}`, placeValues);
   setText(
     sums.product,
-    `${opening}: ${number(pair.q[place])} × ${number(pair.k[place])} = ${number(pair.products[place])}`,
+    `${opening}: ${numberText(pair.q[index])} × ${numberText(pair.k[index])} = ${numberText(pair.products[index])}`,
   );
 }
 
@@ -149,42 +149,42 @@ function largestPlace(products) {
 // Places the panel over the second picture, whose place differs between layouts.
 function placeSums({ sums, root, refs }) {
   const box = refs.two.getBoundingClientRect(),
-    outer = root.getBoundingClientRect();
+    rootBox = root.getBoundingClientRect();
   if (!box.width || root.dataset.size === "narrow") return sums.panel.removeAttribute("style");
   const { style } = sums.panel;
   const width = Math.round(Math.max(box.width, LEAST_WIDTH * parseFloat(getComputedStyle(root).fontSize)));
-  style.left = `${Math.round(box.right - outer.left) - width}px`;
-  style.top = `${Math.round(box.top - outer.top)}px`;
+  style.left = `${Math.round(box.right - rootBox.left) - width}px`;
+  style.top = `${Math.round(box.top - rootBox.top)}px`;
   style.width = `${width}px`;
   style.minHeight = `${Math.round(box.height)}px`;
 }
 
 // Draws three strips of d_k bars: q, k and q × k. Each strip has its own scale; the number at its left is its largest
 // value.
-function drawStrips(canvas, { q, k, products }, place, unit, colours) {
+function drawStrips(canvas, { q, k, products }, index, unit, colours) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
   const leftEdge = NAMES_WIDTH * unit,
-    step = (width - leftEdge) / q.length,
-    strip = height / 3;
+    barStep = (width - leftEdge) / q.length,
+    stripHeight = height / 3;
   context.fillStyle = colours.line;
-  context.fillRect(leftEdge + place * step, 0, step, height);
+  context.fillRect(leftEdge + index * barStep, 0, barStep, height);
   for (const [row, [name, values, colour]] of [
     ["q", q, ROLES.query],
     ["k", k, ROLES.key],
     ["q × k", products, colours.ink],
   ].entries()) {
-    const centre = (row + 0.5) * strip,
-      halfHeight = 0.44 * strip;
+    const centre = (row + 0.5) * stripHeight,
+      halfHeight = 0.44 * stripHeight;
     const maximum = values.reduce((largest, x) => Math.max(largest, Math.abs(x)), 1e-9);
     context.fillStyle = colour;
     for (let x = 0; x < values.length; x++) {
       const barHeight = (values[x] / maximum) * halfHeight;
       context.fillRect(
-        leftEdge + x * step,
+        leftEdge + x * barStep,
         Math.min(centre, centre - barHeight),
-        Math.max(1, step - unit),
+        Math.max(1, barStep - unit),
         Math.abs(barHeight),
       );
     }
@@ -201,13 +201,13 @@ function drawStrips(canvas, { q, k, products }, place, unit, colours) {
 
 // The steps of the computation, in words.
 function stepsOf(page, pair, pack, scale) {
-  const number = (x) => x.toFixed(2).replace("-", "−");
-  const [dim, product, largest] = [pack.dim, productText(pack, scale), number(pair.largest)];
+  const numberText = (x) => x.toFixed(2).replace("-", "−");
+  const [dim, product, largest] = [pack.dim, productText(pack, scale), numberText(pair.largest)];
   const [count, total] = [grouped(pair.of), pair.total.toPrecision(4)];
   const power = `e^(score − ${largest}), the row's largest taken off`;
   return [
-    [wordsInFace(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), number(pair.dot)],
-    [wordsInFace(page, "sumsScore", `the score ${product}`, { product }), number(pair.score)],
+    [wordsInFace(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), numberText(pair.dot)],
+    [wordsInFace(page, "sumsScore", `the score ${product}`, { product }), numberText(pair.score)],
     [wordsInFace(page, "sumsPower", power, { largest }), pair.exponential.toPrecision(3)],
     [
       wordsInFace(page, "sumsTotal", `of the sum of all ${count} of these, ${total}`, { count, total }),
@@ -244,30 +244,31 @@ function pairWords(view, value) {
 
 export function bindLine(lens) {
   const { choice, page } = lens;
-  const box = document.createElement("div");
-  box.className = "lockline";
-  box.innerHTML = LINE;
-  box.hidden = true;
-  page.refs.pictureBox.append(box);
-  const label = box.querySelector("button");
+  const lineBox = document.createElement("div");
+  lineBox.className = "lockline";
+  lineBox.innerHTML = LINE;
+  lineBox.hidden = true;
+  page.refs.pictureBox.append(lineBox);
+  const label = lineBox.querySelector("button");
   page.line = {
-    box,
+    box: lineBox,
     label,
-    drawing: box.querySelector("svg"),
-    lines: [...box.querySelectorAll("line")],
-    cell: box.querySelector("rect"),
+    drawing: lineBox.querySelector("svg"),
+    lines: [...lineBox.querySelectorAll("line")],
+    cell: lineBox.querySelector("rect"),
     given: label.querySelector("b"),
     more: label.querySelector("span"),
-    resting: 0, // the timer of LABEL_REST
+    resting: 0, // the timer that runs for LABEL_REST
   };
   label.addEventListener("click", () => openSums(choice, lens.frame, page));
   label.addEventListener("pointerleave", (event) => {
-    if (event.relatedTarget !== page.refs.picture && !box.contains(event.relatedTarget)) dropAim(choice, page);
+    if (event.relatedTarget !== page.refs.picture && !lineBox.contains(event.relatedTarget)) dropAim(choice, page);
   });
   bindCurve(lens);
 }
 
-// Whether the line keeps its pair: while the cursor is on its label, or while the computation is open.
+// Whether the line stays when the cursor leaves the picture: the cursor is on the line's label, or the arithmetic is
+// open.
 export const holdsLine = (choice, page, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 
@@ -299,8 +300,6 @@ function tokenOfRank(weights, start, tokens, rank) {
   const order = Array.from({ length: tokens }, (_, j) => j).sort((a, b) => weights[start + b] - weights[start + a]);
   return order[rank];
 }
-
-// ------------------------------------------------------------------------------------------------------- the line
 
 export function paintLine(lens) {
   const { choice, frame, page } = lens;
@@ -354,12 +353,12 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
   line.label.disabled = isMap(view.what) || isMeanRow;
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
-    const rank =
+    const rankText =
       overlay && !explainsLabel(view)
         ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}`
         : "";
     setText(line.given, overlay ? pairWords(view, value) : "");
-    setText(line.more, rank);
+    setText(line.more, rankText);
     return;
   }
   const aimName = aim === shown.token ? "itself" : aim < pack.prefixCount ? prefixName(pack.prefix[aim]) : "this patch";

@@ -12,13 +12,14 @@ import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
 import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
 
-// The cache of pictures and of traces with the layers received so far. Evicts the entries that were shown longest ago.
+// The cache of pictures and traces. A trace holds the layers received so far. Entries that were shown longest ago are
+// evicted.
 
-// Bounds of the cache. A source may set a smaller bound of bytes (`keeps`, see lens.js).
+// The bounds of the cache. A source may set others: `keeps` and `keepsPictures`, see lens.js.
 const KEPT_BYTES = 150e6; // bytes of received packs; decoded packs take twice as much
 const KEPT_PICTURES = 12;
 
-// A trace's entry, created with its first layers; later layers are merged into it.
+// Returns the entry of a trace. The first layers create the entry, later layers are merged into it.
 export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
@@ -48,7 +49,8 @@ function replaceRounded({ drawn, pack }, layers) {
   }
 }
 
-// Deletes the entries that were shown longest ago, above the bound of bytes; the entries of `shown` stay.
+// Deletes the entries shown longest ago until all fit into the bound of bytes, and former frames of the shown video.
+// The entries in `shown` stay.
 export function dropOld(data, shown) {
   const { film } = shown[0].trace.picture;
   if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
@@ -56,21 +58,22 @@ export function dropOld(data, shown) {
     data.packs.delete(entry.id);
     data.packs.set(entry.id, entry);
   }
-  let bytes = [...data.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
+  let totalBytes = [...data.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
   for (const [id, entry] of data.packs) {
-    if (bytes <= (data.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
+    if (totalBytes <= (data.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
     data.packs.delete(id);
-    bytes -= entry.size;
+    totalBytes -= entry.size;
   }
 }
 
-// Decodes a picture once: {id, title, credit, start, bitmap}. Rejects if it could not be read.
+// Returns a promise of the picture, {id, title, credit, start, bitmap}, which is decoded only once. Rejects if the
+// picture can't be read.
 export async function receivePicture(data, trace, signal) {
   const { id } = trace.picture;
   let picture = data.pictures.get(id);
   if (!picture) {
     const bitmap = await data.host.source.picture(trace, { signal });
-    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // another call may have stored it
+    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // another call may have stored one
   }
   data.pictures.delete(id);
   data.pictures.set(id, picture);
@@ -82,20 +85,20 @@ export async function receivePicture(data, trace, signal) {
   return picture;
 }
 
-const REQUEST_DELAY = 150; // ms of delay, because the dial may still be moving
+const REQUEST_DELAY = 150; // ms before a request: the dial may still be moving
 const RETRY_DELAY = 5000; // ms until a failed request is repeated
 
-// Requests missing data after a delay. Each new choice restarts the delay; a move of the cursor does not. A missing
-// layer that is shown is requested at once.
+// Requests missing data after a delay. Each new choice restarts the delay; a move of the cursor does not. If the layer
+// on view is missing, the request is sent at once.
 export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
   if (onlyPointed && page.asking) return;
   clearTimeout(page.asking);
-  const wait = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REQUEST_DELAY : 0;
+  const delay = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REQUEST_DELAY : 0;
   page.asking = setTimeout(() => {
     page.asking = 0;
     if (page.alive) askNow(lens);
-  }, wait);
+  }, delay);
 }
 
 function askNow(lens) {
@@ -115,7 +118,7 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
   data.host.allHere?.();
-  // See shows the names of heads only in the drawer "numbers"
+  // the face See shows the names of heads only in its drawer "numbers"
   if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main);
 }
 
@@ -131,7 +134,7 @@ export function askOnce(lens, kind, key, question, accept) {
   question({ signal: request.stop.signal })
     .then((answer) => {
       if (!page.alive || request.stop.signal.aborted) return;
-      const result = accept(answer); // an unreadable answer counts as failed
+      const result = accept(answer); // if `accept` throws, the request counts as failed
       data.asked.delete(kind);
       if (result !== false) page.schedule();
       askNow(lens); // the next request does not wait for a frame
@@ -145,14 +148,14 @@ export function askOnce(lens, kind, key, question, accept) {
     });
 }
 
-// Cancels the requests of another picture.
+// Cancels all requests, because another picture is shown.
 export function stopAsking(data) {
   for (const { stop } of data.asked.values()) stop.abort();
   data.asked.clear();
 }
 
-// The next layer to fetch, [entry, layer, whether rounded], or null. Layers on view come first, then their neighbours,
-// then the layers of the wall and the film, which are rounded if the source offers that.
+// The next layer to fetch: [entry, layer, whether rounded], or null. The layers on view come first, then their
+// neighbours, then the layers of the wall and the film. Only layers that are not on view may be rounded.
 function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
     { main, whole, other } = data,
@@ -162,18 +165,18 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const { found: strongest, pack } = frame.collapse; // the sentence states a weight of this head
-  if (strongest && pack === shown.drawn.pack) layers.push([sentenceEntry, strongest.layer]);
-  const isInEightBits = isRounded(choice, data);
+  const { found: collapsingHead, pack } = frame.collapse; // writeOffer writes a weight of this head
+  if (collapsingHead && pack === shown.drawn.pack) layers.push([sentenceEntry, collapsingHead.layer]);
+  const mayRound = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
-  if (!sparing) layers.push([main, view.layer + 1, isInEightBits], [main, view.layer - 1, isInEightBits]);
+  if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
-  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See takes its moments from the later layers
-  const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
-    .filter((layer) => !inSee || choice.filmLooked || !(isInEightBits || sparing) || isLate(layer, main.pack))
-    .map((layer) => [sentenceEntry, layer, isInEightBits]);
-  return layers.find(isMissing) ?? optional[0] ?? null;
+  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // the moments of See come from the later layers
+  const optionalLayers = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
+    .filter((layer) => !inSee || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
+    .map((layer) => [sentenceEntry, layer, mayRound]);
+  return layers.find(isMissing) ?? optionalLayers[0] ?? null;
 }
 
 // Whether all layers that the view may show have arrived.
@@ -194,8 +197,8 @@ function askForLayer(lens, { trace, id }, layer, rounded) {
 function askForMatrix(lens, { what: need, entry, layer }) {
   const { data } = lens;
   const { source } = data.host;
-  const offer = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
-  if (!canAsk(data, offer)) return;
+  const requestKind = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
+  if (!canAsk(data, requestKind)) return;
   const question = (options) =>
     need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
   askOnce(lens, need, `${entry.id} ${layer}`, question, (values) =>
@@ -223,19 +226,25 @@ function askForWhole(lens) {
   const { view } = choice,
     { main } = data;
   const source = putFrom(choice, data);
-  const pass = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
+  const passSettings = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
   const question = async (options) => {
-    const trace = await data.host.source.whole(main.trace, pass, options).catch((error) => {
-      // a link may ask for a cut that this model lacks
-      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" });
+    const trace = await data.host.source.whole(main.trace, passSettings, options).catch((error) => {
+      // a link may name a cut that this model can't make
+      if (error.status === 400 && passSettings.cut) lens.page.choose({ cut: "" });
       throw error;
     });
     return { trace, bytes: await data.host.source.layers(trace, [view.layer], options) };
   };
-  askOnce(lens, "whole", `${main.id} ${pass.scale} ${pass.cut} ${source}`, question, ({ trace, bytes }) => {
-    data.whole = receive(data, trace, bytes);
-    keepNew(data, data.whole);
-  });
+  askOnce(
+    lens,
+    "whole",
+    `${main.id} ${passSettings.scale} ${passSettings.cut} ${source}`,
+    question,
+    ({ trace, bytes }) => {
+      data.whole = receive(data, trace, bytes);
+      keepNew(data, data.whole);
+    },
+  );
 }
 
 // Drops old whole passes, because the dial may ask for a hundred of them for one picture.
@@ -265,8 +274,8 @@ export async function bring(data, page, traces, view) {
   }
 }
 
-// The entry of a person's own picture with all layers in which its best moment is searched, because the picture opens
-// in that moment.
+// Fetches a person's own picture with all layers in which the best moment is searched, because the picture opens in
+// that moment. Returns a promise of {entry, scene}, or of null if a newer request has replaced this one.
 export async function bringBest(data, page, trace) {
   data.coming?.abort();
   data.coming = new AbortController();
@@ -298,7 +307,8 @@ async function bringOne(data, page, trace, view, signal) {
   return Object.assign(entry, { trace, picture });
 }
 
-// The pack for the head of the view. If the view has no layer, or one that this network lacks, the source chooses.
+// Returns the entry with the head that the view names. If the view has no layer, or one that this network lacks, the
+// source chooses the layer.
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
   const { layer, head } = headWanted(view);
@@ -313,11 +323,11 @@ async function headOnView(data, trace, view, signal) {
   return receive(data, trace, bytes);
 }
 
-// {layer, head} of a view; layer is null where the source chooses.
+// {layer, head} of a view; `layer` is null if the source is to choose.
 export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
 // The number that a text from an address contains; null for any other text.
-const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
+const numberIn = (text) => (/^\d{1,3}$/.test(String(text ?? "")) ? Number(text) : null);
 
 function withoutPicture(page, trace, error, signal) {
   if (signal.aborted) throw error;

@@ -35,22 +35,20 @@ function nearnessOf({ main }, { nearness }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
   const { rows, columns } = main.pack;
-  const key = `${main.picture.id} ${rows} ${columns}`;
-  if (nearness.key !== key) {
+  const pictureKey = `${main.picture.id} ${rows} ${columns}`;
+  if (nearness.key !== pictureKey) {
     const canvas = makeCanvas(columns * PIXELS, rows * PIXELS);
     const context = canvas.getContext("2d", { willReadFrequently: true });
     context.imageSmoothingQuality = "high";
     context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     const pixels = context.getImageData(0, 0, canvas.width, canvas.height).data;
     const colours = meanColours(pixels, canvas.width, canvas.height, rows, columns);
-    Object.assign(nearness, { key, colours, row: new Float32Array(rows * columns), patch: -1 });
+    Object.assign(nearness, { key: pictureKey, colours, row: new Float32Array(rows * columns), patch: -1 });
   }
   if (nearness.patch !== patch) nearnessInto(nearness.row, 0, nearness.colours, rows, columns, patch);
   nearness.patch = patch;
   return nearness.row;
 }
-
-// ---------------------------------------------------------------------------------------------------- the picture
 
 export function paintNearness({ choice, data, frame, page }) {
   const { main } = data,
@@ -92,7 +90,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// The filter's row, its colour domain, and its content for drawPicture: {row, domain, picture}.
+// Returns {row: the filter's row, domain: the range of values for the row's colours, picture: `shown` of drawPicture}.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -130,12 +128,20 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
   setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, seen: summary, place: placeName(summary.best, columns) });
-  const words = [sentence, sharedWords(choice, frame, row)].join(" ");
-  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
-  const { filterBar: bar } = refs;
-  if (!bar.width) return;
+  const sentences = [sentence, sharedWords(choice, frame, row)].join(" ");
+  setText(refs.filterWords, sentences.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
+  const { filterBar: barCanvas } = refs;
+  if (!barCanvas.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
-  drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
+  drawColourBar(
+    barCanvas.getContext("2d"),
+    barCanvas.width,
+    barCanvas.height,
+    rampOf(choice, frame),
+    legend,
+    frame.unit,
+    frame.colours,
+  );
 }
 
 // The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
@@ -160,9 +166,9 @@ export function nearnessShare(choice, data, frame, patch) {
   return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
 }
 
-const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the weight in the middle of the 3 × 3 kernel
+const CELLS = { low: 0, high: 0.25, log: false }; // up to 25 %, the middle weight of the 3 × 3 kernel
 const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
-const NOT_READY = 0xff171212; // colour of a thumbnail in whose layer the normalisers that columns need are missing
+const NOT_READY = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
 
@@ -239,7 +245,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The photograph at one pixel for each patch, which stays faintly visible under the heat.
+  // The photograph, with one pixel for each patch, stays faintly visible under the heat.
   frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
 
   for (let layer = 0; layer < pack.layers; layer++) {
@@ -281,7 +287,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   );
 }
 
-// Draws all heads as last computed, on the screen or in a file. Returns the positions of the thumbnails.
+// Draws the thumbnails of all heads from `wallHeat`, on the screen or into a file. Returns their places, see wallCells.
 export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
@@ -300,8 +306,6 @@ export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, co
   return cells;
 }
 
-// --------------------------------------------------------------------------------------------- a second picture
-
 export function paintOther(lens) {
   const { choice, data, frame, page } = lens;
   const { view } = choice,
@@ -319,8 +323,14 @@ export function paintOther(lens) {
     printPatches(choice, frame, frame.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
   } else printNothing(frame.otherPrint);
   setOther(choice, frame, page, other, token - pack.prefixCount, null);
-  const row = values && WAYS[shown.what].rows ? values : null;
-  writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
+  const weightRow = values && WAYS[shown.what].rows ? values : null;
+  writeOther(lens, other, {
+    token,
+    layer,
+    head,
+    row: weightRow,
+    bits: weightRow ? entropyBits(weightRow, 0, pack.tokens) : NaN,
+  });
 }
 
 // The same head's row for the same place in the compared picture; `values` is null until that picture has arrived.
@@ -334,8 +344,8 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// Paints the compared picture's map: how similar its patches are to the asking patch of the first picture, or its own
-// colours or lengths.
+// Paints the compared picture's map: the similarity of its patches to the query, the colours of their components or
+// parts, or the lengths of their features.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
@@ -345,14 +355,14 @@ function paintOtherMap({ choice, data, frame, page }, other) {
   setText(page.refs.twinBadge, titleOf(other));
   setVisible(page.refs.twinBadge, true);
   let tag = null,
-    words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
+    noteText = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
   if (!map) printNothing(frame.otherPrint);
   else if (map.parts) {
     printParts(frame.otherPrint, map.parts, pack);
-    words = "Both pictures are cut together: the same part has the same colour in both.";
+    noteText = "Both pictures are cut together: the same part has the same colour in both.";
   } else if (map.pixels) {
     printComponents(frame.otherPrint, map.pixels, pack);
-    if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
+    if (map.shared) noteText = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
     // two models have no common scale of colours
     const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
@@ -362,26 +372,26 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     if (map.asked < 0)
       tag = { patch: largest - prefixCount, text: shortNumber(map.values[largest]), colour: ROLES.key };
     if (wayOf(view).resembles && map.asked < 0) {
-      words = [
+      noteText = [
         `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`,
         matchWords(map.match),
       ].join(" ");
     }
   }
-  if (missingMatrix(choice, data, frame)) words = "Its features are on their way.";
+  if (missingMatrix(choice, data, frame)) noteText = "Its features are on their way.";
   setOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
-  setText(page.refs.otherFoot, words);
+  setText(page.refs.otherFoot, noteText);
 }
 
 // Whether both maps share one scale of colours, so that 0.48 looks the same in both.
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
 
-// The words that say whether the two patches match, or another patch resembles one of them more.
+// Says whether the two patches are most similar to each other.
 const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 
-// Draws the compared picture in its frame.
+// Draws the compared picture, centred in the canvas of the second picture.
 function setOther({ view }, frame, page, other, mark, tag) {
   const { refs } = page;
   const { pack } = other;
@@ -391,8 +401,8 @@ function setOther({ view }, frame, page, other, mark, tag) {
   const x = Math.round((refs.twin.width - size.width) / 2),
     y = Math.round((refs.twin.height - size.height) / 2);
   frame.otherBox = { x, y, ...size };
-  const sheet = (frame.otherSheet ??= makeCanvas(size.width, size.height));
-  if (sheet.width !== size.width || sheet.height !== size.height) Object.assign(sheet, size);
-  drawPicture(sheet.getContext("2d"), size.width, size.height, frame.otherPrint.canvas, picture, frame.unit);
-  context.drawImage(sheet, x, y);
+  const pictureCanvas = (frame.otherSheet ??= makeCanvas(size.width, size.height));
+  if (pictureCanvas.width !== size.width || pictureCanvas.height !== size.height) Object.assign(pictureCanvas, size);
+  drawPicture(pictureCanvas.getContext("2d"), size.width, size.height, frame.otherPrint.canvas, picture, frame.unit);
+  context.drawImage(pictureCanvas, x, y);
 }

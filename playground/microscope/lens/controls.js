@@ -1,4 +1,4 @@
-// Pointer, keys and buttons. They change the view only by lens.choose({…}).
+// Pointer, keys and buttons. They change the view only by page.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
@@ -15,8 +15,6 @@ import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, depthOf, layersAtHand } from "./state.js";
 
-// Sets buttons and sliders from the view.
-
 // Names of the second picture's content, for screen readers.
 const SECOND_PICTURE_NAMES = {
   convolution: "What a convolution reads at the same patch",
@@ -31,7 +29,8 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// The value of a choice whose button is marked: "heat" if the view asks for light but can't be drawn as light.
+// The value whose button is marked: the value in the view, but "heat" if the view asks for light and can't be drawn as
+// light.
 const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
 // Sets all controls to the view's values, except the control `source`, which the person is using.
@@ -69,16 +68,16 @@ export function showChoices(choice, data, page, source = "") {
   page.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
   refs.hold.setAttribute("aria-pressed", String(view.ceiling !== "auto"));
   setText(refs.hold, view.ceiling === "auto" ? "hold exposure" : "exposure held");
-  const convolution = view.beside === "convolution";
-  setVisible(refs.twinFoot, convolution);
-  setVisible(refs.nines, convolution);
-  setVisible(refs.otherFoot, !convolution && view.beside !== "filter");
+  const isConvolution = view.beside === "convolution";
+  setVisible(refs.twinFoot, isConvolution);
+  setVisible(refs.nines, isConvolution);
+  setVisible(refs.otherFoot, !isConvolution && view.beside !== "filter");
   setVisible(refs.filterFoot, view.beside === "filter");
   root.classList.toggle("more", choice.more);
   refs.more.setAttribute("aria-expanded", String(choice.more));
   setText(refs.more, choice.more ? "Less" : "More");
-  refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays visible
-  setVisible(refs.nine, convolution);
+  refs.kernelSizes.classList.toggle("extra", view.k === 3); // hidden under "More" unless another size is chosen
+  setVisible(refs.nine, isConvolution);
   setVisible(refs.twin, view.beside !== "wall");
   refs.twin.setAttribute("aria-label", SECOND_PICTURE_NAMES[view.beside] ?? "");
   setVisible(refs.wall, view.beside === "wall");
@@ -90,7 +89,7 @@ export function showChoices(choice, data, page, source = "") {
   setText(refs.curveCount, String(view.k * view.k));
 }
 
-// The thumbnails and special tokens of this pack, as buttons.
+// Builds the buttons of the heads and of the special tokens.
 export function buildHeads({ main }, page) {
   const { refs } = page;
   const { pack } = main;
@@ -103,17 +102,17 @@ export function buildHeads({ main }, page) {
     const canvas = makeCanvas(pack.columns, pack.rows);
     const label = document.createElement("span"),
       name = document.createElement("b"),
-      mark = document.createElement("i");
+      numberMark = document.createElement("i");
     name.textContent = String(number);
-    label.append(name, mark);
+    label.append(name, numberMark);
     button.append(canvas, label);
-    return { button, canvas, number: mark, said: "", print: null };
+    return { button, canvas, number: numberMark, said: "", print: null };
   });
   refs.heads.replaceChildren(...page.thumbs.map(({ button }) => button));
-  const words = document.createElement("span");
-  words.textContent = pack.prefixCount ? "query:" : "";
+  const queryLabel = document.createElement("span");
+  queryLabel.textContent = pack.prefixCount ? "query:" : "";
   refs.tokens.replaceChildren(
-    words,
+    queryLabel,
     ...pack.prefix.map((name) => {
       const button = document.createElement("button");
       button.dataset.token = name;
@@ -146,9 +145,9 @@ export function tokenUnder({ choice, data: { main, other }, frame, page: { refs 
     y = (pointer.y - box.top) / box.height;
   let { pack } = main;
   if (pointer.target === refs.twin && view.beside === "compare" && other && frame.otherBox) {
-    const inner = frame.otherBox;
-    x = (x * refs.twin.width - inner.x) / inner.width;
-    y = (y * refs.twin.height - inner.y) / inner.height;
+    const otherBox = frame.otherBox;
+    x = (x * refs.twin.width - otherBox.x) / otherBox.width;
+    y = (y * refs.twin.height - otherBox.y) / otherBox.height;
     pack = other.pack;
   }
   const token = pack.prefixCount + patchAt(x, y, pack.rows, pack.columns);
@@ -206,7 +205,7 @@ export function bindPointer(lens) {
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
-const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote
+const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote, and the step that each makes
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
 // The lens takes keys while the focus is inside the lens, or while no element has the focus.
@@ -225,8 +224,8 @@ function actByKey(lens, event) {
     { refs } = page;
   const { pack } = main;
   const inSlider = event.target.tagName === "INPUT";
-  const steps = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
-  const step = steps[event.key];
+  const stepKeys = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
+  const step = stepKeys[event.key];
   if (step && (stepScene(choice, data, page, step) || (choice.presenting && page.see?.stepMoment(step)))) {
     // nothing else to do for this key
   } else if (event.key.startsWith("Arrow")) {
@@ -238,7 +237,7 @@ function actByKey(lens, event) {
   } else if (event.key === "Escape") {
     if (closeSheets(page) || closeSums(page)) return;
     // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,
-    // and this line ends that.
+    // and Escape is handled here.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
     else page.choose({ locked: false });
   } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
@@ -324,22 +323,22 @@ export function bindButtons(lens) {
   refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
-// A press outside the sheets and their openers closes the sheets.
+// A press outside the sheets and their buttons closes the sheets.
 export function pressOutside(page, event) {
   const isSheet = (element) => element.matches?.(".sheet, [aria-haspopup]") && page.root.contains(element);
   if (!event.composedPath().some(isSheet)) closeSheets(page);
 }
 
-function step(choice, page, way) {
-  if (way === "follow") page.choose({ depth: "follow" });
-  else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(way)) });
+function step(choice, page, change) {
+  if (change === "follow") page.choose({ depth: "follow" });
+  else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(change)) });
 }
 
-export function openShare(lens, way = "picture") {
+export function openShare(lens, format = "picture") {
   const { page } = lens;
   if (!lens.data.main) return;
   toggleSheet(page, "sending");
-  if (!page.refs.sendingSheet.hidden) beginShare(lens, way);
+  if (!page.refs.sendingSheet.hidden) beginShare(lens, format);
 }
 
 function toggleSheet(page, name) {
@@ -351,11 +350,11 @@ function toggleSheet(page, name) {
 }
 
 function closeSheets(page) {
-  let isClosed = false;
+  let hasClosed = false;
   for (const name of ["drawing", "saving", "scenes", "sending"]) {
-    if (!page.refs[`${name}Sheet`].hidden) isClosed = true;
+    if (!page.refs[`${name}Sheet`].hidden) hasClosed = true;
     setVisible(page.refs[`${name}Sheet`], false);
     page.refs[name].setAttribute("aria-expanded", "false");
   }
-  return isClosed;
+  return hasClosed;
 }

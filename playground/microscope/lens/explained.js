@@ -13,7 +13,7 @@ import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from 
 
 const BLANKED = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
 const CHOICE_RESTS = 150; // ms without a new choice before a request
-const MOST_MEASURED = 40; // most rank correlations kept
+const MOST_MEASURED = 40; // the most entries of data.labels, and of data.foretold
 
 const BOX = `
   <label data-part="label">of <select aria-label="What is explained"></select></label>
@@ -43,7 +43,7 @@ export function bindExplained(page) {
     bar: box.querySelector("progress"),
     said: box.querySelector("[role=status]"),
     timer: 0,
-    written: "", // kinds of maps whose options were last written
+    written: "", // key of the options in the list of labels
   };
 }
 
@@ -72,13 +72,13 @@ function askAbout(lens) {
       (options) => data.host.source.labels(trace, options),
       (labels) => keepMeasured(data.labels, id, labels),
     );
-  const question = askedOf(choice, data, frame);
-  if (!question || !canAsk(data, view.what)) return;
-  const key = explainedBy(choice, data, frame);
+  const requestSubject = askedOf(choice, data, frame);
+  if (!requestSubject || !canAsk(data, view.what)) return;
+  const subjectKey = explainedBy(choice, data, frame);
   const overlay = overlayNow(choice, data, frame);
   const query = asks(view) ? queryOf(shown.token, main.pack) : null;
   const showOverlay = (values, details = {}) => {
-    data.overlay = { what: view.what, query, about: key, id, values: decodeHalves(values), ...details };
+    data.overlay = { what: view.what, query, about: subjectKey, id, values: decodeHalves(values), ...details };
   };
   const { source } = data.host;
   if (wayOf(view).uses.includes("blank")) {
@@ -87,8 +87,8 @@ function askAbout(lens) {
     askOnce(
       lens,
       "occlusion",
-      `${id} ${key} ${step}`,
-      (options) => source.occlusion(trace, { ...question, by: view.blank, step }, options),
+      `${id} ${subjectKey} ${step}`,
+      (options) => source.occlusion(trace, { ...requestSubject, by: view.blank, step }, options),
       ({ matrix, ...details }) => {
         showOverlay(matrix, { ...details, step });
         if (details.foretells !== undefined)
@@ -99,13 +99,13 @@ function askAbout(lens) {
     askOnce(
       lens,
       view.what,
-      `${id} ${key}`,
-      (options) => source[view.what](trace, question, options),
+      `${id} ${subjectKey}`,
+      (options) => source[view.what](trace, requestSubject, options),
       (values) => showOverlay(values),
     );
 }
 
-// The subject of the request: {query}, {label} or {text}, some with the layer; null if nothing is chosen yet.
+// The subject of the request: {query}, {label, layer}, {text, layer} or {label}; null if nothing is chosen yet.
 function askedOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -118,13 +118,13 @@ function askedOf(choice, data, frame) {
   return view.locked ? { query: queryOf(shown.token, main.pack) } : null;
 }
 
-// A key for the explained patch or label. All maps that explain the same one have the same key.
+// A key of the explained patch or label, the same for all maps that explain it.
 const subject = ({ view }, { main }, { shown }) =>
   asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
 
 function keepMeasured(map, key, value) {
   map.set(key, value);
-  for (const oldest of map.keys()) if (map.size > MOST_MEASURED) map.delete(oldest);
+  for (const oldestKey of map.keys()) if (map.size > MOST_MEASURED) map.delete(oldestKey);
 }
 
 export function waitingForExplained({ view }, data, frame) {
@@ -143,7 +143,14 @@ export function waitingForExplained({ view }, data, frame) {
 export function paintExplained({ choice, data, frame, page }) {
   const { view } = choice,
     { explained } = page;
-  const { box, ofLabel: labelSelect, ofBlank: blankSelect, ofText: textInput, bar, said: sentence } = explained;
+  const {
+    box,
+    ofLabel: labelSelect,
+    ofBlank: blankSelect,
+    ofText: textInput,
+    bar: progressBar,
+    said: sentence,
+  } = explained;
   const isShown = isExplained(view);
   setVisible(box, isShown);
   if (!isShown) return;
@@ -158,8 +165,8 @@ export function paintExplained({ choice, data, frame, page }) {
   blankSelect.value = view.blank;
   const overlay = overlayNow(choice, data, frame);
   const isRunning = uses.includes("blank") && Boolean(overlay) && overlay.step + 1 < overlay.steps;
-  setVisible(bar, isRunning);
-  if (isRunning) bar.value = overlay.passes / overlay.of;
+  setVisible(progressBar, isRunning);
+  if (isRunning) progressBar.value = overlay.passes / overlay.of;
   setText(sentence, explainedWords(choice, data, frame, overlay));
 }
 
@@ -168,9 +175,9 @@ function writeOptions({ view }, { explained }, labels) {
   const key = `${isRequired} ${labels.map(([number]) => number).join()}`;
   if (explained.written === key) return;
   explained.written = key;
-  const patch = isRequired ? [] : [new Option("the locked patch's feature", "")];
+  const patchOption = isRequired ? [] : [new Option("the locked patch's feature", "")];
   const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
-  explained.ofLabel.replaceChildren(...patch, ...options);
+  explained.ofLabel.replaceChildren(...patchOption, ...options);
 }
 
 function explainedWords(choice, data, frame, overlay) {
@@ -184,7 +191,7 @@ function explainedWords(choice, data, frame, overlay) {
     way.uses.includes("blank") && overlay
       ? `${overlay.passes} passes${overlay.step + 1 < overlay.steps ? ` of ${overlay.of}` : ""}, ${overlay.how}. `
       : "";
-  const relevance = WAYS.relevance; // the occlusion is compared with it
+  const relevance = WAYS.relevance; // the correlations are between relevance and occlusion
   if (correlations) return passWords + trustWords(relevance, main.pack.model, correlations);
   return passWords || (overlay ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
 }

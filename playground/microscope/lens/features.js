@@ -15,10 +15,10 @@ import { sameLayer, upperLayer } from "../core/view.js";
 import { wayOf, wayWords } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
 
-export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; with more, only a locked patch has a rollout
-const KEPT_FEATURES = 8; // layers
-const KEPT_FLOWS = 2; // pictures
-export const isExplained = (view) => wayOf(view).needs === "network"; // see explained.js
+export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; above it, only a locked patch has a rollout
+const KEPT_FEATURES = 8; // the most layers whose features are in memory
+const KEPT_FLOWS = 2; // the most pictures whose rollouts are in memory
+export const isExplained = (view) => wayOf(view).needs === "network"; // whether explained.js shows the map
 const OPACITY = 0.78; // opacity of the colours above the photograph
 
 // -------------------------------------------------------------------------------------------------- received data
@@ -36,7 +36,7 @@ export function takeMatrix(data, frame, { what: need, entry: { id, pack }, layer
 // Adds an entry; above the maximum, the oldest are dropped.
 function keepInMap(map, key, value, maximum) {
   map.set(key, value);
-  for (const oldest of map.keys()) if (map.size > maximum) map.delete(oldest);
+  for (const oldestKey of map.keys()) if (map.size > maximum) map.delete(oldestKey);
 }
 
 const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
@@ -49,7 +49,8 @@ function otherFeatures({ view }, data) {
   return featuresOf(data, other, sameLayer(view.layer, main.pack, other.pack));
 }
 
-const comparable = (a, b) => a && b && a.model === b.model && a.width === b.width;
+const comparable = (features, otherFeatures) =>
+  features && otherFeatures && features.model === otherFeatures.model && features.width === otherFeatures.width;
 
 // The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
 export function missingMatrix(choice, data, frame) {
@@ -63,14 +64,15 @@ export function missingMatrix(choice, data, frame) {
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  // left of the curtain (see film.js) is the similarity in the pass without the cut
+  // the part left of the curtain (see film.js) shows the similarity in the pass without the cut
   const needsUncut = resembles && view.curtain > 0 && entry !== main;
   if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
 
-// Both pictures' features for matching, after the layer that Trace.match (Python) uses.
+// Both pictures' features for matching, after the layer that Trace.match (Python) uses: {one, two, layer, ready:
+// whether both can be compared}. null if no picture is compared, or if the two models differ.
 export function matchable({ view }, data) {
   const { main, other } = data;
   if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
@@ -80,10 +82,14 @@ export function matchable({ view }, data) {
 }
 
 function missingForMatches(choice, data) {
-  const pair = matchable(choice, data);
-  if (!pair || pair.ready || !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack)))
+  const matchFeatures = matchable(choice, data);
+  if (
+    !matchFeatures ||
+    matchFeatures.ready ||
+    !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack))
+  )
     return null; // the map on view is requested first
-  return { what: "features", entry: pair.one ? data.other : data.main, layer: pair.layer };
+  return { what: "features", entry: matchFeatures.one ? data.other : data.main, layer: matchFeatures.layer };
 }
 
 // The sentence that says that the map's data can't come; "" if they may still arrive.
@@ -103,8 +109,8 @@ export function waitingFor(choice, data) {
 
 // ------------------------------------------------------------------------------------------------- the map on view
 
-// The map on view: {values of all tokens, pixels or null, from: "other" if the query is a patch of the compared
-// picture}; null until the data have arrived.
+// The map on view, {values: of all tokens, pixels: colours or null, from: "other" if the query is a patch of the
+// compared picture}; null until the data have arrived.
 export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
@@ -113,21 +119,27 @@ export function liveMap(choice, data, frame) {
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
   if (!matrix) return null;
-  const compared = needs === "flows" ? null : otherFeatures(choice, data);
-  const fromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, compared);
-  const token = fromOther ? choice.hoverOther : shown.token;
-  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${fromOther} ${Boolean(compared)}`;
+  const comparedFeatures = needs === "flows" ? null : otherFeatures(choice, data);
+  const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, comparedFeatures);
+  const token = isFromOther ? choice.hoverOther : shown.token;
+  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
   live.pixels = live.parts = live.there = null;
-  const joint = comparable(matrix, compared) ? compared : null;
-  MAP_MAKERS[view.what](live, { matrix, asked: token, from: fromOther ? compared : matrix, together: joint });
-  return Object.assign(live, { key, from: fromOther ? "other" : null });
+  const sharedFeatures = comparable(matrix, comparedFeatures) ? comparedFeatures : null;
+  MAP_MAKERS[view.what](live, {
+    matrix,
+    asked: token,
+    from: isFromOther ? comparedFeatures : matrix,
+    together: sharedFeatures,
+  });
+  return Object.assign(live, { key, from: isFromOther ? "other" : null });
 }
 
-// One function for each map, which computes the map from a layer's features, or from the flows through all layers.
-// `joint`: the compared picture's features, if both pictures share components or parts.
+// Each function computes one map into `map`. matrix: the features of the layer, or the rollout of all tokens; asked:
+// the query's token; from: the features of the query's picture; together: the compared picture's features if both
+// pictures share components or parts, else null.
 const similarityMap = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MAP_MAKERS = {
   similarity: similarityMap,
@@ -140,26 +152,27 @@ const MAP_MAKERS = {
   parts: (map, { matrix, together: joint }) => takeParts(map, matrix, joint),
 };
 
-function flowInto(values, bits, token) {
+function flowInto(values, halves, token) {
   const numbers = halfFloats();
-  for (let j = 0, index = token * values.length; j < values.length; j++) values[j] = numbers[bits[index + j]];
+  for (let j = 0, index = token * values.length; j < values.length; j++) values[j] = numbers[halves[index + j]];
 }
 
 // Compared pictures share principal components, so similar patches have the same colour in both.
-function coloursOf(features, compared) {
-  if (features.colours?.beside !== compared) {
-    const components = principal(compared ? [features, compared] : [features]);
-    features.colours = { beside: compared, pixels: componentPixels(features, components) };
-    if (compared) compared.colours = { beside: features, pixels: componentPixels(compared, components) };
+function coloursOf(features, comparedFeatures) {
+  if (features.colours?.beside !== comparedFeatures) {
+    const components = principal(comparedFeatures ? [features, comparedFeatures] : [features]);
+    features.colours = { beside: comparedFeatures, pixels: componentPixels(features, components) };
+    if (comparedFeatures)
+      comparedFeatures.colours = { beside: features, pixels: componentPixels(comparedFeatures, components) };
   }
   return features.colours.pixels;
 }
 
 // Compared pictures are divided into parts together, so a part has the same number in both.
-function takeParts(map, features, compared) {
-  if (features.parts?.beside !== compared) {
-    const [parts, comparedParts] = partsOf(compared ? [features, compared] : [features], PARTS_CUT);
-    features.parts = { beside: compared, here: parts, there: comparedParts ?? null };
+function takeParts(map, features, comparedFeatures) {
+  if (features.parts?.beside !== comparedFeatures) {
+    const [parts, comparedParts] = partsOf(comparedFeatures ? [features, comparedFeatures] : [features], PARTS_CUT);
+    features.parts = { beside: comparedFeatures, here: parts, there: comparedParts ?? null };
   }
   const { here: parts, there: comparedParts } = features.parts;
   map.values.fill(-1, 0, features.from); // prefix tokens belong to no part
@@ -167,49 +180,49 @@ function takeParts(map, features, compared) {
   Object.assign(map, { parts: parts, there: comparedParts });
 }
 
-// The compared picture's map: the similarity of its patches to the query, which may be a patch of either picture.
+// The compared picture's map for the way to look; null if there is none. Its query may be a patch of either picture.
 export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
   const features = featuresOf(data, entryFor(data, frame), view.layer),
-    theirs = otherFeatures(choice, data);
-  if (wayOf(view).needs !== "features" || !theirs) return null;
-  const otherPatch = view.locked ? -1 : choice.hoverOther; // the asking patch of the compared picture
-  return COMPARED_MAP_MAKERS[view.what]?.(features, theirs, shown, otherPatch) ?? null;
+    comparedFeatures = otherFeatures(choice, data);
+  if (wayOf(view).needs !== "features" || !comparedFeatures) return null;
+  const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1
+  return COMPARED_MAP_MAKERS[view.what]?.(features, comparedFeatures, shown, otherPatch) ?? null;
 }
 
 const COMPARED_MAP_MAKERS = {
-  norm: (_mine, compared) => ({ values: compared.norms, pixels: null, asked: -1 }),
-  components(features, compared) {
-    const isShared = comparable(features, compared);
+  norm: (_mine, comparedFeatures) => ({ values: comparedFeatures.norms, pixels: null, asked: -1 }),
+  components(features, comparedFeatures) {
+    const isShared = comparable(features, comparedFeatures);
     return {
-      values: compared.norms,
-      pixels: coloursOf(compared, isShared ? features : null),
+      values: comparedFeatures.norms,
+      pixels: coloursOf(comparedFeatures, isShared ? features : null),
       asked: -1,
       shared: isShared,
     };
   },
-  parts: (features, compared) =>
-    comparable(features, compared)
-      ? { values: compared.norms, pixels: null, parts: features.parts?.there, asked: -1 }
+  parts: (features, comparedFeatures) =>
+    comparable(features, comparedFeatures)
+      ? { values: comparedFeatures.norms, pixels: null, parts: features.parts?.there, asked: -1 }
       : null,
-  similarity(features, compared, { token, mark }, otherPatch) {
-    if (!comparable(features, compared)) return null;
-    const values = new Float32Array(compared.tokens);
-    if (otherPatch >= 0) similarityInto(values, compared, otherPatch, compared);
-    else similarityInto(values, compared, token, features);
-    const match = otherPatch >= 0 || mark < 0 ? null : matchOf(features, token, compared);
+  similarity(features, comparedFeatures, { token, mark }, otherPatch) {
+    if (!comparable(features, comparedFeatures)) return null;
+    const values = new Float32Array(comparedFeatures.tokens);
+    if (otherPatch >= 0) similarityInto(values, comparedFeatures, otherPatch, comparedFeatures);
+    else similarityInto(values, comparedFeatures, token, features);
+    const match = otherPatch >= 0 || mark < 0 ? null : matchOf(features, token, comparedFeatures);
     return { values, pixels: null, asked: otherPatch, match };
   },
 };
 
-// Prints one flat colour for each patch over a faint photograph. The result does not depend on the cursor.
+// Prints one flat colour for each patch over a faint photograph. Unchanged `pixels` are not printed again.
 export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
   if (print.holds === pixels) return;
   const miniature = new OffscreenCanvas(columns, rows);
-  const data = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
-  miniature.getContext("2d").putImageData(data, 0, 0);
+  const imageData = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
+  miniature.getContext("2d").putImageData(imageData, 0, 0);
   context.drawImage(softOf(photo), 0, 0);
   context.globalAlpha = OPACITY;
   context.imageSmoothingEnabled = false;

@@ -10,7 +10,7 @@ import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { habitOf, isMap, layersAtHand } from "./state.js";
 
-const FILM_PAINT_INTERVAL = 40; // ms between two drawings
+const FILM_PAINT_INTERVAL = 40; // ms between two drawings of the film
 
 const FILM = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>`;
@@ -25,28 +25,28 @@ export function bindFilm({ choice, data, frame, page }) {
   box.className = "film";
   box.innerHTML = FILM;
   page.refs.pictureBox.after(box);
-  const heads = document.createElement("p");
-  heads.className = "tabs small film-heads";
-  heads.innerHTML = FILM_HEADS;
-  page.refs.row.append(heads);
+  const headTabs = document.createElement("p");
+  headTabs.className = "tabs small film-heads";
+  headTabs.innerHTML = FILM_HEADS;
+  page.refs.row.append(headTabs);
   const canvas = box.querySelector("canvas");
   page.film = {
     box,
     canvas,
-    heads,
-    buttons: [...heads.querySelectorAll("button")],
-    sign: heads.querySelector("i"),
-    timer: 0, // request of the next drawing, 0: none
+    heads: headTabs,
+    buttons: [...headTabs.querySelectorAll("button")],
+    sign: headTabs.querySelector("i"),
+    timer: 0, // the timer of the next drawing; 0: none
   };
   const layerAt = (event) => {
     const layers = layersAtHand(data);
     const rect = canvas.getBoundingClientRect();
-    const lines = frame.filmLines;
-    const columns = Math.ceil(layers.length / lines);
+    const lineCount = frame.filmLines;
+    const cellsPerLine = Math.ceil(layers.length / lineCount);
     const cellAt = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
-    const line = cellAt((event.clientY - rect.top) / rect.height, lines);
-    const place = line * columns + cellAt((event.clientX - rect.left) / rect.width, columns);
-    return layers[Math.min(layers.length - 1, place)];
+    const lineIndex = cellAt((event.clientY - rect.top) / rect.height, lineCount);
+    const cellIndex = lineIndex * cellsPerLine + cellAt((event.clientX - rect.left) / rect.width, cellsPerLine);
+    return layers[Math.min(layers.length - 1, cellIndex)];
   };
   const chooseCell = (event) => {
     const layer = layerAt(event);
@@ -74,7 +74,8 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// Missing layers of the film or the wall, nearest first; `allLayers`: whether all are needed.
+// The missing layers of film or wall, the nearest to the layer on view first. Empty if nobody looks at either, unless
+// `allLayers` is true.
 export function missingLayers(choice, data, { shown }, allLayers = false) {
   const { view } = choice,
     { main } = data;
@@ -119,13 +120,13 @@ function paintFilm(lens) {
   if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);
   frame.patchPhoto ??= makePhoto(frame.photo.image, columns, rows);
   strip.heat.pixels.fill(0);
-  for (const [place, layer] of layers.entries()) {
+  for (const [index, layer] of layers.entries()) {
     const values = rowOf(choice, frame, layer) ?? noWeights(frame);
     const ownScale = view.colours === "own" || WAYS[shown.what].spread;
     const domain = ownScale ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
       strip.heat.pixels,
-      place * columns,
+      index * columns,
       width,
       values,
       pack.prefixCount,
@@ -154,15 +155,15 @@ function rowOf({ view, heads }, { strip, shown }, layer) {
   if (heads === "head") return valuesOf(view.head);
   if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
   const values = strip.values.fill(0);
-  let lowest = Infinity;
+  let leastBits = Infinity;
   for (let head = 0; head < pack.heads; head++) {
     const row = valuesOf(head);
     if (!row) return null;
     if (heads === "mean") for (let j = 0; j < row.length; j++) values[j] += row[j] / pack.heads;
     else {
       const bits = entropyBits(row, 0, pack.tokens);
-      if (bits < lowest) values.set(row);
-      lowest = Math.min(lowest, bits);
+      if (bits < leastBits) values.set(row);
+      leastBits = Math.min(leastBits, bits);
     }
   }
   return values;
@@ -177,21 +178,21 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
-  const perLine = Math.ceil(layers.length / filmLines);
-  const step = width / perLine,
+  const cellsPerLine = Math.ceil(layers.length / filmLines);
+  const cellStep = width / cellsPerLine,
     lineHeight = height / filmLines,
     gap = 2 * unit;
-  const cellScale = Math.min((step - gap) / columns, (lineHeight - 2 * gap) / rows);
+  const cellScale = Math.min((cellStep - gap) / columns, (lineHeight - 2 * gap) / rows);
   const w = cellScale * columns,
     h = cellScale * rows;
   context.imageSmoothingEnabled = cellScale < 1;
   const isLoading = missingLayers(choice, data, frame).length > 0;
-  for (const [place, layer] of layers.entries()) {
-    const x = (place % perLine) * step + (step - w) / 2,
-      y = Math.floor(place / perLine) * lineHeight + (lineHeight - h) / 2;
+  for (const [index, layer] of layers.entries()) {
+    const x = (index % cellsPerLine) * cellStep + (cellStep - w) / 2,
+      y = Math.floor(index / cellsPerLine) * lineHeight + (lineHeight - h) / 2;
     const isLoaded = holdsAll(shown.drawn.pack, layer);
     context.globalAlpha = isLoaded ? 1 : 0.4;
-    context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
+    context.drawImage(strip.heat.canvas, index * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
     if (!isLoaded && isLoading) {
       context.font = `${Math.min(12 * unit, w / 4)}px ${colours.font}`;
@@ -218,8 +219,8 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
 const CURTAIN_STEP = 0.05; // step of the curtain per key press
 const LEAST_COLLAPSED_WEIGHT = 0.9; // least weight at which a row without scale counts as collapsed
 
-// Whether the curtain can be drawn: not for columns, which would need all rows' sums at the other scale, and not for
-// maps of features without a cut, which have no scale.
+// Whether the curtain can be drawn. Columns would need all rows' sums at the other scale. Maps of features have no
+// scale, and show another pass left of the curtain only if edges are cut.
 export const canDraw = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
@@ -228,7 +229,7 @@ const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrive
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
 
-// The canvas left of the curtain, and the curtain's position; null if the curtain is not in the picture.
+// {canvas: the picture left of the curtain, to: the curtain's position}; null if no curtain is drawn.
 export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
@@ -245,7 +246,7 @@ export function printBehind({ choice, data, frame, page }) {
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
 
-// The map of similarity in the pass without the cut, at the same exposure.
+// Draws the similarity in the pass without the cut, at the same exposure.
 function similarityBehind(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -289,31 +290,30 @@ export function bindCurtain(choice, page) {
   curtain.addEventListener("dblclick", () => page.choose({ curtain: choice.view.curtain ? 0 : 0.5 }));
   curtain.addEventListener("keydown", (event) => {
     const { curtain: position } = choice.view;
-    const target = {
+    const nextPosition = {
       ArrowLeft: position - CURTAIN_STEP,
       ArrowRight: position + CURTAIN_STEP,
       Home: 0,
       End: 1,
       Escape: 0,
     }[event.key];
-    if (target === undefined) return;
+    if (nextPosition === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, target))) / 1000 });
+    page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, nextPosition))) / 1000 });
   });
 }
 
-// ------------------------------------------------------------------------------------- a head that does collapse
-
-// A head collapses if, without the scale, one patch gets nearly all of its weight. If the scale is off and the head on
-// view does not collapse, returns a head that collapses for this patch, in this layer or the nearest loaded one:
-// {layer, head, weight}; else null. Searches once for each patch.
+// A head collapses if, without the scale, one patch gets nearly all of the head's weight. If the scale is off and the
+// head on view does not collapse, returns a head that collapses for this patch, in this layer or the nearest loaded
+// one: {layer, head, weight, here: the largest weight of the head on view}. Otherwise returns null. Searches once for
+// each patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;
   const { pack, drawn, answers, token } = shown;
-  const unscaled = Math.abs(shown.scale - 1) < 1e-9;
-  if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
+  const isUnscaled = Math.abs(shown.scale - 1) < 1e-9;
+  if (!isUnscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const weight = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (weight > LEAST_COLLAPSED_WEIGHT) return null;
   const layers = wholeLayers(drawn.pack); // layers with all heads
@@ -322,21 +322,22 @@ export function collapsing(choice, frame) {
     frame.collapse = { pack: drawn.pack, key, found: searchLayers(choice, frame, layers) };
   }
   const { found: collapse } = frame.collapse;
-  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // rounded weights are inexact
+  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // no rounded weight is written
   return isStated ? { ...collapse, here: weight } : null;
 }
 
 function searchLayers({ view }, { shown }, layers) {
   const { pack, token } = shown;
   for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
-    let strongest = null;
+    let strongestHead = null;
     const { answers } = holdsAll(pack, layer) ? shown : shown.drawn;
     for (let head = 0; head < pack.heads; head++) {
       const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
       const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
-      if (weight > LEAST_COLLAPSED_WEIGHT && weight > (strongest?.weight ?? 0)) strongest = { layer, head, weight };
+      if (weight > LEAST_COLLAPSED_WEIGHT && weight > (strongestHead?.weight ?? 0))
+        strongestHead = { layer, head, weight };
     }
-    if (strongest) return strongest;
+    if (strongestHead) return strongestHead;
   }
   return null;
 }

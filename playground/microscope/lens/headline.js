@@ -16,7 +16,7 @@ import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } fr
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
-const LONGEST_UNBROKEN = 13; // after the marked place, a text with fewer letters, as "(13 %).", is not broken
+const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
 const LETTERS_PER_SIZE = 24; // the type size follows the sentence's length in steps of this many letters
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
@@ -42,22 +42,22 @@ export function factsOf(choice, data, frame) {
   const { view } = choice,
     { shown, picture } = frame;
   const { pack, answers, mark, token } = shown;
-  const map = isMap(view.what);
+  const isMapShown = isMap(view.what);
   const way = wayOf(view);
   const overlay = overlayNow(choice, data, frame);
   const start = view.head * pack.tokens;
-  const isReady = map
+  const isReady = isMapShown
     ? overlay?.values.length >= pack.patches && !way.coloured
     : (answers.ready[view.head] || way.raw) && !shown.rough;
-  const values = map ? overlay?.values : answers.drawn;
-  const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : start + pack.prefixCount;
-  const summary = isReady ? spread(values, from, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
+  const values = isMapShown ? overlay?.values : answers.drawn;
+  const firstIndex = isMapShown ? (values?.length === pack.patches ? 0 : pack.prefixCount) : start + pack.prefixCount;
+  const summary = isReady ? spread(values, firstIndex, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
   return {
     what: view.what,
     direction: view.direction,
     label: way.explains === "text" ? view.text : (labelNow(choice, data, frame)?.[1] ?? ""),
     asks: asks(view),
-    waits: map && !overlay && (missingSentence(choice, data) || promptWords(choice, data)),
+    waits: isMapShown && !overlay && (missingSentence(choice, data) || promptWords(choice, data)),
     name: asksFromOther(choice, data, frame)
       ? "that patch"
       : token < pack.prefixCount
@@ -73,12 +73,12 @@ export function factsOf(choice, data, frame) {
           : "",
     special: {
       names: specialNames(pack),
-      share: isReady && !map ? sumOf(answers.weights, start, start + pack.prefixCount) : 0,
-      most: isReady && !map ? mostOf(answers.weights, start, start + pack.prefixCount) : 0,
+      share: isReady && !isMapShown ? sumOf(answers.weights, start, start + pack.prefixCount) : 0,
+      most: isReady && !isMapShown ? mostOf(answers.weights, start, start + pack.prefixCount) : 0,
     },
-    most: isReady && !map ? mostOf(answers.weights, start, start + pack.tokens) : 0,
+    most: isReady && !isMapShown ? mostOf(answers.weights, start, start + pack.tokens) : 0,
     scale: scaleOpening(data, frame),
-    even: isReady && !map && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
+    even: isReady && !isMapShown && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
     tokens: pack.tokens,
     ends: endsWords(choice, data, frame),
     unmoved: overlay?.unmoved ?? "",
@@ -97,13 +97,13 @@ function promptWords({ view }, { main }) {
   const { explains, needs } = wayOf(view);
   if (explains === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
   const needsPatch = explains === "patch" && asks(view);
-  const rollout = needs === "flows" && main.pack.tokens > MOST_FLOWS;
-  return (needsPatch || rollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
+  const isRollout = needs === "flows" && main.pack.tokens > MOST_FLOWS;
+  return (needsPatch || isRollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
 }
 
 const shareOf = (parts, wantedPart) => parts.reduce((count, part) => count + (part === wantedPart), 0) / parts.length;
 
-// The share of each picture covered by the part in which this patch lies.
+// {here, there}: the shares of the two pictures that this patch's part covers; null for a prefix token.
 function partOf({ parts, there }, mark) {
   if (mark < 0) return null;
   return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
@@ -111,16 +111,16 @@ function partOf({ parts, there }, mark) {
 
 const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
-// Whether the patch is to the left of the curtain, where the number beside it is hidden.
+// Whether the patch lies left of the curtain, where the number beside a patch is hidden.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
-// "reg0" in the model's code is "register 0" for people.
+// The name of a special token for people, such as "register 0" for "reg0".
 const plainToken = (name) => (/^reg\d+$/.test(name) ? `register ${name.slice(3)}` : prefixName(name));
 
 function specialNames({ prefix }) {
-  const registers = prefix.some((name) => name.startsWith("reg"));
+  const hasRegisters = prefix.some((name) => name.startsWith("reg"));
   const names = prefix.filter((name) => !name.startsWith("reg")).map(prefixName);
-  return [...names, ...(registers ? ["the registers"] : [])].join(" and ");
+  return [...names, ...(hasRegisters ? ["the registers"] : [])].join(" and ");
 }
 
 function scaleOpening({ main }, { shown }) {
@@ -174,9 +174,13 @@ function writeKind(lens) {
   const { view } = choice,
     { shown } = frame,
     { kindline } = page;
-  const weights = wayOf(view).rows; // only rows of weights have a kind
+  const showsWeights = wayOf(view).rows; // only rows of weights have a kind
   const isReadable =
-    weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
+    showsWeights &&
+    view.direction === "row" &&
+    !isMean(choice, frame) &&
+    shown.mark >= 0 &&
+    shown.answers.ready[view.head];
   frame.better = null;
   setText(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
   setText(kindline.kind, isReadable ? kindSentence(lens) : "");
@@ -188,52 +192,53 @@ function kindSentence({ choice, data, frame, page: { kindline } }) {
     { main } = data,
     { shown } = frame;
   const { pack, mark } = shown;
-  const directionsNow = directions(frame);
-  if (!directionsNow) return "";
+  const keyVectors = directions(frame);
+  if (!keyVectors) return "";
   const start = view.head * pack.tokens;
   const row = shown.answers.weights.subarray(start, start + pack.tokens);
-  const crowd = crowdNow(choice, frame);
-  const facts = rowFacts(row, pack, mark, crowd, likenessOf(directionsNow, mark));
-  const single = !isPeak(facts) ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
+  const meanRow = crowdNow(choice, frame);
+  const facts = rowFacts(row, pack, mark, meanRow, likenessOf(keyVectors, mark));
+  const peakWord = !isPeak(facts) ? "" : meanRow.most < pack.prefixCount ? "token" : "patch";
   const share = nearnessShare(choice, data, frame, mark);
   const isPlain = share === null ? null : isMuch(share);
   findBetter(choice, data, frame);
-  const { better: suggestion } = frame;
-  if (suggestion)
-    setText(kindline.go, `layer ${suggestion.layer}, head ${main.pack.headNumbers[suggestion.head]} shows more here`);
-  return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: single, plain: isPlain });
+  const { better: betterHead } = frame;
+  if (betterHead)
+    setText(kindline.go, `layer ${betterHead.layer}, head ${main.pack.headNumbers[betterHead.head]} shows more here`);
+  return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: peakWord, plain: isPlain });
 }
 
-// A head whose row for this patch is clearly more telling than that of the head on view.
+// Sets frame.better to a head whose row for this patch is clearly more telling than the row on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;
   const scene = sceneOf(data);
   if (!scene || shown.altered || shown.pack !== main.pack) return;
   const heads = headsFor(scene, shown.mark);
-  const [best] = heads;
-  const current = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
-  if (best === current || best.tells < Math.max(STRIKING, LEAST_IMPROVEMENT * (current?.tells ?? 0))) return;
-  frame.better = { layer: best.layer, head: best.head, query: patchText(shown.mark, main.pack.columns) };
+  const [bestHead] = heads;
+  const shownHead = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
+  if (bestHead === shownHead || bestHead.tells < Math.max(STRIKING, LEAST_IMPROVEMENT * (shownHead?.tells ?? 0)))
+    return;
+  frame.better = { layer: bestHead.layer, head: bestHead.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
 // The vectors for comparing patches: the keys of a late layer; null until that layer has arrived.
 function directions({ kinds, shown }) {
   const { pack } = shown.drawn;
-  const layers = tellingLayers(pack).length;
-  if (!layers) return null;
-  if (kinds.pack !== pack || kinds.layers !== layers) {
+  const layerCount = tellingLayers(pack).length;
+  if (!layerCount) return null;
+  if (kinds.pack !== pack || kinds.layers !== layerCount) {
     kinds.crowds.clear();
-    Object.assign(kinds, { pack, layers, toward: towardOf(pack) });
+    Object.assign(kinds, { pack, layers: layerCount, toward: towardOf(pack) });
   }
   return kinds.toward;
 }
 
 function crowdNow({ view }, { kinds, shown }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
-  const crowd = kinds.crowds.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
+  const meanRow = kinds.crowds.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
   kinds.crowds.delete(key);
-  kinds.crowds.set(key, crowd);
-  for (const oldest of kinds.crowds.keys()) if (kinds.crowds.size > CACHED_MEAN_ROWS) kinds.crowds.delete(oldest);
-  return crowd;
+  kinds.crowds.set(key, meanRow);
+  for (const oldestKey of kinds.crowds.keys()) if (kinds.crowds.size > CACHED_MEAN_ROWS) kinds.crowds.delete(oldestKey);
+  return meanRow;
 }

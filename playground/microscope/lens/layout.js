@@ -6,7 +6,7 @@ import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 import { layersAtHand } from "./state.js";
 
-// Call this after anything that changes sizes or colours.
+// Computes sizes again and reads colours again. Called after every change of either.
 export function refresh(lens) {
   const { frame, page } = lens;
   if (!lens.data.main || !page.alive || !page.root.clientWidth) return;
@@ -30,8 +30,8 @@ function readTheme(frame, { refs, root }) {
   };
 }
 
-// The layouts of lens.css: the width in em of the column beside the picture, and `lowest`: the lowest part that must
-// fit into the window, so that the picture leaves room for it.
+// The layouts of lens.css. column: the width, in em, of the column beside the picture; lowest: the lowest part that
+// must fit into the window, so that the picture leaves room for this part.
 const LAYOUTS = {
   one: { column: 21, lowest: "stage" }, //    all other parts in a narrower column beside the picture
   over: { column: 0, lowest: "below" }, //    all other parts below, for panoramas
@@ -40,18 +40,18 @@ const LAYOUTS = {
   present: { column: 0, lowest: "scale" },
 };
 const GAP = 1.6; // em, between the picture and the column
-const WIDER_FACTOR = 1.06; // a layout with parts below must make the picture this many times as wide
+const WIDER_FACTOR = 1.06; // "over" is chosen if its picture is more than this many times as wide as in "one"
 const SHALLOW_HEIGHT = 480; // px: in a window lower than this, the picture comes before the texts
 const SHALLOWEST = 380;
 const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture
 const LEAST_PICTURE_HEIGHT = 11; // em, least height of a picture
 const STACKED_PARTS_WIDTH = 48; // em: below a narrower picture, the parts are stacked
-const LOW_FILM_HEIGHT = 54; // em: in a window lower than this, the film's height is reduced, too
+const LOW_FILM_HEIGHT = 54; // em: in a window lower than this, film and second picture are smaller
 const ESSENTIALS_HEIGHT = 41; // em: a lower window, such as a slide's frame, shows only the most important parts
 const STACKED_COLUMN_WIDTH = 30; // em: in a column narrower than this, all parts are stacked
 const PORTRAIT_ASPECT = 0.9; // aspect below which a picture is a portrait
-const ROOM_FOR_CURVE = 5; // em free below everything, enough for the curve
-const MOST_IDLE_HEIGHT = 3; // em of free height below a picture and its legend; more would look empty
+const ROOM_FOR_CURVE = 5; // em: the curve is shown if this height is free below all parts
+const MOST_IDLE_HEIGHT = 3; // em: if more height is free below the picture, the film fills it
 const SPLIT_COLUMN_WIDTH = 46; // em: beside a portrait, a column of at least this width is split into two
 
 // Applies the layout that makes the picture largest: a wide picture leaves no room for texts and controls beside it, a
@@ -61,10 +61,10 @@ function layOut(lens) {
   const { main } = data,
     { root } = page;
   root.dataset.face = page.see?.on ? "see" : "lab";
-  const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
-  if (page.see?.on) return page.see.layOut(aspect);
+  const pictureAspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
+  if (page.see?.on) return page.see.layOut(pictureAspect);
   root.style.removeProperty("margin-top");
-  root.classList.remove("more"); // folded-out parts take no room from the picture
+  root.classList.remove("more"); // unfolded parts don't make the picture smaller
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -76,28 +76,32 @@ function layOut(lens) {
   root.classList.toggle("compact", width < 76 * em);
   root.classList.toggle("short", size === "wide" && heightOf(choice, page) < ESSENTIALS_HEIGHT * em);
   root.classList.toggle("low", size === "wide" && heightOf(choice, page) < LOW_FILM_HEIGHT * em);
-  root.style.setProperty("--aspect", String(aspect));
-  root.classList.toggle("tall", aspect < PORTRAIT_ASPECT);
-  root.style.setProperty("--twin", String(twinAspect(choice, data, aspect)));
-  if (choice.presenting) tryWay(choice, frame, page, "present", width, em, aspect);
-  else if (page.ui.bare) tryWay(choice, frame, page, "bare", width, em, aspect);
+  root.style.setProperty("--aspect", String(pictureAspect));
+  root.classList.toggle("tall", pictureAspect < PORTRAIT_ASPECT);
+  root.style.setProperty("--twin", String(twinAspect(choice, data, pictureAspect)));
+  if (choice.presenting) tryWay(choice, frame, page, "present", width, em, pictureAspect);
+  else if (page.ui.bare) tryWay(choice, frame, page, "bare", width, em, pictureAspect);
   else if (size === "wide") {
-    const stacked = tryWay(choice, frame, page, "over", width, em, aspect);
-    const sideBySide = tryWay(choice, frame, page, "one", width, em, aspect);
-    if (stacked.width > WIDER_FACTOR * sideBySide.width) tryWay(choice, frame, page, "over", width, em, aspect);
+    const layoutOver = tryWay(choice, frame, page, "over", width, em, pictureAspect);
+    const layoutBeside = tryWay(choice, frame, page, "one", width, em, pictureAspect);
+    if (layoutOver.width > WIDER_FACTOR * layoutBeside.width)
+      tryWay(choice, frame, page, "over", width, em, pictureAspect);
   } else {
     root.dataset.way = size;
-    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone on its side: the picture first
+    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone on its side: picture first
     const height = 0.5 * Math.max(SHALLOWEST, window.innerHeight);
-    setPictures(frame, page, Math.min(width, height * aspect), aspect);
+    setPictures(frame, page, Math.min(width, height * pictureAspect), pictureAspect);
     root.classList.toggle("tight", frame.pictureWidth < STACKED_PARTS_WIDTH * em);
   }
-  const column = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - GAP * em : width;
-  const isBroad = root.dataset.way === "one" && column >= SPLIT_COLUMN_WIDTH * em;
+  const columnWidth = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - GAP * em : width;
+  const isBroad = root.dataset.way === "one" && columnWidth >= SPLIT_COLUMN_WIDTH * em;
   root.classList.toggle("broad", isBroad);
   // If a second picture is large in a broad column, the controls get a slender column beside it.
-  const hasThree = isBroad && choice.view.beside !== "convolution";
-  root.classList.toggle("slender", hasThree || (root.dataset.way === "one" && column < STACKED_COLUMN_WIDTH * em));
+  const hasThreeColumns = isBroad && choice.view.beside !== "convolution";
+  root.classList.toggle(
+    "slender",
+    hasThreeColumns || (root.dataset.way === "one" && columnWidth < STACKED_COLUMN_WIDTH * em),
+  );
   root.classList.toggle("more", choice.more);
   fillBelow(choice, page, em);
   fillBeneath(lens, em);
@@ -107,7 +111,7 @@ function layOut(lens) {
   sizeCanvases(frame, page);
 }
 
-// Shows the curve again if the narrow column beside the picture has room for it.
+// Shows the curve if the narrow column beside the picture has room for it.
 function fillBelow(choice, page, em) {
   const { root } = page;
   root.classList.remove("spare");
@@ -117,7 +121,7 @@ function fillBelow(choice, page, em) {
   root.style.setProperty("--spare", `${Math.floor(spareHeight)}px`);
 }
 
-// Beneath a panorama the film takes the free height, in the number of lines that makes its pictures largest.
+// Below a wide picture, the film fills the free height, with the number of lines that makes its pictures largest.
 function fillBeneath({ choice, data, frame, page }, em) {
   const { root, refs, film } = page;
   frame.filmLines = 1;
@@ -151,19 +155,22 @@ function tryWay(choice, frame, page, way, width, em, aspect) {
   const isPair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
   const largestWidth = isPair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;
-  let height = largestWidth;
-  for (let round = 0; round < 3; round++) {
-    root.classList.toggle("tight", height < STACKED_PARTS_WIDTH * em); // this may change the height of the parts below
-    setPictures(frame, page, height, aspect);
+  let pictureWidth = largestWidth;
+  for (let attempt = 0; attempt < 3; attempt++) {
+    root.classList.toggle("tight", pictureWidth < STACKED_PARTS_WIDTH * em); // this may change the heights below
+    setPictures(frame, page, pictureWidth, aspect);
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
     const otherHeight = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
-    const formerHeight = height;
-    height = Math.min(largestWidth, Math.max(LEAST_PICTURE_HEIGHT * em, heightOf(choice, page) - otherHeight) * aspect);
-    if (height === formerHeight) break; // the size has converged
+    const formerWidth = pictureWidth;
+    pictureWidth = Math.min(
+      largestWidth,
+      Math.max(LEAST_PICTURE_HEIGHT * em, heightOf(choice, page) - otherHeight) * aspect,
+    );
+    if (pictureWidth === formerWidth) break; // the size has converged
   }
-  setPictures(frame, page, height, aspect);
-  return { way, width: height };
+  setPictures(frame, page, pictureWidth, aspect);
+  return { way, width: pictureWidth };
 }
 
 // The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
@@ -172,8 +179,8 @@ function heightOf(choice, page) {
   if (choice.presenting || page.ui.bare || wantedHeight === "window") return window.innerHeight;
   if (wantedHeight > 0) return wantedHeight;
   const top = page.root.getBoundingClientRect().top + 4;
-  const usedHeight = top > -wantedHeight && top < 0.3 * window.innerHeight ? top : -wantedHeight;
-  return Math.max(440, window.innerHeight - usedHeight);
+  const heightAbove = top > -wantedHeight && top < 0.3 * window.innerHeight ? top : -wantedHeight;
+  return Math.max(440, window.innerHeight - heightAbove);
 }
 
 // The number of pixels by which the lens exceeds its room.
@@ -186,10 +193,10 @@ export function overflowOf(choice, page) {
 export function setPictures(frame, page, width, aspect) {
   const { way } = page.root.dataset;
   const em = parseFloat(getComputedStyle(page.root).fontSize);
-  const words = ["one", "middle"].includes(way) ? LEAST_WORDS_WIDTH * em : 0;
+  const wordsWidth = ["one", "middle"].includes(way) ? LEAST_WORDS_WIDTH * em : 0;
   frame.pictureWidth = Math.floor(width);
   frame.pictureHeight = Math.round(frame.pictureWidth / aspect);
-  frame.seenWidth = Math.max(frame.pictureWidth, words);
+  frame.seenWidth = Math.max(frame.pictureWidth, wordsWidth);
   page.root.style.setProperty("--pw", `${frame.pictureWidth}px`);
   page.root.style.setProperty("--sw", `${frame.seenWidth}px`);
   page.root.style.setProperty("--ph", `${frame.pictureHeight}px`);
@@ -214,16 +221,15 @@ export function otherSize(page, entry) {
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };
 }
 
-// The photographs at the present size, and their prints, for heat and for light.
-
-// An entry's photograph at the present size. On first use, at a new size and when the image arrives, the photograph is
-// drawn again, and so is its print, the canvas of heat or light (drawing/light.js).
+// An entry's photograph at the present size. A new size or a new image makes a new photograph and a new print (see
+// drawing/light.js).
 export function photoOf(data, frame, page, entry) {
   const image = entry.picture.bitmap;
   const isOther = entry !== data.main && entry === data.other;
   const { width, height } = isOther ? otherSize(page, entry) : page.refs.picture;
-  const prepared = isOther ? frame.otherPhoto : frame.photo;
-  if (prepared && prepared.image === image && prepared.width === width && prepared.height === height) return prepared;
+  const formerPhoto = isOther ? frame.otherPhoto : frame.photo;
+  if (formerPhoto && formerPhoto.image === image && formerPhoto.width === width && formerPhoto.height === height)
+    return formerPhoto;
   const photo = makePhoto(image, width, height);
   const print = makePrint(photo);
   if (isOther) Object.assign(frame, { otherPhoto: photo, otherPrint: print });

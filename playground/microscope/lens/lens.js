@@ -36,16 +36,17 @@
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
-//   // to 1}, private: a person's own, here: computed by the page, verdict: [label, before, after] of each label that a
-//   // whole pass changes, offers: requests answered for it, if fewer, sparing: layers come only when wanted}
+//   // to 1}, private: whether the picture is a person's own, here: whether the page computes the trace, verdict:
+//   // [label, before, after] of each label that a whole pass changes, offers: the requests answered for this trace, if
+//   // they are fewer, sparing: whether layers are fetched only when somebody looks at them}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best`, the search for the best moment ends before the picture is drawn
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
-// `view` of show() may be a function: called once the traces have arrived, it gets the view on show. An update changes
-// only the fields that it names. A named view starts from the defaults, not from the former view. `place` is the
-// picture and the model as in an address: "model=…&sample=…".
+// `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
+// the fields that it names. A view given to show() or update() starts from the defaults, not from the former view.
+// `place` is the picture and the model as in an address: "model=…&sample=…".
 //
 // The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
 // content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
@@ -161,7 +162,7 @@ export function createLens(parent, options = {}) {
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
-    ...toTakeAway(lens), // figure(about), numbers()
+    ...toTakeAway(lens), // the functions figure(metadata) and numbers()
     picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
@@ -171,7 +172,7 @@ export function createLens(parent, options = {}) {
     see: page.see,
     // The photograph whose trace is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),
-    // While another picture is coming, no patch of the old one can be chosen.
+    // While another picture is coming, no patch of the present picture can be chosen.
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // keeps the message of another part
       root.classList.toggle("waits", Boolean(sentence));
@@ -195,28 +196,28 @@ export function createLens(parent, options = {}) {
 }
 
 const FIT_CHECK_INTERVAL = 400; // ms between two checks whether the lens still fits the window
-// Updates sizes and colours when the window, the fonts or the theme change.
+// Updates sizes and colours when the window, the fonts or the theme change. Returns a function that stops this.
 function followThePage(lens) {
   const { page } = lens;
   const { root, refs } = page;
   const controller = new AbortController();
   const { signal } = controller;
   const textsHeight = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
-  let [width, texts] = [0, 0];
+  let [formerWidth, formerTextsHeight] = [0, 0];
   const observer = new ResizeObserver(() => {
-    // The lens sets its own height; a late line of text must not push other text out of the window.
-    if (root.clientWidth !== width || textsHeight() > texts + 2) refresh(lens);
-    [width, texts] = [root.clientWidth, textsHeight()];
+    // A line of text that appears late must not push other text out of the window.
+    if (root.clientWidth !== formerWidth || textsHeight() > formerTextsHeight + 2) refresh(lens);
+    [formerWidth, formerTextsHeight] = [root.clientWidth, textsHeight()];
   });
   observer.observe(root);
   observer.observe(refs.stage);
-  // Late content above the lens, such as the toolbar's second line, moves it without an event.
-  let lastMeasured = "";
+  // Late content above the lens, such as the toolbar's second line, moves the lens without an event: hence a timer.
+  let lastMeasurement = "";
   const fitCheckTimer = setInterval(() => {
     const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const measured = `${overflow} ${root.clientWidth}`; // the same excess again: a refresh can't help
-    if (overflow > 2 && measured !== lastMeasured) refresh(lens);
-    lastMeasured = measured;
+    const measurement = `${overflow} ${root.clientWidth}`; // unchanged after a refresh: another refresh can't help
+    if (overflow > 2 && measurement !== lastMeasurement) refresh(lens);
+    lastMeasurement = measurement;
   }, FIT_CHECK_INTERVAL);
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
@@ -231,8 +232,6 @@ function followThePage(lens) {
     controller.abort();
   };
 }
-
-// ------------------------------------------------------------------------------------------------- what the host gives
 
 async function showTraces(lens, { main, other = null, view = null, place, ui, best: wantsBest = false }) {
   const { choice, data, page } = lens;
@@ -254,12 +253,12 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
   return true;
 }
 
-// A person's own picture opens in its best moment, before any other attention of it is drawn.
+// Opens a person's own picture in its best moment, before any other of its rows is drawn.
 async function showBest(lens, { main, view, place }) {
   const { choice, data, page } = lens;
-  const search = await bringBest(data, page, main);
-  if (!search || !page.alive) return false;
-  const { entry, scene } = search;
+  const bestMoment = await bringBest(data, page, main);
+  if (!bestMoment || !page.alive) return false;
+  const { entry, scene } = bestMoment;
   takeTraces(lens, entry);
   noteOpening(choice, data, page, null);
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
@@ -287,18 +286,18 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   endGhost(choice, page);
   stopAsking(data);
   const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // the same video
-  const isAnother = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
+  const isAnotherPicture = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
-  if (isAnother) choice.view = { ...choice.view, locked: false, cut: "" };
-  const isSame = formerMain && !isAnother;
-  if (isSame && choice.hover >= 0)
+  if (isAnotherPicture) choice.view = { ...choice.view, locked: false, cut: "" };
+  const isSamePicture = formerMain && !isAnotherPicture;
+  if (isSamePicture && choice.hover >= 0)
     choice.pointer.fresh = true; // the resting cursor now points at another grid
   else choice.hover = -1;
   frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
   if (!nextFrame) buildHeads(data, page);
-  if (isSame) keepPlace(choice, data, page, formerMain.pack);
+  if (isSamePicture) keepPlace(choice, data, page, formerMain.pack);
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null }; // the picture's own start
 }
 
@@ -330,10 +329,10 @@ function keepPlace(choice, data, page, formerPack) {
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
   const token = tokenOf(choice.view.query, formerPack);
-  const patch = askedAgain(choice, pack, formerPack);
+  const bestPatch = askedAgain(choice, pack, formerPack);
   choice.view = { ...choice.view, cut: "" }; // a cut names patches of the former grid
-  const translated = token >= 0 ? sameToken(token, formerPack, pack) : -1;
-  const newToken = patch === null ? translated : pack.prefixCount + patch;
+  const translatedToken = token >= 0 ? sameToken(token, formerPack, pack) : -1;
+  const newToken = bestPatch === null ? translatedToken : pack.prefixCount + bestPatch;
   if (newToken >= 0) choice.view = { ...choice.view, query: queryOf(newToken, pack) };
   if (choice.hover >= 0) choice.hover = sameToken(choice.hover, formerPack, pack);
   if (choice.view.locked) reportView(choice, data, page); // the address names the patch
@@ -341,8 +340,6 @@ function keepPlace(choice, data, page, formerPack) {
 
 // The patch that this picture suggests as the first query.
 const startOf = (data) => data.main.picture.start;
-
-// -------------------------------------------------------------------------------------------------------- a choice
 
 function choose(lens, change, source) {
   const { choice, data, page } = lens;
@@ -366,9 +363,9 @@ function reportView(choice, data, page) {
 function withinReach(choice, data, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
-  const way = Math.sign(view.layer - choice.view.layer);
+  const direction = Math.sign(view.layer - choice.view.layer);
   const layers = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
-  return { ...view, layer: layers.find((layer) => way * (layer - view.layer) >= 0) ?? layers[0] };
+  return { ...view, layer: layers.find((layer) => direction * (layer - view.layer) >= 0) ?? layers[0] };
 }
 
 // ------------------------------------------------------------------------------------------------------------ a frame

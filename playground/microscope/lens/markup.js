@@ -3,7 +3,7 @@
 
 import { WAYS, wayWords } from "../core/ways.js";
 
-// A button for each way to look. isExtra: whether to take the rarely used ways or the others.
+// The buttons of the ways to look (core/ways.js): the rarely used ways if `isExtra`, else the others.
 const menu = (isExtra) =>
   Object.values(WAYS)
     .filter((way) => way.extra === isExtra)

@@ -26,16 +26,16 @@ export function bindMatches(choice, page) {
   page.root.append(box);
   const line = document.createElement("p");
   line.className = "foot match-words";
-  const [words, parts] = [document.createElement("span"), document.createElement("button")];
-  parts.className = "quiet";
-  parts.textContent = "parts in the same colours";
-  parts.title = "Both pictures cut into parts by their features: the same colour for the same part";
-  const { value } = Object.assign(parts.dataset, { value: "parts" });
-  parts.addEventListener("click", () => page.choose({ what: choice.view.what === value ? FIRST_WAY : value }));
-  line.append(words, parts);
+  const [wordsSpan, partsButton] = [document.createElement("span"), document.createElement("button")];
+  partsButton.className = "quiet";
+  partsButton.textContent = "parts in the same colours";
+  partsButton.title = "Both pictures cut into parts by their features: the same colour for the same part";
+  const { value } = Object.assign(partsButton.dataset, { value: "parts" });
+  partsButton.addEventListener("click", () => page.choose({ what: choice.view.what === value ? FIRST_WAY : value }));
+  line.append(wordsSpan, partsButton);
   line.hidden = true;
   page.refs.otherFoot.after(line);
-  page.matches = { box, wire, cell, line, words, parts };
+  page.matches = { box, wire, cell, line, words: wordsSpan, parts: partsButton };
 }
 
 // The match of the patch under the cursor: {from: the cursor's picture, "main" or "other", asked: the token under the
@@ -89,9 +89,7 @@ function matchInWords(choice, data, match) {
     : `No match in the other picture: the most similar patch there, ${place}, is more similar to another patch here.`;
 }
 
-// ------------------------------------------------------------------------------------------------------- the line
-
-function flyToMatch({ main, other }, frame, page, pair) {
+function flyToMatch({ main, other }, frame, page, patchMatch) {
   const { match } = frame,
     { matches, refs, root } = page;
   const rootBox = root.getBoundingClientRect();
@@ -102,14 +100,14 @@ function flyToMatch({ main, other }, frame, page, pair) {
     const [w, h] = [box.width / pack.columns, box.height / pack.rows];
     return { x: box.x + (patch % pack.columns) * w, y: box.y + Math.floor(patch / pack.columns) * h, w, h };
   };
-  const [fromEntry, toEntry] = pair.from === "main" ? [main, other] : [other, main];
-  const [fromCell, toCell] = [cellIn(fromEntry, pair.asked), cellIn(toEntry, pair.there)];
+  const [fromEntry, toEntry] = patchMatch.from === "main" ? [main, other] : [other, main];
+  const [fromCell, toCell] = [cellIn(fromEntry, patchMatch.asked), cellIn(toEntry, patchMatch.there)];
   const startPoint = [fromCell.x + fromCell.w / 2, fromCell.y + fromCell.h / 2];
   const dx = toCell.x + toCell.w / 2 - startPoint[0],
-    down = toCell.y + toCell.h / 2 - startPoint[1];
-  const transform = `translate(${startPoint[0]}px, ${startPoint[1]}px) rotate(${Math.atan2(down, dx)}rad)`;
+    dy = toCell.y + toCell.h / 2 - startPoint[1];
+  const transform = `translate(${startPoint[0]}px, ${startPoint[1]}px) rotate(${Math.atan2(dy, dx)}rad)`;
   const { wire, cell } = matches;
-  wire.style.width = `${Math.hypot(dx, down)}px`;
+  wire.style.width = `${Math.hypot(dx, dy)}px`;
   wire.style.transform = transform;
   Object.assign(cell.style, {
     transform: `translate(${toCell.x}px, ${toCell.y}px)`,
@@ -129,12 +127,12 @@ function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   const [x, y] = [left - rootBox.left, top - rootBox.top];
   if (canvas !== refs.twin || !otherBox) return { x, y, width, height };
-  const ratio = width / canvas.width;
+  const pixelRatio = width / canvas.width;
   return {
-    x: x + otherBox.x * ratio,
-    y: y + otherBox.y * ratio,
-    width: otherBox.width * ratio,
-    height: otherBox.height * ratio,
+    x: x + otherBox.x * pixelRatio,
+    y: y + otherBox.y * pixelRatio,
+    width: otherBox.width * pixelRatio,
+    height: otherBox.height * pixelRatio,
   };
 }
 
@@ -149,7 +147,7 @@ export function bindPatching(choice, data, page) {
   box.className = "patching";
   box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
   box.hidden = true;
-  page.refs.twin.after(box); // the box covers the second picture, so that no other part moves
+  page.refs.twin.after(box); // over the second picture, so that no other part of the page moves
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
   page.patching = { box, button, map, said: sentence, close };
@@ -169,15 +167,15 @@ function wantedPatch({ view }, { main, other }) {
   const token = tokenOf(view.query, main.pack);
   const target = sameToken(token, main.pack, other.pack);
   const { sample, mine } = other.trace.words ?? {};
-  const words = {
+  const requestWords = {
     query: view.query,
     there: queryOf(target, other.pack),
     layer: view.layer,
     with: sample ? `sample:${sample}` : `mine:${mine}`,
   };
-  const source = words.there === words.query ? "" : `<${words.there}`;
-  const text = sample ? `residual@${view.layer}:${view.query}${source}` : ""; // as in playground/cuts.py
-  return { token, words, text, key: `${main.id} ${Object.values(words).join(" ")}` };
+  const sourceSuffix = requestWords.there === requestWords.query ? "" : `<${requestWords.there}`;
+  const cutText = sample ? `residual@${view.layer}:${view.query}${sourceSuffix}` : ""; // as in playground/cuts.py
+  return { token, words: requestWords, text: cutText, key: `${main.id} ${Object.values(requestWords).join(" ")}` };
 }
 
 const canPatch = (choice, data) =>
@@ -191,7 +189,7 @@ export function paintPatching(lens) {
   const { view } = choice,
     { patched, main } = data,
     { patching } = lens.page;
-  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // it covers the row
+  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // the box covers the second picture
   setVisible(patching.box, isOffered);
   if (!isOffered) return;
   const patch = wantedPatch(choice, data);
@@ -231,10 +229,10 @@ function takePatched(
       ? `of the others ${tokenName(largest, pack)} moves most, by ${percent(values[largest])}`
       : "after the last layer nobody else hears it";
   const name = tokenName(token, pack);
-  const words = `After layer ${view.layer} this picture's ${name} carries what the other one has there.`;
+  const carriesWords = `After layer ${view.layer} this picture's ${name} carries what the other one has there.`;
   const labelWords = labels?.length ? ` ${verdictOf(labels)}.` : "";
   Object.assign(data.patched, {
     key,
-    text: `${words} Its own feature moves by ${percent(ownChange)}; ${otherChanges}.${labelWords}`,
+    text: `${carriesWords} Its own feature moves by ${percent(ownChange)}; ${otherChanges}.${labelWords}`,
   });
 }

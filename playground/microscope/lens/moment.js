@@ -1,6 +1,6 @@
-// Searches the best moment of the picture on view, that is its most telling row, between frames, once the layers have
-// arrived. A person's own photograph opens in its best moment, unless the person has touched the picture; the key b
-// shows further moments.
+// Searches the best moment of the picture on view, which is the most telling row. The search runs between frames, once
+// the layers have arrived. A person's own photograph opens in its best moment, unless the person has touched the
+// picture; the key b shows further moments.
 
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -23,21 +23,22 @@ export function bindMoment(choice, data, page) {
     opening.touched = choice.everHovered = true;
     choose(change, source);
   };
-  // Whoever points at a picture that opened as a map sees the row of the patch, in the best moment's head.
-  const point = () => {
+  // If the picture opened as a map, the first pointing at a patch shows the row of the patch, in the head of the best
+  // moment.
+  const onPoint = () => {
     const isMapAsOpened = opening.moved && !opening.touched && !wayOf(choice.view).rows;
     opening.touched = true;
     if (!isMapAsOpened) return;
-    const best = sceneOf(data)?.moments[0]; // none while a finer grid is searched
-    choose({ what: FIRST_WAY, ...(best && { layer: best.layer, head: best.head }) });
+    const bestMoment = sceneOf(data)?.moments[0]; // undefined while a finer grid is searched
+    choose({ what: FIRST_WAY, ...(bestMoment && { layer: bestMoment.layer, head: bestMoment.head }) });
     setText(page.refs.message, "");
   };
   let origin = null;
   page.refs.picture.addEventListener("pointermove", (event) => {
     origin ??= event;
-    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > LEAST_POINTING_MOVE) point();
+    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > LEAST_POINTING_MOVE) onPoint();
   });
-  page.refs.picture.addEventListener("pointerdown", point);
+  page.refs.picture.addEventListener("pointerdown", onPoint);
 }
 
 // Records how a picture opens. `view`: the view that was given with the picture.
@@ -87,7 +88,7 @@ function workOn(choice, data, page) {
   search.moved = true;
   if (choice.opening.wished) surprise(choice, data, page);
   else moveToBest(choice, data, page, search.scene);
-  page.schedule(); // the sentence may say more now
+  page.schedule(); // the line under the picture may now name another head
 }
 
 // The vectors by which patches are compared: the keys of a late layer.
@@ -114,9 +115,9 @@ function moveToBest(choice, data, page, scene) {
 // The view of the best moment. If no row is striking: the map of the picture's parts, or null if the source has no
 // features.
 export function bestView(data, { pack, moments }) {
-  const [{ layer, head, patches, tells }] = moments;
-  if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
-  return tells[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
+  const [{ layer, head, patches, tells: tellingScores }] = moments;
+  if (tellingScores[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
+  return tellingScores[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
 }
 
 // Notes that the picture shows its best moment; the soft cursor then points at it once.
@@ -128,8 +129,9 @@ export function settle(choice, page) {
   opening.greeted = true;
 }
 
-// The query after a change to a finer grid, on which each patch became several: of the patches at and around the former
-// place, the patch that gives the largest weight to the target of the moment's row. null if no moment is known.
+// The query after a change to a finer grid, where several patches lie in the place of one. Of the patches at and around
+// the former query, returns the patch that gives the largest weight to the brightest place of the former row. null if
+// no moment is known.
 export function askedAgain({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
@@ -142,15 +144,14 @@ export function askedAgain({ opening, view }, pack, formerPack) {
     return row;
   };
   const formerRow = rowOf(formerPack, formerToken);
-  const brightest =
+  const brightestPatch =
     sameToken(largestIndex(formerRow, formerPack.prefixCount, formerPack.tokens), formerPack, pack) - pack.prefixCount;
   const patchesAround = (patch) => neighboursOf(patch, pack);
   const candidates = patchesAround(sameToken(formerToken, formerPack, pack) - pack.prefixCount).map((patch) => {
     const row = rowOf(pack, pack.prefixCount + patch);
-    return { patch, share: Math.max(...patchesAround(brightest).map((place) => row[pack.prefixCount + place])) };
+    return { patch, share: Math.max(...patchesAround(brightestPatch).map((place) => row[pack.prefixCount + place])) };
   });
-  return candidates.reduce((brightestOf, candidate) => (candidate.share > brightestOf.share ? candidate : brightestOf))
-    .patch;
+  return candidates.reduce((best, candidate) => (candidate.share > best.share ? candidate : best)).patch;
 }
 
 // A patch and its neighbours.
@@ -161,8 +162,8 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Searches to the end without pauses, for a picture that opens in its best moment. null if the picture is no longer
-// wanted.
+// Finishes the search without waiting for idle frames, for a picture that opens in its best moment. null if the picture
+// is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
@@ -192,8 +193,8 @@ export function surprise(choice, data, page) {
     { main } = data,
     { refs } = page;
   const scene = sceneOf(data);
-  const rows = scene ? surprisesOf(scene) : [];
-  if (!rows.length) {
+  const surprises = scene ? surprisesOf(scene) : [];
+  if (!surprises.length) {
     opening.wished = !scene;
     if (scene) return setText(refs.message, UNSTRIKING);
     if (canAsk(data, "layers")) choice.filmWanted = true;
@@ -201,8 +202,8 @@ export function surprise(choice, data, page) {
     return page.schedule();
   }
   opening.wished = false;
-  opening.at = (opening.at + 1) % rows.length;
-  const { layer, head, patch } = rows[opening.at];
+  opening.at = (opening.at + 1) % surprises.length;
+  const { layer, head, patch } = surprises[opening.at];
   choice.hover = -1;
   const way = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // the map of parts shows no row
   page.choose({ what: way, layer, head, query: patchText(patch, main.pack.columns), locked: true });
@@ -213,28 +214,26 @@ export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 // For a first visit: a drawn "soft" cursor glides to three patches, and the sentence changes with it. Then the visitor
 // is invited to point. Any action of the visitor ends this. The host decides whether this is a first visit.
 
-// The path of the soft cursor that greets a newcomer: its patches, and its position over time. No DOM.
-
 const CURSOR_DELAY = 350; // ms before the soft cursor appears
 const GLIDE_MS = 800; // ms from one patch to the next
 const STAY_MS = 850; // ms on a patch: long enough to read the number
 const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture
 const BOW = 0.14; // sideways swing of a glide as a share of its length
 export const STOPS = 3;
-export const WALK = CURSOR_DELAY + STOPS * (GLIDE_MS + STAY_MS); // ms
+export const WALK = CURSOR_DELAY + STOPS * (GLIDE_MS + STAY_MS); // ms of the whole path
 
 // Returns three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the
 // largest weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights
 // of `startPatch`.
 export function threePatches(row, from, rows, columns, startPatch) {
-  const area = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
+  const nearArea = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
   let largest = -1,
     smallest = -1;
-  const top = Math.ceil(EDGE * rows),
-    margin = Math.ceil(EDGE * columns);
-  for (let r = top; r < rows - top; r++) {
-    for (let c = margin; c < columns - margin; c++) {
-      if (r >= area.top && r <= area.bottom && c >= area.left && c <= area.right) continue;
+  const rowMargin = Math.ceil(EDGE * rows),
+    columnMargin = Math.ceil(EDGE * columns);
+  for (let r = rowMargin; r < rows - rowMargin; r++) {
+    for (let c = columnMargin; c < columns - columnMargin; c++) {
+      if (r >= nearArea.top && r <= nearArea.bottom && c >= nearArea.left && c <= nearArea.right) continue;
       const patch = r * columns + c;
       if (largest < 0 || row[from + patch] > row[from + largest]) largest = patch;
       if (smallest < 0 || row[from + patch] < row[from + smallest]) smallest = patch;
@@ -243,7 +242,7 @@ export function threePatches(row, from, rows, columns, startPatch) {
   return largest < 0 ? [] : [largest, smallest, startPatch];
 }
 
-const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends smoothly
+const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // rises from 0 to 1, level at both ends
 
 // The soft cursor's position {x, y, rests} after `ms` on its path over `places` [{x, y}], from the first one. Each
 // glide is slightly curved, like a hand's.
@@ -251,13 +250,13 @@ export function walkAt(ms, places) {
   const elapsed = Math.max(0, Math.min(WALK, ms) - CURSOR_DELAY);
   const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE_MS + STAY_MS)));
   const t = Math.min(1, (elapsed - leg * (GLIDE_MS + STAY_MS)) / GLIDE_MS);
-  const a = places[leg],
-    b = places[leg + 1];
+  const fromPlace = places[leg],
+    toPlace = places[leg + 1];
   const progress = smoothStep(t),
     bow = BOW * Math.sin(Math.PI * progress) * (leg % 2 ? 1 : -1);
-  const dx = b.x - a.x,
-    dy = b.y - a.y;
-  return { x: a.x + progress * dx - bow * dy, y: a.y + progress * dy + bow * dx, rests: t === 1 };
+  const dx = toPlace.x - fromPlace.x,
+    dy = toPlace.y - fromPlace.y;
+  return { x: fromPlace.x + progress * dx - bow * dy, y: fromPlace.y + progress * dy + bow * dx, rests: t === 1 };
 }
 
 const PICTURE_ALONE_MS = 900; // ms in which only the picture is shown
@@ -310,24 +309,24 @@ function begin({ choice, data, frame: { shown }, page }, onBegin) {
   box.innerHTML = GHOST;
   refs.pictureBox.append(box);
   page.ghost.box = box;
-  const place = (patch) => ({
+  const placeOf = (patch) => ({
     x: ((patch % pack.columns) + 0.5) / pack.columns,
     y: (Math.floor(patch / pack.columns) + 0.5) / pack.rows,
   });
-  walk(choice, page, [{ x: 0.62, y: 0.98 }, ...patches.map(place)]);
+  walk(choice, page, [{ x: 0.62, y: 0.98 }, ...patches.map(placeOf)]);
 }
 
 function walk(choice, page, places) {
   const { ghost, refs } = page;
   const startTime = performance.now();
-  let hasArrived = false, // until the soft cursor rests on a patch, the row stays
+  let hasArrived = false, // whether the soft cursor has reached a patch; until then the row stays
     hasRested = false;
   const step = (time) => {
     if (page.ghost !== ghost || !page.alive) return;
     const { x, y, rests } = walkAt(time - startTime, places);
     const { left, top, width, height } = refs.picture.getBoundingClientRect();
     ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
-    ghost.box.classList.toggle("leftwards", x > 0.75); // its words stay inside the picture
+    ghost.box.classList.toggle("leftwards", x > 0.75); // the words beside the cursor stay inside the picture
     ghost.box.classList.toggle("upwards", y > 0.8);
     hasArrived ||= rests;
     if (hasArrived && (!rests || !hasRested)) {
@@ -343,7 +342,7 @@ function walk(choice, page, places) {
   requestAnimationFrame(step);
 }
 
-// Ends the soft cursor and restores the former query.
+// Removes the soft cursor and restores the former query.
 export function endGhost(choice, page) {
   const { ghost } = page;
   if (!ghost) return;

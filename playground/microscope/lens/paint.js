@@ -57,27 +57,27 @@ export function paintFrame(lens) {
   paintAim(lens);
   paintExplained(lens);
   paintPatching(lens);
-  const putAgain = layMean(choice, frame);
+  const restoreHead = layMean(choice, frame);
   writeNumbers(lens);
   if (!page.see?.on) {
     writeTitles(lens);
     writeHeadline(lens);
   }
   if (view.beside === "filter") paintNearness(lens);
-  putAgain();
+  restoreHead();
   page.see?.paint();
   page.root.classList.toggle("map", isMap(view.what));
 }
 
-// Paints the line to the cursor. While a patch is locked, a move of the cursor changes nothing else.
+// Paints the parts that follow the cursor while a patch is locked.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
-  const putBack = layMean(choice, frame);
+  const putHeadBack = layMean(choice, frame);
   paintCurve(choice, frame, page);
   paintLine(lens);
   paintMatch(lens);
   paintScissors(lens);
-  putBack();
+  putHeadBack();
   paintSums(choice, frame, page);
 }
 
@@ -120,20 +120,20 @@ function paintMain(lens) {
     printComponents(frame.print, overlay.pixels, pack);
   } else if (overlay) {
     const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-    const end = start + pack.patches;
-    const inlierDomain = way.uses.includes("typical") ? withoutOutliers(overlay.values, start, end) : null;
+    const endIndex = start + pack.patches;
+    const inlierDomain = way.uses.includes("typical") ? withoutOutliers(overlay.values, start, endIndex) : null;
     shown.beyond = inlierDomain;
     if (inlierDomain && view.typical) shown.mainDomain = inlierDomain.domain;
-    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, end, overlay.floor);
+    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
     else if (comparesNumbers(choice, data, frame))
       shown.mainDomain = domainOfBoth([
-        { values: overlay.values, from: start, to: end },
+        { values: overlay.values, from: start, to: endIndex },
         patchesOf(other, otherMap(choice, data, frame).values),
       ]);
     else
       shown.mainDomain = atLeastExposure(
         overlay.floor,
-        ownDomain(overlay.values, start, end, view.log && !way.spread, way.spread),
+        ownDomain(overlay.values, start, endIndex, view.log && !way.spread, way.spread),
       );
     printPatches(choice, frame, frame.print, overlay.values, start, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && !way.raw) {
@@ -149,7 +149,7 @@ function paintMain(lens) {
   const { rows, columns } = pack;
   const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
-  const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // maps of features mark the cursor's patch
+  const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // a map that explains a label marks no patch
   frame.picture = Object.assign(frame.picture, {
     rows,
     columns,
@@ -183,7 +183,7 @@ function exposureNow(choice, data, frame, start) {
   return exposureOfBoth([mainValues, patchesOf(other, otherValues)], what, view.ceiling, view.log);
 }
 
-// The largest weight is written beside its patch.
+// Sets picture.tag, the number beside a patch: the largest weight, unless See marks another patch.
 function setTag({ view }, frame, { see }, isHidden) {
   const { shown, picture } = frame;
   const { pack, answers, what } = shown;
@@ -191,18 +191,19 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = null;
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
-  const brightest = largestIndex(answers.drawn, firstPatch, start + pack.tokens);
-  const tagged = see ? firstPatch + see.marked(brightest - firstPatch) : brightest;
+  const brightestIndex = largestIndex(answers.drawn, firstPatch, start + pack.tokens);
+  const taggedIndex = see ? firstPatch + see.marked(brightestIndex - firstPatch) : brightestIndex;
   // An even row has no patch worth naming.
-  if (WAYS[what].rows && answers.weights[tagged] < 1.5 / pack.tokens) return;
+  if (WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
-  tag.patch = tagged - firstPatch;
-  tag.text = sizeWords(answers.drawn[tagged], WAYS[what].unit);
+  tag.patch = taggedIndex - firstPatch;
+  tag.text = sizeWords(answers.drawn[taggedIndex], WAYS[what].unit);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
 }
 
-// Writes the value on each patch whose value exceeds the exposure, except on the labelled patch with the largest one.
+// Sets picture.clipped, the numbers written on patches whose value exceeds the exposure. The marked patch and the patch
+// of picture.tag get none.
 function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
@@ -225,12 +226,12 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
   const domain = shown.mainDomain;
   const isLoading = isMap(view.what) && !overlayNow(choice, data, frame);
   refs.colourBar.style.visibility = way.coloured || isLoading || shown.rough ? "hidden" : "";
-  const share = unitOf(view) === "share";
-  const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
+  const isShare = unitOf(view) === "share";
+  const key = `${domain.low} ${domain.high} ${domain.log} ${isShare} ${view.colours} ${view.what} ${view.draw}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
   frame.bar = {
     ...domain,
-    unit: share ? "percent" : "number",
+    unit: isShare ? "percent" : "number",
     open: way.exposed === "brightest" && domain.high < 1,
   };
   if (see?.on) return; // See's colour bar has no numbers
@@ -266,15 +267,16 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
         : shown.domain;
       printHeat(thumb.print, answers.drawn, start + pack.prefixCount, rows, columns, domain, view.smooth);
     }
-    const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
-    const text = !answers.ready[head] || shown.rough ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1);
+    const headNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
+    const text =
+      !answers.ready[head] || shown.rough ? "…" : headNumber >= 99.5 ? headNumber.toFixed(0) : headNumber.toFixed(1);
     nameHead(choice, data, frame, thumb, head, text);
   }
 }
 
 const HABIT_OF = "This is measured on average over the patches of this picture.";
 
-// Writes a head's average behaviour below its thumbnail, if known. The head's number is then shown only under "More".
+// Writes a head's average behaviour below its thumbnail, if known; then `number` is shown only under "More".
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;

@@ -23,8 +23,8 @@ export const wordsInFace = ({ see }, key, english, values = {}) => (see?.on ? se
 export function placeHere(page, token, pack) {
   if (token < pack.prefixCount) return prefixName(pack.prefix[token]);
   const patch = token - pack.prefixCount;
-  const spot = { row: Math.floor(patch / pack.columns), column: patch % pack.columns };
-  return wordsInFace(page, "placeHere", placeName(patch, pack.columns), spot);
+  const rowAndColumn = { row: Math.floor(patch / pack.columns), column: patch % pack.columns };
+  return wordsInFace(page, "placeHere", placeName(patch, pack.columns), rowAndColumn);
 }
 
 const toThreeDigits = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
@@ -49,8 +49,8 @@ export function writeTitles({ choice, data, frame, page }) {
     { shown } = frame,
     { refs } = page;
   const { pack, token } = shown;
-  const row = view.direction === "row";
-  const overlay = isMap(view.what);
+  const isRow = view.direction === "row";
+  const isMapShown = isMap(view.what);
   const explainsTheLabel = explainsLabel(view);
   const way = wayOf(view);
   const cases = [...(explainsTheLabel ? ["label"] : []), view.direction];
@@ -65,31 +65,32 @@ export function writeTitles({ choice, data, frame, page }) {
         : tokenName(token, pack),
   );
   setText(refs.ask2, wayWords(way, "end", cases));
-  refs.chip.className = row || overlay ? "chip query" : "chip key";
-  refs.directionTabs.classList.toggle("idle", overlay);
+  refs.chip.className = isRow || isMapShown ? "chip query" : "chip key";
+  refs.directionTabs.classList.toggle("idle", isMapShown);
 
-  const parts = [];
-  if (data.other && view.beside === "compare") parts.push(titleOf(main));
-  if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
+  const badgeParts = [];
+  if (data.other && view.beside === "compare") badgeParts.push(titleOf(main));
+  if (shown.altered && isMapShown && !shown.wholeArrived)
+    badgeParts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
-    parts.push(
+    badgeParts.push(
       `${scaleWords(data, frame)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`,
     );
-  if (isMean(choice, frame)) parts.push("the mean of all heads");
-  if (shown.wholeMissing) parts.push("the whole pass is being computed");
-  setText(refs.badge, parts.join(" · "));
+  if (isMean(choice, frame)) badgeParts.push("the mean of all heads");
+  if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
+  setText(refs.badge, badgeParts.join(" · "));
   const { engine } = main.pack.header;
   setText(refs.credit, main.picture.credit || (engine ? `Computed here with ${engine}.` : ""));
-  setVisible(refs.badge, parts.length > 0);
+  setVisible(refs.badge, badgeParts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  // explained.js writes a line about relevance
+  // explained.js itself writes such a note for its maps
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
   setText(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   setVisible(refs.drawn, !way.coloured);
-  refs.hold.disabled = overlay || way.spread; // such maps set their own exposure
+  refs.hold.disabled = isMapShown || way.spread; // such maps set their own exposure
   const lockedToken = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
     refs.lock,
@@ -100,7 +101,7 @@ export function writeTitles({ choice, data, frame, page }) {
         : !choice.everHovered
           ? hasNoLine(page)
             ? whatToDo(data, page)
-            : "" // the sentence about locking is below the picture, see headline.js
+            : "" // headline.js writes this sentence below the picture
           : page.touch
             ? "tap to lock"
             : "click to lock",
@@ -114,14 +115,16 @@ export function writeTitles({ choice, data, frame, page }) {
   if (view.beside === "convolution") writeConvolution(choice, frame, page);
 }
 
-// The name of the explained label; "" if a token asks, or while the name is loading.
+// The explained text, or the name of the explained label: its number while the name is loading. "" if neither is
+// explained.
 function labelText(choice, data, frame) {
   const { view } = choice;
   if (wayOf(view).explains === "text") return view.text;
   return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
-// The sentence shown until a person acts, as "Point at one eye: the other eye lights up, across the whole face."
+// The sentence that is shown until a person acts, such as "Point at one eye: the other eye lights up, across the whole
+// face."
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
@@ -146,9 +149,9 @@ function exposureText({ view }, { shown }) {
 }
 
 // `clippedCount`: the number of patches above the exposure; `largest`: the largest value.
-export function brightestFrom(high, clippedCount, largest, way) {
+export function brightestFrom(exposure, clippedCount, largest, way) {
   const format = (x) => sizeWords(x, WAYS[way].unit);
-  const [fromText, toText] = (clippedCount ? toldApart(high, largest, format) : [format(high)]).map(
+  const [fromText, toText] = (clippedCount ? toldApart(exposure, largest, format) : [format(exposure)]).map(
     (x) => x.replaceAll(" ", "\u00a0"), // keeps each number on one line
   );
   const patches = clippedCount === 1 ? "1 patch" : `${clippedCount} patches`;
@@ -159,20 +162,20 @@ export function brightestFrom(high, clippedCount, largest, way) {
 const isUnderCorner = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
-// The sentence about patches longer than the limit. Without registers, such outliers may serve as sinks; small models
-// have none.
+// The sentence about outliers, patches whose features are longer than the limit. Large models without registers have
+// some.
 function beyondText({ count, bound: limit }, typical) {
   if (!count) return `no patch stands apart (is longer than ${shortNumber(limit)})`;
   const subject = count === 1 ? "1 patch stands" : `${count} patches stand`;
   return `${subject} apart, longer than ${shortNumber(limit)}${typical ? ": left out of the exposure" : ""}`;
 }
 
-// The layers that can be chosen: in a file with some layers, only these.
+// The range of layers that can be chosen: all, or only the layers in the file.
 export function layerRange(data) {
   const layers = layersAtHand(data);
   if (layers.length < 2) return `of 0–${data.main.pack.layers - 1}`;
-  const inOneRun = layers.at(-1) - layers[0] === layers.length - 1;
-  return `of ${inOneRun || layers.length > 6 ? `${layers[0]}–${layers.at(-1)}` : layers.join(", ")}`;
+  const isOneRun = layers.at(-1) - layers[0] === layers.length - 1;
+  return `of ${isOneRun || layers.length > 6 ? `${layers[0]}–${layers.at(-1)}` : layers.join(", ")}`;
 }
 
 function scaleWords({ main }, { shown }) {
@@ -208,7 +211,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup that See translates, as [key, English, selector]. Below: accessible names.
+// Texts of the markup that See translates, as [key, English, selector]; then accessible names.
 const TRANSLATED_TEXTS = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
@@ -244,7 +247,7 @@ export function writeNumbers({ choice, data, frame, page }) {
     { refs } = page;
   const { pack, answers, peak } = shown;
   const start = view.head * pack.tokens;
-  const row = view.direction === "row";
+  const isRow = view.direction === "row";
   const isReady = answers.ready[view.head] && !shown.rough;
   const bits = answers.entropies[view.head];
 
@@ -253,32 +256,32 @@ export function writeNumbers({ choice, data, frame, page }) {
   page.root.classList.toggle("altered", !isDivided);
   if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
   const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
-  const listens = wordsInFace(page, "listensToAbout", `${headWords} listens to about`, {
+  const listensWords = wordsInFace(page, "listensToAbout", `${headWords} listens to about`, {
     head: pack.headNumbers[view.head],
   });
-  setText(refs.bigLabel, row ? listens : `is heard by ${headWords} for a total of`);
-  setText(refs.big, !isReady ? "…" : toThreeDigits(row ? effectiveNumber(bits) : answers.totals[view.head]));
-  refs.bigWhole.title = row
+  setText(refs.bigLabel, isRow ? listensWords : `is heard by ${headWords} for a total of`);
+  setText(refs.big, !isReady ? "…" : toThreeDigits(isRow ? effectiveNumber(bits) : answers.totals[view.head]));
+  refs.bigWhole.title = isRow
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
     : "";
-  const tokens = `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}`;
-  setText(refs.bigOf, row ? wordsInFace(page, "ofTokens", tokens, { count: pack.tokens }) : "(1 on average)");
-  setText(refs.entropyLabel, row ? wordsInFace(page, "entropy", "entropy") : "of that, patches");
+  const tokensWords = `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}`;
+  setText(refs.bigOf, isRow ? wordsInFace(page, "ofTokens", tokensWords, { count: pack.tokens }) : "(1 on average)");
+  setText(refs.entropyLabel, isRow ? wordsInFace(page, "entropy", "entropy") : "of that, patches");
   setText(
     refs.entropy,
     !isReady
       ? "…"
-      : row
+      : isRow
         ? `${bits.toFixed(2)} bits`
         : sumOf(answers.weights, start + pack.prefixCount, start + pack.tokens).toFixed(2),
   );
   const mostBits = Math.log2(pack.tokens).toFixed(2);
-  setText(refs.entropyOf, row ? wordsInFace(page, "ofAtMost", `of at most ${mostBits}`, { bound: mostBits }) : "");
+  setText(refs.entropyOf, isRow ? wordsInFace(page, "ofAtMost", `of at most ${mostBits}`, { bound: mostBits }) : "");
   setText(refs.peak, isReady ? percent(answers.weights[start + peak]) : "…");
   const peakPlace = peak === shown.token ? wordsInFace(page, "itselfHere", "itself") : placeHere(page, peak, pack);
   setText(
     refs.peakAt,
-    row ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
+    isRow ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
   );
   const habit = isMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
@@ -308,11 +311,12 @@ export function writeNumbers({ choice, data, frame, page }) {
   writeOffer(choice, frame, page);
 }
 
-// The lines under the heads' thumbnails.
+// Says what is written under the heads' thumbnails.
 function headsNote(direction, habit, withCounts) {
-  const counts = direction === "row" ? "how many tokens each listens to" : "what this patch gets in each (average 1)";
-  if (!habit) return `heads, and ${counts}`;
-  return `heads, by what each does on average over this picture${withCounts ? `, and ${counts}` : ""}`;
+  const countsWords =
+    direction === "row" ? "how many tokens each listens to" : "what this patch gets in each (average 1)";
+  if (!habit) return `heads, and ${countsWords}`;
+  return `heads, by what each does on average over this picture${withCounts ? `, and ${countsWords}` : ""}`;
 }
 
 // Writes the predictions with the trained and the chosen scale, once a whole pass has run with the chosen one.
@@ -349,32 +353,32 @@ function writeOffer(choice, frame, { refs }) {
   );
 }
 
-export function writeOther({ choice, data, frame, page: { refs } }, entry, head) {
+export function writeOther({ choice, data, frame, page: { refs } }, entry, otherHead) {
   const { pack } = entry;
   // For the second picture, another scale changes the rows of this layer only: its pass is not run again.
   const scaleNote = frame.shown.altered ? [`${scaleWords(data, frame)} · in this layer only`] : [];
   setText(refs.twinBadge, [titleOf(entry), ...scaleNote].join(" · "));
   setVisible(refs.twinBadge, true);
-  if (head.token < 0) {
+  if (otherHead.token < 0) {
     setText(refs.otherFoot, `This model has no ${tokenName(frame.shown.token, data.main.pack)} token.`);
     return;
   }
   const isSameHead =
-    head.layer === choice.view.layer && head.head === choice.view.head && pack.rows === data.main.pack.rows;
+    otherHead.layer === choice.view.layer && otherHead.head === choice.view.head && pack.rows === data.main.pack.rows;
   const parts = isSameHead
     ? []
-    : [`${tokenName(head.token, pack)}, layer ${head.layer}, head ${pack.headNumbers[head.head]}`];
-  if (head.row && choice.view.direction === "row") {
+    : [`${tokenName(otherHead.token, pack)}, layer ${otherHead.layer}, head ${pack.headNumbers[otherHead.head]}`];
+  if (otherHead.row && choice.view.direction === "row") {
     let largest = 0;
-    for (let j = 0; j < pack.tokens; j++) if (head.row[j] > largest) largest = head.row[j];
+    for (let j = 0; j < pack.tokens; j++) if (otherHead.row[j] > largest) largest = otherHead.row[j];
     parts.push(
-      `listens to about ${toThreeDigits(effectiveNumber(head.bits))} of ${pack.tokens}`,
+      `listens to about ${toThreeDigits(effectiveNumber(otherHead.bits))} of ${pack.tokens}`,
       `largest weight ${percent(largest)}`,
     );
     if (pack.prefixCount)
-      parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(head.row, 0, pack.prefixCount))}`);
+      parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(otherHead.row, 0, pack.prefixCount))}`);
   }
-  if (head.row) parts.push(outlineText(frame.otherPrint));
+  if (otherHead.row) parts.push(outlineText(frame.otherPrint));
   setText(refs.otherFoot, parts.filter(Boolean).join(" · "));
 }
 
@@ -382,28 +386,28 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, head)
 
 const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 
-// "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
+// A sentence such as "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
 export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const { shown } = frame;
   const { pack, answers, token } = shown;
   if (!answers || shown.layerMissing || shown.rough || !answers.ready[view.head]) return "";
   if (!asks(view)) return page.refs.sentence.textContent; // a map without a query
   const start = view.head * pack.tokens;
-  const largest = Array.from({ length: pack.tokens }, (_, j) => j)
+  const largestTokens = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[start + b] - answers.weights[start + a])
     .slice(0, MOST_NAMED_TOKENS);
-  const name = (j) => (j === token ? "itself" : tokenName(j, pack));
-  const list = largest.map(
-    (j) => `${percent(answers.weights[start + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`,
+  const nameOf = (j) => (j === token ? "itself" : tokenName(j, pack));
+  const shares = largestTokens.map(
+    (j) => `${percent(answers.weights[start + j])} ${view.direction === "row" ? "to" : "from"} ${nameOf(j)}`,
   );
-  const cut = view.cut && shown.wholeArrived ? `, with the cut ${view.cut}` : "";
+  const cutWords = view.cut && shown.wholeArrived ? `, with the cut ${view.cut}` : "";
   const scaleNote = shown.altered ? `, ${scaleWords(data, frame)}` : "";
-  const kind = page.kindline.kind.textContent; // maps have no kind
-  const place = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${scaleNote}${cut}`;
+  const kindText = page.kindline.kind.textContent; // maps have no kind
+  const place = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${scaleNote}${cutWords}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  const sentence = `${tokenName(token, pack)} ${place} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}.`;
-  const filter = view.beside === "filter" ? page.refs.filterWords.textContent : "";
-  return [sentence, kind, page.matches.words.textContent, filter].filter(Boolean).join(" ");
+  const sentence = `${tokenName(token, pack)} ${place} ${verb} ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
+  const filterText = view.beside === "filter" ? page.refs.filterWords.textContent : "";
+  return [sentence, kindText, page.matches.words.textContent, filterText].filter(Boolean).join(" ");
 }
 
 // The caption of an exported picture, with all settings that are needed to make the picture again.
@@ -411,15 +415,15 @@ export function captionOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
     { shown } = frame;
-  const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
+  const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   const place = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)
       ? `after layer ${view.layer}`
-      : `layer ${view.layer}, ${head}`;
-  const words = [titleOf(main) || main.pack.header.model, place];
-  if (asks(view)) words.push(tokenName(shown.token, shown.pack));
-  else if (labelText(choice, data, frame)) words.push(`“${labelText(choice, data, frame)}”`);
+      : `layer ${view.layer}, ${headWords}`;
+  const captionParts = [titleOf(main) || main.pack.header.model, place];
+  if (asks(view)) captionParts.push(tokenName(shown.token, shown.pack));
+  else if (labelText(choice, data, frame)) captionParts.push(`“${labelText(choice, data, frame)}”`);
   const ends = endsOf(choice, data, frame);
   for (const [side, { value, place }] of ends
     ? [
@@ -427,15 +431,15 @@ export function captionOf(choice, data, frame) {
         ["against it", ends.least],
       ]
     : [])
-    words.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
+    captionParts.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
   if (shown.altered)
-    words.push(`${scaleWords(data, frame)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
-  if (view.direction === "column") words.push("who listens to it");
-  if (view.cut && shown.wholeArrived) words.push(`cut: ${view.cut}`);
+    captionParts.push(`${scaleWords(data, frame)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
+  if (view.direction === "column") captionParts.push("who listens to it");
+  if (view.cut && shown.wholeArrived) captionParts.push(`cut: ${view.cut}`);
   for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(choice, data, frame); i++) {
-    words.push(
+    captionParts.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
-  return [...words, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
+  return [...captionParts, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
 }

@@ -51,14 +51,14 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
       draw: (context, w, h) => context.drawImage(page.refs.twin, 0, 0, w, h),
     });
   }
-  const bar = (context, w, h, unit, colours) => {
+  const drawBar = (context, w, h, unit, colours) => {
     if (!wayOf(view).coloured)
       drawColourBar(context, w, h, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
   };
-  return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
+  return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, factor);
 }
 
-// The large picture's content, drawn at the file's size.
+// A canvas of the large picture's content, drawn at the file's size.
 export function printed(choice, data, frame, photo) {
   const { view } = choice,
     { shown } = frame;
@@ -93,11 +93,11 @@ export function savePicture(lens, factor, withOther) {
 
 export function fileName({ view }, { shown }, extension, suffix = "") {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
-  const head = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
+  const headOrMap = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
   const queryName = asks(view)
     ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`
     : view.label && `-label${view.label}`;
-  return `attention${layer}${head}${queryName}${suffix}.${extension}`;
+  return `attention${layer}${headOrMap}${queryName}${suffix}.${extension}`;
 }
 
 // Downloads the file on this machine.
@@ -108,8 +108,6 @@ export function handOver(file) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
-
-// Sharing a link, and full screen.
 
 export const linkNow = async ({ view }, { host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
@@ -170,10 +168,12 @@ export function leavePresenting(lens) {
   refresh(lens);
 }
 
-// The sheet of Share: the present view as a picture. See also makes a loop and an interactive page.
+// The sheet "Share" offers the present view as a picture. In the face See, the sheet also offers a loop and an
+// interactive page.
 
 const PICTURE_SCALE = 2;
-// make() previews the format and returns a file as a blob; null if that failed or is no longer wanted.
+// make() shows a preview of the format. It returns a promise of the file as a blob, or of null if that failed or is no
+// longer wanted. end() returns the extension of the file's name.
 const SHARED = {
   picture: { make: sharedPicture, end: () => "png" },
   tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
@@ -305,7 +305,7 @@ function sharedLoop({ page }, shape, isCurrent) {
   return page.see.sharedLoop(canvas, shape, isCurrent);
 }
 
-// One HTML file that works without a network; its preview is its first picture.
+// One HTML file that works without a network. The preview shows the first picture of the page.
 async function sharedPage(lens) {
   await sharedPicture(lens);
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
@@ -335,14 +335,14 @@ function figureSvg({ choice, data, frame, page }, metadata) {
   const { pack, token, mark } = frame.shown;
   const aspect = frame.pictureHeight / frame.pictureWidth;
   const panelWidth = (WIDTH - PANEL_GAP) / 2;
-  const high = panelWidth * aspect;
-  const photo = makePhoto(data.main.picture.bitmap, Math.round(panelWidth * PER_POINT), Math.round(high * PER_POINT));
+  const h = panelWidth * aspect;
+  const photo = makePhoto(data.main.picture.bitmap, Math.round(panelWidth * PER_POINT), Math.round(h * PER_POINT));
   const map = printed(choice, data, frame, photo);
-  const [cw, ch] = [panelWidth / pack.columns, high / pack.rows];
+  const [cw, ch] = [panelWidth / pack.columns, h / pack.rows];
   const { ask1, chip, ask2 } = page.refs;
   const question = [ask1, chip, ask2].map(({ textContent }) => textContent.trim()).join(" ");
   const place = mark >= 0 && [Math.floor(mark / pack.columns), mark % pack.columns];
-  const outlined = (x) =>
+  const outlineAt = (x) =>
     place
       ? ["#ffffff", view.direction === "column" ? FIGURE_INK.key : FIGURE_INK.query].map(
           (colour, i) =>
@@ -350,29 +350,29 @@ function figureSvg({ choice, data, frame, page }, metadata) {
             `fill="none" stroke="${colour}" stroke-width="${i ? 1.2 : 2.3}"/>`,
         )
       : [];
-  const panel = (id, x, canvas, kind, heading, sub) => [
+  const panel = (id, x, canvas, kind, heading, subtitle) => [
     line(x, 10, heading, { size: 8.5, bold: true }),
-    line(x, 19.7, sub, { colour: FIGURE_INK.soft }),
-    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${panelWidth}" height="${high}" preserveAspectRatio="none" ` +
+    line(x, 19.7, subtitle, { colour: FIGURE_INK.soft }),
+    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${panelWidth}" height="${h}" preserveAspectRatio="none" ` +
       `href="${canvas.toDataURL(kind, 0.9)}"/>`,
-    ...outlined(x),
+    ...outlineAt(x),
   ];
   const caption = captionOf(choice, data, frame);
   const queryName = asks(view) ? tokenName(token, pack) : "";
-  const parts = [
+  const elements = [
     ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, queryName),
     ...panel("map", panelWidth + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
-    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + high + 8, panelWidth)),
+    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + h + 8, panelWidth)),
   ];
   const lines = wrapWords(caption, 62);
-  lines.forEach((words, i) => parts.push(line(panelWidth + PANEL_GAP, PANEL_TOP + high + 13 + 9 * i, words)));
-  const height = PANEL_TOP + high + Math.max(32, 16 + 9 * lines.length);
+  lines.forEach((words, i) => elements.push(line(panelWidth + PANEL_GAP, PANEL_TOP + h + 13 + 9 * i, words)));
+  const height = PANEL_TOP + h + Math.max(32, 16 + 9 * lines.length);
   const facts = Object.entries(metadata).map(([key, value]) => `${key}: ${value}`);
   return (
     `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}pt" ` +
     `height="${height}pt" viewBox="0 0 ${WIDTH} ${height}">\n<title>${asText(caption)}</title>\n` +
     `<desc>${asText(facts.join("; "))}</desc>\n<rect width="100%" height="100%" fill="#ffffff"/>\n` +
-    `${parts.join("\n")}\n</svg>\n`
+    `${elements.join("\n")}\n</svg>\n`
   );
 }
 
@@ -383,7 +383,7 @@ const line = (x, y, words, { size = SMALL_LETTERS, bold = false, colour = FIGURE
   `<text x="${x}" y="${y}" font-family="${FIGURE_FONT}" font-size="${size}" fill="${colour}" text-anchor="${anchor}"` +
   `${bold ? ' font-weight="700"' : ""}>${asText(words)}</text>`;
 
-const BAR_STOPS = 32; // stops of the colour bar
+const BAR_STOPS = 32; // steps of the colour bar's gradient
 
 function bar(choice, frame, y, figureWidth) {
   const ramp = rampOf(choice, frame);
@@ -406,15 +406,15 @@ function bar(choice, frame, y, figureWidth) {
 function wrapWords(words, maximum) {
   const lines = [""];
   for (const word of words.split(" ")) {
-    const longer = [lines.at(-1), word].filter(Boolean).join(" ");
-    if (longer.length > maximum && lines.at(-1)) lines.push(word);
-    else lines[lines.length - 1] = longer;
+    const longerLine = [lines.at(-1), word].filter(Boolean).join(" ");
+    if (longerLine.length > maximum && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = longerLine;
   }
   return lines;
 }
 
-// {tokens: names, grid, values: one for each token or patch, map: facts about the map}; null if the view has no number
-// for each patch.
+// The numbers of the view for export, {values: one for each token or patch, tokens: the names of these, map: a
+// description of the values, …}. null if the view has no number for each patch.
 function numbersOnView({ choice, data, frame }) {
   const { view } = choice;
   const { pack, answers, token, scale } = frame.shown;

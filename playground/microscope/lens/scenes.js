@@ -29,17 +29,17 @@ export function bindScenes(choice, data, page) {
   });
   refs.sceneLink.addEventListener("click", () => shareScenes(data, page));
   refs.sceneList.addEventListener("click", (event) => {
-    const act = event.target.closest("[data-scene-act]")?.dataset.sceneAct;
+    const action = event.target.closest("[data-scene-act]")?.dataset.sceneAct;
     const item = event.target.closest("li");
-    if (!act || !item) return;
+    if (!action || !item) return;
     const { list } = data.scenes;
     const place = Number(item.dataset.place);
-    if (act === "go") return showScene(choice, data, page, place);
-    const current = list[choice.scene.at];
-    const reordered = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
-    changeScenes(choice, data, page, reordered, reordered.indexOf(current));
+    if (action === "go") return showScene(choice, data, page, place);
+    const currentScene = list[choice.scene.at];
+    const changedList = action === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(action));
+    changeScenes(choice, data, page, changedList, changedList.indexOf(currentScene));
   });
-  // Saves at every letter, but does not redraw the list while a person types.
+  // A new name is saved at every letter; the list is not redrawn while a person types.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
     keepList(data, renameScene(data.scenes.list, place, event.target.value));
@@ -64,13 +64,13 @@ export function readKept(choice, data, page) {
   writeList(choice, data, page);
 }
 
-// Steps through the scenes with a presenter's keys. Returns false if there are none.
+// Steps through the scenes with a presenter's keys. Returns false if there are no scenes.
 export function stepScene(choice, data, page, step) {
   const { list } = data.scenes,
     { at: position } = choice.scene;
   if (!list.length) return false;
-  const target = sceneAfter(position, step, list.length);
-  if (target !== position) showScene(choice, data, page, target);
+  const nextPosition = sceneAfter(position, step, list.length);
+  if (nextPosition !== position) showScene(choice, data, page, nextPosition);
   return true;
 }
 
@@ -142,9 +142,9 @@ function sceneItem({ name }, place, isShown) {
   return item;
 }
 
-function sceneButton(act, text, label) {
+function sceneButton(action, text, label) {
   const button = document.createElement("button");
-  button.dataset.sceneAct = act;
+  button.dataset.sceneAct = action;
   Object.assign(button, { textContent: text, title: label });
   button.setAttribute("aria-label", label);
   return button;

@@ -45,22 +45,22 @@ export function bindScissors(lens) {
   const [list, , status, labels] = box.children;
   const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
   page.scissors = { box, list, ways, status, labels, button, tool, shown: "", words: "" };
-  const cut = (text) => putCuts(page, [...cutsOf(choice), text]);
+  const addCut = (text) => putCuts(page, [...cutsOf(choice), text]);
   const words = (sentence) => {
     page.scissors.words = sentence;
     page.schedule();
   };
-  bindPainting(choice, data, page, { cut, words });
+  bindPainting(choice, data, page, { cut: addCut, words });
   button.addEventListener("click", () => cutAimed(lens));
   tool.addEventListener("click", () => {
     choice.cutting = !choice.cutting;
     if (!choice.cutting) endPainting(choice, data, page);
     words("");
   });
-  ways.neighbours.addEventListener("click", () => cut(NEIGHBOURS));
-  ways.head.addEventListener("click", () => cut(headText(choice, data)));
-  ways.zero.addEventListener("click", () => cut(offText(choice, data)));
-  ways.made.addEventListener("click", () => cutPainted(choice, data, page, cut, words));
+  ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
+  ways.head.addEventListener("click", () => addCut(headText(choice, data)));
+  ways.zero.addEventListener("click", () => addCut(offText(choice, data)));
+  ways.made.addEventListener("click", () => cutPainted(choice, data, page, addCut, words));
   ways.paint.addEventListener("click", () => {
     if (choice.painting.on) endPainting(choice, data, page);
     else beginPainting(choice, data, page);
@@ -146,25 +146,25 @@ function edgeWords(edge) {
   if (SILENCED_WORDS[edge]) return SILENCED_WORDS[edge];
   const [hearer, heard] = edge.split(">");
   const name = hearer === "*" ? "everybody" : hearer;
-  const words = heard.split("+");
-  if (words[0] === "3x3") return `${name} ⇢ 3×3 alone`;
+  const heardNames = heard.split("+");
+  if (heardNames[0] === "3x3") return `${name} ⇢ 3×3 alone`;
   if (heard === "*") return `${name} ⇢ themselves alone`;
-  return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
+  return `${name} ⇢ ${heardNames.length > 3 ? `${heardNames.length} patches` : heardNames.join(", ")}`;
 }
 
-// The words for an intervention that puts a value into the pass, such as "residual@6:7,5", "head@4.1", "zero@4.1>5.3";
-// "" for a cut.
+// Describes an intervention that puts a value into the pass, such as "residual@6:7,5", "head@4.1" or "zero@4.1>5.3".
+// Returns "" for a cut.
 export function wordsOfPut(text) {
   const [, part, place, tokens, source] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
   if (!part || (SILENCED_WORDS[part] && !source)) return "";
-  const effect = SILENCED_WORDS[part] ? "gives nothing" : "of the other picture is heard";
-  if (source) return `head ${place} ${effect}, for head ${source} alone`;
-  const where = part === "head" ? `head ${place}` : `the ${part} of layer ${place}`;
+  const effectWords = SILENCED_WORDS[part] ? "gives nothing" : "of the other picture is heard";
+  if (source) return `head ${place} ${effectWords}, for head ${source} alone`;
+  const partWords = part === "head" ? `head ${place}` : `the ${part} of layer ${place}`;
   const placeWords = tokens ? `, at ${tokens.split("+").join(" and ").replaceAll("<", " from ")}` : "";
-  return `${where}: the other picture’s${placeWords}`;
+  return `${partWords}: the other picture’s${placeWords}`;
 }
 
-function placeChooser(choice, { main }, page, edge, layers, index) {
+function placeChooser(choice, { main }, page, edge, layersText, index) {
   const { view } = choice;
   const head = main.pack.headNumbers[view.head];
   const places = [
@@ -172,10 +172,11 @@ function placeChooser(choice, { main }, page, edge, layers, index) {
     [`${view.layer}`, `in layer ${view.layer}`],
     [`${view.layer}.${head}`, `in layer ${view.layer}, head ${head}`],
   ];
-  if (!places.some(([place]) => place === layers)) places.push([layers, `in layer ${layers.replace(".", ", head ")}`]);
+  if (!places.some(([place]) => place === layersText))
+    places.push([layersText, `in layer ${layersText.replace(".", ", head ")}`]);
   const chooser = document.createElement("select");
   chooser.setAttribute("aria-label", "Where this edge is cut");
-  for (const [place, words] of places) chooser.add(new Option(words, place, false, place === layers));
+  for (const [place, words] of places) chooser.add(new Option(words, place, false, place === layersText));
   chooser.addEventListener("change", () => {
     const cuts = cutsOf(choice);
     cuts[index] = chooser.value ? `${edge}@${chooser.value}` : edge;
@@ -202,11 +203,11 @@ function movedSentence(lens) {
   if (!shown.wholeArrived) return "The whole pass runs again…";
   if (!view.locked) return "Lock a patch: how far has its feature moved?";
   const query = queryOf(shown.token, main.pack);
-  const key = `${whole.id} ${query}`;
-  if (moved.key === key) return moved.text;
+  const passKey = `${whole.id} ${query}`;
+  if (moved.key === passKey) return moved.text;
   const question = (options) => data.host.source.moved(whole.trace, query, options);
-  askOnce(lens, "moved", key, question, (answer) => {
-    Object.assign(moved, { key, text: movedWords(answer) });
+  askOnce(lens, "moved", passKey, question, (answer) => {
+    Object.assign(moved, { key: passKey, text: movedWords(answer) });
   });
   return "Measuring how far its feature moves…";
 }
@@ -222,12 +223,12 @@ export function movedWords({ by: share, times: factor }) {
 
 const LONGEST_CUTS = 1000; // most letters of all cuts together, as in figures/drawing/view.py
 
-// `cut(texts)` applies cuts; `words(sentence)` shows a message.
+// `cut(text)` applies one more cut; `words(sentence)` shows a message.
 export function bindPainting(choice, data, page, { cut, words }) {
   const { picture, pictureBox } = page.refs;
   pictureBox.insertAdjacentHTML("beforeend", '<svg class="painted" preserveAspectRatio="none"></svg>');
-  const sheet = pictureBox.lastElementChild;
-  page.sheet = sheet;
+  const paintingSvg = pictureBox.lastElementChild;
+  page.sheet = paintingSvg;
   const { painting } = choice;
 
   const patchUnder = (event) => {
@@ -331,11 +332,11 @@ function paintPainting({ painting }, { main }, { refs, sheet }) {
   refs.pictureBox.classList.toggle("painting", painting.on);
   sheet.toggleAttribute("hidden", !painting.on); // an SVG has no `hidden` property
   sheet.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
-  const cell = (patch, name) => {
+  const cellRect = (patch, name) => {
     const rect = document.createElementNS(sheet.namespaceURI, "rect");
     const place = { x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1, class: name };
     for (const [key, value] of Object.entries(place)) rect.setAttribute(key, value);
     return rect;
   };
-  sheet.replaceChildren(...[...painting.patches].map((patch) => cell(patch, "taken")), cell(painting.at, "at"));
+  sheet.replaceChildren(...[...painting.patches].map((patch) => cellRect(patch, "taken")), cellRect(painting.at, "at"));
 }

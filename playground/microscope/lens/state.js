@@ -17,7 +17,7 @@ const aChoice = () =>
   Object.seal({
     view: { ...DEFAULT_VIEW },
     viewToCome: null, //                    a view given before the first pack arrived
-    place: "", //                           picture and model, as words of an address
+    place: "", //                           picture and model, as in an address
     hover: -1, //                           the token under the cursor, −1: none
     aim: -1, //                             the token at the end of the line (see arithmetic.js), −1: none
     hoverOther: -1, //                      the token under the cursor in the compared picture
@@ -27,7 +27,7 @@ const aChoice = () =>
     more: false, //                         whether rarely used parts are unfolded
     heads: "head", //                       the film's rows: of the chosen head, the "sharpest" head, or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
-    filmLooked: false, //                   whether the film was used
+    filmLooked: false, //                   whether a person has looked at the film
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
     cutting: false, //                      whether the scissors are open
@@ -35,16 +35,16 @@ const aChoice = () =>
     patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
       at: -1, //                            index of the scene on show
-      heading: null, //                     the picture and model to which this scene leads
+      heading: null, //                     the picture and model of the scene that is being opened
     }),
     opening: Object.seal({
       picture: "", //                       the picture on view, with its model
       given: false, //                      whether an address named the layer, head or patch
       touched: false, //                    whether a person has chosen something, or pointed at it
-      greeted: false, //                    whether the soft cursor has shown a person's own picture
+      greeted: false, //                    whether the soft cursor has pointed at a best moment
       moved: false, //                      whether the view was moved to the best moment
       wished: false, //                     whether "surprise me" waits for the search
-      at: -1, //                            index of the surprise on view
+      at: -1, //                            index of the moment shown by "surprise me"; −1: none
     }),
   });
 
@@ -53,12 +53,12 @@ const noData = (host) =>
   Object.seal({
     host, //                                as lens.js describes: source, onView, link, …
     packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, drawn}
-    main: null, //                          the entry on the left
+    main: null, //                          the entry of the large picture
     other: null, //                         the entry to compare with
     whole: null, //                         the entry of the whole pass with another scale or cuts
     pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, also of former traces
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
-    habits: new Map(), //                   id → layer → the average behaviour of its heads, see below
+    habits: new Map(), //                   id → layer → the average behaviour of its heads, see habitOf
     flows: new Map(), //                    id → the rollout of every token, as float16
     overlay: null, //                       a map from the source: {what, query, id, values}
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
@@ -82,26 +82,26 @@ const noFrame = () =>
       answers: null, //                     answers of the pack on show: the main pack or the whole pass
       pack: null,
       drawn: null, //                       {pack, answers} that film and wall draw
-      token: -1, //                         the asking token
+      token: -1, //                         the token whose row or column is shown
       scale: NaN,
       altered: false, //                    whether the scale differs from the trained one
-      wholeMissing: false, //               whether the whole pass is missing
+      wholeMissing: false, //               whether a whole pass is needed and has not arrived
       wholeArrived: false,
       what: FIRST_WAY, //                   the way to look at heads, see core/ways.js
       layerMissing: false,
       rough: false, //                      whether rounded numbers are drawn until exact ones arrive
-      domain: null, //                      the colours that all heads share
-      mainDomain: null, //                  the colours of the large picture
+      domain: null, //                      the range of values for colours that all heads share
+      mainDomain: null, //                  the range of values for the colours of the large picture
       clipped: 0, //                        number of patches above the exposure
       peak: null, //                        the token with the largest weight
       beyond: null, //                      the outliers on a map of lengths, see core/features.js
-      mark: -1, //                          the asking patch; −1: a prefix token
+      mark: -1, //                          the patch of `token`; −1: a prefix token
     }),
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map of features.js
     match: { key: "", found: null, drawn: "" }, // the match of two patches, see matches.js
     better: null, //                        {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, toward: null, crowds: new Map() }, // see headline.js
-    collapse: { pack: null, key: "", found: null }, // the head that collapses without scale for a patch
+    collapse: { pack: null, key: "", found: null }, // a head that collapses without scale, see film.js
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
 
     // ---- sizes and colours from the page around the lens (see layout.js)
@@ -110,7 +110,7 @@ const noFrame = () =>
     seenWidth: 0, //                        the width of the picture and of the words below it
     letters: 0, //                          the number of letters of the sentence above the pictures, see headline.js
     ratio: 1, //                            device pixels per CSS pixel
-    unit: 1, //                             device pixels per unit of a drawing; the units fit a font size of 14 pixels
+    unit: 1, //                             device pixels per unit of a drawing; the page's type has 14 units
     colours: null, //                       {ink, soft, line, accent, font, convolution}
     // For each way of drawing, 256 CSS colours for bars and charts
     ramps: { heat: barColours("heat"), light: barColours("light"), against: barColours("against") },
@@ -128,13 +128,13 @@ const noFrame = () =>
     patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
     filmLines: 1, //                        the number of the film's lines, see layout.js
-    strip: { heat: null, values: null, nothing: null }, // the film's pixels, one row, an empty picture
+    strip: { heat: null, values: null, nothing: null }, // the film's pixels, one row, a row of zeros
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
     picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null },
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
-    kernel: new Float32Array(0), //         k × k weights
+    kernel: new Float32Array(0), //         the weights of the k × k kernel
     kernelSorted: null, //                  the kernel's weights, largest first
     kernelKey: "", //                       key of the drawn kernel; "": draw it again
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
@@ -147,7 +147,7 @@ const noFrame = () =>
     dirty: false, //                        whether any other change needs the frame
     painted: null, //                       the query of the last painted frame
     samples: new Float64Array(600), //      ms of script in each of the last frames under the cursor
-    sampled: 0, //                          number of samples
+    sampled: 0, //                          number of samples so far
   });
 
 // The elements of the lens, its timers, and functions for its parts.
@@ -166,14 +166,14 @@ const aPage = (root, refs) =>
     line: null, //                          see arithmetic.js
     film: null,
     explained: null,
-    sheet: null, //                         the scissors paint on it
+    sheet: null, //                         the SVG with the painted patches, see scissors.js
     scissors: null,
     patching: null, //                      see matches.js
     matches: null,
     sums: null, //                          see arithmetic.js
     kindline: null,
     share: null, //                         the sheet of Share, see saving.js
-    see: null, //                           the other face of the lens, if its host has one: see/see.js
+    see: null, //                           the face See, or null: see see/see.js
     ghost: null, //                         the soft cursor that greets a newcomer, see moment.js
 
     // ---- timers
@@ -186,12 +186,12 @@ const aPage = (root, refs) =>
     schedule: null, //                      (onlyPointed?) requests a frame
     choose: null, //                        ({key: value}, source?) changes the view
     showView: null, //                      (view) shows another view
-    opens: null, //                         ({greets}) called when the lens has changed a picture's opening view
+    opens: null, //                         ({greets}) called when the view has moved to the best moment
   });
 
 // Below: derives the drawn pack, the scale, the asking token and the missing data from the choices.
 
-// Whether a map is computed from other data of the source than queries and keys.
+// Whether this way to look shows a map, which is computed from other data than queries and keys.
 export const isMap = (way) => WAYS[way]?.ofHeads === false;
 
 // Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"); a
@@ -211,7 +211,7 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
-// Matches a cut that takes values from another sample's pass. putFrom names that sample in the form of an address.
+// Matches a cut that takes values from another sample's pass. putFrom returns this sample as in an address.
 const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
 export const putFrom = ({ view }, { other }) =>
   OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
@@ -247,9 +247,9 @@ export function labelNow({ view }, data, frame) {
 // A key for a map of explained.js, made of the map's subject and settings.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
-  const parameters = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
-  const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
-  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${parameters}`;
+  const settingsText = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
+  const queryText = asks(view) ? queryOf(shown.token, main.pack) : "";
+  return `${view.what} ${way.explains === "text" ? view.text : view.label || queryText} ${settingsText}`;
 }
 
 // Fills frame.shown, the same object in every frame, so that nothing is allocated.
@@ -291,8 +291,8 @@ export function overlayNow(choice, data, frame) {
     { overlay, main, whole } = data,
     { shown } = frame;
   if (!isMap(view.what)) return null;
-  const liveValues = liveMap(choice, data, frame);
-  if (liveValues || !overlay || overlay.what !== view.what) return liveValues;
+  const featureMap = liveMap(choice, data, frame);
+  if (featureMap || !overlay || overlay.what !== view.what) return featureMap;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
   if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(choice, data, frame))
     return null;
@@ -300,9 +300,8 @@ export function overlayNow(choice, data, frame) {
   return overlay;
 }
 
-// The patches on the map that speak most for a label and most against it.
-
-// Returns {most, least}, each {patch, value}; null if no label is explained or its map has not arrived.
+// {most, least}: the patches that speak most for a label and most against it, each {patch, value, place}. null if no
+// label is explained or its map has not arrived.
 export function endsOf(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
@@ -310,16 +309,16 @@ export function endsOf(choice, data, frame) {
   if (!overlay) return null;
   const { pack } = shown;
   const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-  let [highest, lowest] = [0, 0];
+  let [highestPatch, lowestPatch] = [0, 0];
   for (let patch = 1; patch < pack.patches; patch++) {
-    if (overlay.values[start + patch] > overlay.values[start + highest]) highest = patch;
-    if (overlay.values[start + patch] < overlay.values[start + lowest]) lowest = patch;
+    if (overlay.values[start + patch] > overlay.values[start + highestPatch]) highestPatch = patch;
+    if (overlay.values[start + patch] < overlay.values[start + lowestPatch]) lowestPatch = patch;
   }
   const extremeAt = (patch) => ({ patch, value: overlay.values[start + patch], place: placeName(patch, pack.columns) });
-  return { most: extremeAt(highest), least: extremeAt(lowest) };
+  return { most: extremeAt(highestPatch), least: extremeAt(lowestPatch) };
 }
 
-// "+2.8 %" or "−0.12 logits"
+// The value with its sign, such as "+2.8 %" or "−0.12 logits".
 export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
 
 // The choice "mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is
@@ -339,7 +338,7 @@ export function layMean(choice, frame) {
   const start = head * tokens;
   const arrays = [...new Set([answers.weights, answers.drawn])];
   const rows = arrays.map((values) => values.slice(start, start + tokens));
-  const { [head]: bits } = answers.entropies,
+  const { [head]: formerBits } = answers.entropies,
     { [head]: total } = answers.totals;
   for (const values of arrays) {
     const mean = new Float32Array(tokens);
@@ -350,7 +349,7 @@ export function layMean(choice, frame) {
   answers.totals[head] = answers.totals.reduce((sum, total) => sum + total, 0) / heads;
   return () => {
     arrays.forEach((values, n) => values.set(rows[n], start));
-    answers.entropies[head] = bits;
+    answers.entropies[head] = formerBits;
     answers.totals[head] = total;
   };
 }
@@ -377,6 +376,6 @@ export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;
-  const [label, short, colour, cue = "", meaning = ""] = habit;
-  return { label, short, colour, told: cue, means: meaning };
+  const [label, short, colour, task = "", meaning = ""] = habit;
+  return { label, short, colour, told: task, means: meaning };
 }

@@ -12,7 +12,7 @@ import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 // Paints the nine tokens with their arrows and the resulting matrix, and writes the arithmetic of one weight in words.
 // createArrows explains `state`.
 
-// Returns the index in `state.arrows` of the first of an arrow's two numbers.
+// The place in `state.arrows` at which an arrow's two numbers begin.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
 export const cellOf = (state) => state.grid.clientWidth / 3;
@@ -114,10 +114,10 @@ function paintShare(context, x, y, cell, weight, theme) {
   context.textAlign = "left";
 }
 
-function paintArrow(context, start, end, colour, line, tipRadius, theme, isChosen) {
+function paintArrow(context, start, end, colour, lineWidth, tipRadius, theme, isChosen) {
   context.lineCap = "round";
   context.strokeStyle = context.fillStyle = colour;
-  context.lineWidth = line;
+  context.lineWidth = lineWidth;
   context.beginPath();
   context.moveTo(...start);
   context.lineTo(...end);
@@ -137,9 +137,9 @@ function writeSum(state, scores, weights) {
   const index = i * TOKENS + j,
     q = indexOf(i, "q"),
     k = indexOf(j, "k"),
-    number = (x) => (x < 0 ? `(${signedText(x, 1)})` : signedText(x, 1));
+    numberText = (x) => (x < 0 ? `(${signedText(x, 1)})` : signedText(x, 1));
   const products = [0, 1]
-    .map((part) => `${number(state.arrows[q + part])} · ${number(state.arrows[k + part])}`)
+    .map((part) => `${numberText(state.arrows[q + part])} · ${numberText(state.arrows[k + part])}`)
     .join(" + ");
   state.stage.find("sum").innerHTML =
     `<i class="q">${LETTERS[i]}’s query</i> · <i class="k">${LETTERS[j]}’s key</i> = ${products} ` +
@@ -249,8 +249,8 @@ function doAction(state, action) {
   reportChange(state);
 }
 
-// Gives the token with the smallest weight in the chosen row a key in the direction of the chosen token's query, as
-// long as possible.
+// Finds the token with the smallest weight in the chosen row. Turns its key into the direction of the chosen token's
+// query, and makes the key as long as possible.
 function turnLeastKey(state) {
   const start = state.token * TOKENS;
   const row = weightsOf(scoresOf(state.arrows)).subarray(start, start + TOKENS);
@@ -267,16 +267,16 @@ function turnLeastKey(state) {
 // ------------------------------------------------------------------------------------------------------------ pointing
 
 function arrowUnder(state, x, y, isTouch) {
-  let best = null,
-    nearest = isTouch ? 26 : 15;
+  let nearestArrow = null,
+    leastDistance = isTouch ? 26 : 15;
   for (let token = 0; token < TOKENS; token++) {
     for (const kind of ["q", "k"]) {
       const [tx, ty] = tipOf(state, token, kind);
       const distance = Math.hypot(tx - x, ty - y) - (token === state.token ? 3 : 0);
-      if (distance < nearest) [best, nearest] = [{ token, which: kind }, distance];
+      if (distance < leastDistance) [nearestArrow, leastDistance] = [{ token, which: kind }, distance];
     }
   }
-  return best;
+  return nearestArrow;
 }
 
 function bindGrid(state) {
@@ -327,19 +327,19 @@ function bindGrid(state) {
 
 function onKey(state, event) {
   const letter = LETTERS.indexOf(event.key.toUpperCase());
-  const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+  const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key.length === 1 && letter >= 0) state.token = letter;
   else if (event.key === "q" || event.key === "k") state.which = event.key;
-  else if (steps) {
+  else if (direction) {
     const index = indexOf(state.token, state.which),
       stride = event.shiftKey ? 0.5 : 0.1;
     setArrow(
       state,
       state.token,
       state.which,
-      state.arrows[index] + steps[0] * stride,
-      state.arrows[index + 1] + steps[1] * stride,
+      state.arrows[index] + direction[0] * stride,
+      state.arrows[index + 1] + direction[1] * stride,
     );
   } else return;
   event.preventDefault();

@@ -1,7 +1,8 @@
 // Shows the cost of attention, in FLOPs and bytes, for an image and a ViT whose sizes the reader sets with dials.
-// data: {pieces: names of PIECES, in order; dials: {setting: {label, options}}; switches: the same, with options
-// [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: the table's rows, [words,
-// formula, name in FLOPS]; says: sentences with {holes}; colours}, and a value of each setting. Sends chosen settings.
+// data: {pieces: names of PIECES, in order; dials: {setting: {label, options: [value]}}; switches: {setting: {label,
+// options: [[value, words]]}}; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: the table's rows,
+// [words, formula, name in FLOPS]; says: sentences with {holes}; colours}, and a value of each setting. Sends chosen
+// settings.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
 import { markedWords } from "../drawing/listing.js";
@@ -9,7 +10,7 @@ import { keepDrawing } from "../drawing/stage.js";
 
 const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
 const STEP = 1.1; // factor by which an arrow key changes the number of tokens
-const SMALLEST_NUMBERED = 0.04; // share of the large square's side; a smaller square has no room for a number
+const SMALLEST_NUMBERED = 0.04; // share of the largest square's side; smaller squares get no number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
@@ -17,7 +18,7 @@ const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
 function createCase(stage) {
   const state = Object.seal({
     stage,
-    told: null, //     the data
+    told: null, //     the data, see the top of this file
     pieces: [], //     functions (case, theme) that paint a piece
     settings: {}, //   the values of the dials and switches
     pointed: null, //  the number of tokens under the cursor in a chart
@@ -77,9 +78,9 @@ function buttonsOf(place, label, options, isPressed) {
   group.className = "tabs";
   group.setAttribute("role", "group");
   const legend = document.createElement("span");
-  const buttons = options.map(([words, act]) => {
+  const buttons = options.map(([words, action]) => {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: words });
-    button.addEventListener("click", act);
+    button.addEventListener("click", action);
     return button;
   });
   group.append(legend, ...buttons);
@@ -149,11 +150,11 @@ const PIECES = {
     return hiddenIfImpossible(part, ({ tokens, width, kernel }) => {
       const { says: texts, rows } = state.told;
       const holes = { n: number(tokens), d: number(width), k: kernel };
-      const flops = (counted) => FLOPS[counted](tokens, width, kernel);
-      const line = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join("")}</tr>`;
-      const head = line([fillHoles(texts.layer, holes), "FLOPs", "here"], "th");
+      const flops = (costName) => FLOPS[costName](tokens, width, kernel);
+      const rowHtml = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join("")}</tr>`;
+      const head = rowHtml([fillHoles(texts.layer, holes), "FLOPs", "here"], "th");
       const body = rows.map(([words, formula, counted]) =>
-        line([fillHoles(words, holes), formula, flopsText(flops(counted))], "td"),
+        rowHtml([fillHoles(words, holes), formula, flopsText(flops(counted))], "td"),
       );
       part.find("table").innerHTML = head + body.join("");
       const share = (part, total) => `${Math.round((100 * part) / total)} %`;
@@ -187,10 +188,10 @@ const PIECES = {
   flops: (state) =>
     chartOf(state, (caseNow) => {
       const { says: texts, colours, switches } = state.told;
-      const { count, other: otherPart, mlp } = state.settings;
+      const { count: countedPart, other: otherPart, mlp } = state.settings;
       const words = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
       const mlpWords = mlp === "yes" ? texts.and_mlp : "";
-      const flops = (n) => countedFlops(count, mlp, n, caseNow);
+      const flops = (n) => countedFlops(countedPart, mlp, n, caseNow);
       const convolution = fillHoles(texts.convolution, { other: words("other"), k: caseNow.kernel });
       const lines = [
         { name: words("count") + mlpWords, of: flops, colour: colours.attention, dash: "solid" },
@@ -201,18 +202,18 @@ const PIECES = {
           colour: colours.convolution,
           dash: "dash",
         },
-      ].filter(({ name }) => count !== "scores" || name !== texts.pairs);
-      const first = crossingOf(count, otherPart, caseNow);
-      const crossing = { tokens: first, value: flops(first), shape: "cross", words: `${number(first)} tokens` };
+      ].filter(({ name }) => countedPart !== "scores" || name !== texts.pairs);
+      const equalAt = crossingOf(countedPart, otherPart, caseNow);
+      const crossing = { tokens: equalAt, value: flops(equalAt), shape: "cross", words: `${number(equalAt)} tokens` };
       const currentMark = { tokens: caseNow.tokens, value: flops(caseNow.tokens) };
       return {
         ...{
           lines,
           text: flopsText,
-          most: Math.max(mostOf(caseNow), 2 * first),
+          most: Math.max(mostOf(caseNow), 2 * equalAt),
           title: fillHoles(texts.flops, { d: number(caseNow.width) }),
         },
-        marks: [...(first > 1 ? [crossing] : []), currentMark],
+        marks: [...(equalAt > 1 ? [crossing] : []), currentMark],
       };
     }),
 
@@ -249,8 +250,6 @@ const PIECES = {
   },
 };
 
-// ------------------------------------------------------------------------------------------------------------- pieces
-
 const mostOf = ({ tokens }) => Math.max(SHORTEST_AXIS, 2 * tokens);
 
 // Adds a chart of costs by number of tokens that follows the pointer; chartFor(case) describes its lines and marks.
@@ -282,7 +281,7 @@ function chartOf(state, chartFor) {
   });
 }
 
-// The sentence about the ratio of two costs. Dials choose the costs and the unit in which they are counted.
+// The sentence about the ratio of two costs. Switches choose the costs.
 function ratioOf(state, caseNow) {
   const { says: texts, switches } = state.told;
   const { count, other: otherPart, mlp } = state.settings;
@@ -306,31 +305,31 @@ function paintSquare(state, findRef, caseNow, theme) {
   const readCount = Math.min(kernel ** 2, n);
   const svg = findRef("square");
   const { width, height } = svg.getBoundingClientRect();
-  const [left, low, size] = [44, 26, Math.max(100, Math.min(width - 64, height - 46))];
+  const [left, topLabelY, size] = [44, 26, Math.max(100, Math.min(width - 64, height - 46))];
   const scale = size / n;
-  const box = (queries, keys, more) =>
-    `<rect x="${left}" y="${20 + size - keys * scale}" width="${queries * scale}" height="${keys * scale}" ${more}/>`;
-  const words = (x, y, anchor, text, attributes = "") =>
+  const rectOf = (queries, keys, style) =>
+    `<rect x="${left}" y="${20 + size - keys * scale}" width="${queries * scale}" height="${keys * scale}" ${style}/>`;
+  const textAt = (x, y, anchor, text, attributes = "") =>
     `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${attributes}>${text}</text>`;
   const smallerCases = presets.cases
     .map(([name, settings]) => ({ name, tokens: caseOf(settings).tokens }))
     .filter(({ tokens }) => tokens < n);
-  const edge = `stroke="${colours.attention}" stroke-width="1.5" stroke-dasharray="2 4" fill="none"`;
+  const dottedEdge = `stroke="${colours.attention}" stroke-width="1.5" stroke-dasharray="2 4" fill="none"`;
   const centre = 20 + size / 2;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.innerHTML = [
-    box(n, n, `fill="${colours.attention}" fill-opacity="0.28" stroke="${colours.attention}" stroke-width="2"`),
-    ...smallerCases.map(({ tokens }) => box(tokens, tokens, edge)),
+    rectOf(n, n, `fill="${colours.attention}" fill-opacity="0.28" stroke="${colours.attention}" stroke-width="2"`),
+    ...smallerCases.map(({ tokens }) => rectOf(tokens, tokens, dottedEdge)),
     ...smallerCases
       .filter(({ tokens }) => tokens > SMALLEST_NUMBERED * n)
-      .map(({ tokens }) => words(left + tokens * scale + 3, 16 + size - tokens * scale, "start", number(tokens))),
-    box(n, readCount, `fill="${colours.convolution}" stroke="${colours.convolution}" stroke-width="1.5"`),
-    words(left, size + 20 + 16, "middle", "0"),
-    words(left + size, size + 20 + 16, "middle", number(n)),
-    words(left + size / 2, size + 20 + 16, "middle", texts.who_asks),
-    words(left - 6, 20 + size, "end", "0"),
-    words(left - 6, low + 4, "end", number(n)),
-    words(left - 10, centre, "middle", texts.whom, `transform="rotate(-90 ${left - 10} ${centre})"`),
+      .map(({ tokens }) => textAt(left + tokens * scale + 3, 16 + size - tokens * scale, "start", number(tokens))),
+    rectOf(n, readCount, `fill="${colours.convolution}" stroke="${colours.convolution}" stroke-width="1.5"`),
+    textAt(left, size + 20 + 16, "middle", "0"),
+    textAt(left + size, size + 20 + 16, "middle", number(n)),
+    textAt(left + size / 2, size + 20 + 16, "middle", texts.who_asks),
+    textAt(left - 6, 20 + size, "end", "0"),
+    textAt(left - 6, topLabelY + 4, "end", number(n)),
+    textAt(left - 10, centre, "middle", texts.whom, `transform="rotate(-90 ${left - 10} ${centre})"`),
   ].join("");
   const holes = { ...caseNow, image: number(caseNow.image), entries: number(entries), tokens: number(n), k: kernel };
   const title = fillHoles(texts.square, holes);
@@ -439,10 +438,10 @@ function axes({ x, y, width, height, low, high, most, text }, theme) {
 
 function markOf({ tokens, value, shape, words }, x, y, theme) {
   const [left, top] = [x(tokens), y(value)];
-  const outline = shape === "cross" ? "M-5-5L5 5M5-5L-5 5" : "M0-7L7 0L0 7L-7 0Z";
+  const outlinePath = shape === "cross" ? "M-5-5L5 5M5-5L-5 5" : "M0-7L7 0L0 7L-7 0Z";
   const label = words
     ? `<text x="-10" y="-10" text-anchor="end" fill="${theme.ink}" font-size="12">${words}</text>`
     : "";
   return `<g transform="translate(${left.toFixed(1)} ${top.toFixed(1)})">
-    <path d="${outline}" fill="${theme.paper}" stroke="${theme.ink}" stroke-width="2.5"/>${label}</g>`;
+    <path d="${outlinePath}" fill="${theme.paper}" stroke="${theme.ink}" stroke-width="2.5"/>${label}</g>`;
 }

@@ -15,10 +15,10 @@ import { markedWords } from "../drawing/listing.js";
 const WEIGHT_TOLERANCE = 0.005; // largest difference between two weights that count as equal
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < WEIGHT_TOLERANCE;
-const LEAST_GIVEN = 0.5; // least weight that A must give B
+const LEAST_GIVEN = 0.5; // least weight that token A must give token B
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < WEIGHT_TOLERANCE;
 const VANISHING_SCORE = -88; // for a smaller score s, e^s is nearly 0 in 32-bit numbers
-const MOST_GIVEN_BACK = 0.1; // largest weight that B may give A
+const MOST_GIVEN_BACK = 0.1; // largest weight that token B may give token A
 const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
 const REPORTED = {
@@ -133,10 +133,10 @@ function showExercise(data, parentElement) {
   state.draw();
 }
 
-function offerAnswers(place, options, chosen, onChoose) {
+function offerAnswers(place, options, chosenIndex, onChoose) {
   const buttons = options.map(([words], n) => {
     const button = Object.assign(document.createElement("button"), { innerHTML: markedWords(words) });
-    button.setAttribute("aria-pressed", String(n === chosen));
+    button.setAttribute("aria-pressed", String(n === chosenIndex));
     button.addEventListener("click", () => onChoose(n));
     return button;
   });
@@ -152,13 +152,13 @@ function offerAnswers(place, options, chosen, onChoose) {
 
 export function overview({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-overview]") ?? parentElement;
-  const box = ({ name, page, lit: isLit }) =>
+  const buttonHtml = ({ name, page, lit: isLit }) =>
     `<button data-page="${page}" ${isLit ? 'class="lit" aria-current="true"' : ""}>${name}</button>`;
-  const part = (group) => data.boxes.filter((entry) => entry.group === group).map(box);
+  const buttonsOf = (group) => data.boxes.filter((entry) => entry.group === group).map(buttonHtml);
   root.innerHTML = `<nav aria-label="The whole model">${[
-    ...part("before"),
-    `<span class="layer"><i>L ×</i>${part("layer").join("")}</span>`,
-    ...part("after"),
+    ...buttonsOf("before"),
+    `<span class="layer"><i>L ×</i>${buttonsOf("layer").join("")}</span>`,
+    ...buttonsOf("after"),
   ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
   const count = () => {
     const guessCount = Object.values(readKept(localStorage)).filter((guess) => guess?.words).length;

@@ -1,6 +1,7 @@
 // Shows the filters of the patch embedding as pictures, and the outputs of the filter under the cursor on every patch.
-// data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen filter, place: a patch,
-// says: a sentence about the filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the
+// data: bytes, a container. Header: id, patch: the side of a patch in pixels, grid: [rows, columns], size: [height,
+// width], titles: of the filters, caption: of all filters, filter: the chosen one, place: [row, column] to outline, or
+// null, says: a sentence about a filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the
 // holes, or null.
 // Sections: pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). The drawing sends the
 // setting "filter".
@@ -109,10 +110,10 @@ function paintFilters(state, theme) {
     { patch, titles } = state.set;
   const { context } = sheetOf(state.grid, Math.ceil(step * rows) + 2);
   context.imageSmoothingEnabled = false;
-  const place = (i) => [(i % columns) * step + 1.5, Math.floor(i / columns) * step + 1.5];
+  const cornerOf = (i) => [(i % columns) * step + 1.5, Math.floor(i / columns) * step + 1.5];
   for (let i = 0; i < titles.length; i++)
-    context.drawImage(state.sheet, 0, i * patch, patch, patch, ...place(i), step - 3, step - 3);
-  outlineCell(context, ...place(state.chosen), step - 3, step - 3, 1);
+    context.drawImage(state.sheet, 0, i * patch, patch, patch, ...cornerOf(i), step - 3, step - 3);
+  outlineCell(context, ...cornerOf(state.chosen), step - 3, step - 3, 1);
   state.stage.find("count").textContent = state.set.caption;
   paintAnswers(state, theme);
 }
@@ -147,9 +148,19 @@ function paintAnswers(state, theme) {
     const [row, column] = state.set.place;
     outlineCell(context, (column * w) / columns, (row * h) / rows, w / columns, h / rows, 1);
   }
-  const side = Math.min(96, w / 3.4);
-  context.drawImage(state.sheet, 0, state.chosen * patch, patch, patch, w - side - 8, 8, side, side);
-  outlineCell(context, w - side - 8, 8, side, side, 1);
+  const enlargedSide = Math.min(96, w / 3.4);
+  context.drawImage(
+    state.sheet,
+    0,
+    state.chosen * patch,
+    patch,
+    patch,
+    w - enlargedSide - 8,
+    8,
+    enlargedSide,
+    enlargedSide,
+  );
+  outlineCell(context, w - enlargedSide - 8, 8, enlargedSide, enlargedSide, 1);
   state.stage.find("sum").innerHTML =
     `<b>${titles[state.chosen]}</b>: teal where the patch looks like the filter, ` +
     `brown where it looks like its opposite (up to ±${largest.toFixed(2)}).`;

@@ -274,9 +274,9 @@ function paintMosaic(state, query, aspect, theme) {
 // The colour of a patch's query, as bright as possible. A query has length one, so it does not hold the brightness.
 function queryColour(state, patch) {
   const { k } = layerOf(state.pack, 0);
-  const part = k.subarray(3 * patch, 3 * patch + 3),
-    largest = Math.max(...part);
-  return `rgb(${Array.from(part, (x) => Math.round((255 * x) / largest)).join(" ")})`;
+  const colour = k.subarray(3 * patch, 3 * patch + 3),
+    brightest = Math.max(...colour);
+  return `rgb(${Array.from(colour, (x) => Math.round((255 * x) / brightest)).join(" ")})`;
 }
 
 function writeFriends(state, query, bits) {

@@ -5,8 +5,8 @@
 // "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
 // tempting: [[condition, reason], …]}. Besides: context: the picture or setting that the question is about; afresh:
 // whether a reader who has guessed in another context has to guess again before the answer is shown.
-// Parts of the page that follow the question are hidden until it is answered, by a style that looks for the question's
-// id in document.documentElement.dataset.guessed (ui/frame.py).
+// A style (ui/frame.py) hides the parts of the page below the question until document.documentElement.dataset.guessed
+// contains the question's id.
 
 import {
   asGuessed,
@@ -27,7 +27,7 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const PICTURE_DRAWERS = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED_HEIGHT = 0.62; // the picture's height, as a share, once the answer reveals parts of the page below
+const ANSWERED_HEIGHT = 0.62; // share of its height to which a picture shrinks to show what the answer reveals
 const NARROW = 860; // pixels, as in guess.css: a narrower window has one column
 // least, most: a photograph's smallest and largest height in pixels; below: the pixels kept free below the photograph;
 // share: the photograph's largest share of the question's width; wide: the same for a wide pair of photographs
@@ -151,8 +151,6 @@ function showWhatOpened(state) {
 
 const partsHeldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
 
-// --------------------------------------------------------------------------------------------------- the three kinds
-
 // Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
 // types it if it is a whole number.
 function askNumber(state) {
@@ -180,12 +178,12 @@ function askNumber(state) {
     if (guess !== null) input.value = toSlider(guess);
   };
   input.addEventListener("input", () => setNumber(fromSlider(Number(input.value))));
-  const drag = (event) => {
+  const dragTo = (event) => {
     if (state.locked || state.passed) return;
     const value = state.last.valueAt(...pointInChart(state, event));
     if (value !== null) setNumber(value);
   };
-  followDrag(state.refs.svg, drag, drag);
+  followDrag(state.refs.svg, dragTo, dragTo);
   state.root.classList.toggle("drags", Boolean(state.data.picture && !isPhoto(state.data)));
 }
 
@@ -237,13 +235,13 @@ function askPainting(state) {
   const words = "Drag to paint, drag from a painted patch to wipe. By keyboard: arrows and the space bar.";
   state.refs.field.innerHTML = `<small>${words}</small>`;
   state.asks = () => {};
-  const radius = Math.max(0, Math.round(columns / 28)); // of the brush, in patches
+  const brushRadius = Math.max(0, Math.round(columns / 28)); // in patches
   let isWiping = false;
   const paintPatch = (patch) => {
     const [row, column] = [Math.floor(patch / columns), patch % columns],
       patches = new Set(state.guess);
-    for (let r = Math.max(0, row - radius); r <= Math.min(rows - 1, row + radius); r++) {
-      for (let c = Math.max(0, column - radius); c <= Math.min(columns - 1, column + radius); c++) {
+    for (let r = Math.max(0, row - brushRadius); r <= Math.min(rows - 1, row + brushRadius); r++) {
+      for (let c = Math.max(0, column - brushRadius); c <= Math.min(columns - 1, column + brushRadius); c++) {
         patches[isWiping ? "delete" : "add"](r * columns + c);
       }
     }
@@ -296,36 +294,36 @@ function pointInChart(state, event) {
 
 // ------------------------------------------------------------------------------------------------------- the picture
 
-function drawGuess(it) {
-  const { refs, data } = it;
-  it.asks(it.guess);
+function drawGuess(question) {
+  const { refs, data } = question;
+  question.asks(question.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
-  const isOpen = it.locked || it.passed,
-    makesRoom = isOpen && partsHeldBack(it), // whether the picture shrinks for the parts revealed below
-    isSmaller = makesRoom && data.picture.kind !== "Pictures", // captions of "Pictures" need the height
-    photo = isPhoto(data) && innerWidth > NARROW;
-  it.root.classList.toggle("answered", Boolean(makesRoom));
+  const isOpen = question.locked || question.passed,
+    makesRoom = isOpen && partsHeldBack(question), // whether the picture shrinks for the parts revealed below
+    isShrunk = makesRoom && data.picture.kind !== "Pictures", // captions of "Pictures" need the height
+    isWidePhoto = isPhoto(data) && innerWidth > NARROW;
+  question.root.classList.toggle("answered", Boolean(makesRoom));
   const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
-  const width = photo ? Math.round(share * it.root.clientWidth) : refs.figure.clientWidth,
-    height = Math.round((photo ? photoHeight(it) : data.picture.height) * (isSmaller ? ANSWERED_HEIGHT : 1));
+  const width = isWidePhoto ? Math.round(share * question.root.clientWidth) : refs.figure.clientWidth,
+    height = Math.round((isWidePhoto ? photoHeight(question) : data.picture.height) * (isShrunk ? ANSWERED_HEIGHT : 1));
   const state = {
-    guess: it.guess,
+    guess: question.guess,
     truth: data.truth,
     open: isOpen,
     high: data.guess.high,
     width,
     height,
-    cursor: it.cursor,
+    cursor: question.cursor,
   };
-  state.roomy = photo; // on a phone, only the width limits a photograph
-  it.last = PICTURE_DRAWERS[data.picture.kind](data.picture, state);
-  const pictureWidth = photo ? Math.ceil(it.last.wide) : width,
-    pictureHeight = isPhoto(data) ? Math.ceil(it.last.tall) : height;
-  if (photo) it.root.style.setProperty("--picture", `${pictureWidth}px`);
+  state.roomy = isWidePhoto; // on a phone, only the width limits a photograph
+  question.last = PICTURE_DRAWERS[data.picture.kind](data.picture, state);
+  const pictureWidth = isWidePhoto ? Math.ceil(question.last.wide) : width,
+    pictureHeight = isPhoto(data) ? Math.ceil(question.last.tall) : height;
+  if (isWidePhoto) question.root.style.setProperty("--picture", `${pictureWidth}px`);
   refs.svg.setAttribute("viewBox", `0 0 ${pictureWidth} ${pictureHeight}`);
   refs.svg.setAttribute("width", pictureWidth);
   refs.svg.setAttribute("height", pictureHeight);
-  refs.svg.innerHTML = it.last.svg;
+  refs.svg.innerHTML = question.last.svg;
   applyDataStyles(refs.svg);
 }
 

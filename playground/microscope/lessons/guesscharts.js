@@ -17,16 +17,16 @@ export const roundedText = (x) => {
   return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 };
 
-// The number at a tick, with six digits; from a million on with three.
+// The text of a number at a tick: six digits, or three from a million on.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
 // An axis, which converts numbers to pixels and back. The ends of a logarithmic axis must be positive.
 export function axis(low, high, from, to, log = false) {
-  const [a, b] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
+  const [lowEnd, highEnd] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
   return {
-    at: (x) => from + (((log ? Math.log10(Math.max(x, low)) : x) - a) / (b - a)) * (to - from),
+    at: (x) => from + (((log ? Math.log10(Math.max(x, low)) : x) - lowEnd) / (highEnd - lowEnd)) * (to - from),
     value: (pixel) => {
-      const x = a + (Math.min(1, Math.max(0, (pixel - from) / (to - from))) || 0) * (b - a);
+      const x = lowEnd + (Math.min(1, Math.max(0, (pixel - from) / (to - from))) || 0) * (highEnd - lowEnd);
       return log ? 10 ** x : x;
     },
   };
@@ -48,7 +48,7 @@ export function ticks(low, high, log = false, maximum = 6) {
 
 const label = (x, y, words, attributes = "") =>
   `<text x="${x}" y="${y}" ${attributes}>${lowered(asText(words))}</text>`;
-// A label with a background. All backgrounds are drawn first, so that none covers letters of another label.
+// A label over a wide outline in the colour of the paper, so that lines behind it do not make it illegible.
 const seriesLabel = (x, y, words, attributes = "") =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
 const rect = (x, y, width, height, kind) =>
@@ -87,9 +87,9 @@ function uprightBars(chart, state) {
     laterValues = chart.later ?? values,
     high = chart.high,
     { y, lines } = upwards(chart, box, 0, high),
-    step = (box.right - box.left) / values.length,
-    barWidth = step * (values.length > 20 ? 0.72 : 0.62);
-  const barLeft = (i) => box.left + i * step + (step - barWidth) / 2;
+    barStep = (box.right - box.left) / values.length,
+    barWidth = barStep * (values.length > 20 ? 0.72 : 0.62);
+  const barLeft = (i) => box.left + i * barStep + (barStep - barWidth) / 2;
   let svg = titleLabel(chart, box) + lines;
   values.forEach((value, i) => {
     const isAsked = i === askedIndex;
@@ -97,12 +97,12 @@ function uprightBars(chart, state) {
     else if (!(chart.later && state.open))
       svg += rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), "bar");
     if (state.open && (isAsked || chart.later)) {
-      const true_ = isAsked && !chart.later ? state.truth : laterValues[i];
+      const trueValue = isAsked && !chart.later ? state.truth : laterValues[i];
       if (chart.later) svg += rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), "bar faint");
-      svg += rect(barLeft(i), y.at(true_), barWidth, box.bottom - y.at(true_), "bar true");
+      svg += rect(barLeft(i), y.at(trueValue), barWidth, box.bottom - y.at(trueValue), "bar true");
       if (isAsked) {
-        const top = isLabelCrossed(y, state) ? y.at(Math.max(state.guess, true_)) : y.at(true_);
-        svg += label(barLeft(i) + barWidth / 2, top - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
+        const top = isLabelCrossed(y, state) ? y.at(Math.max(state.guess, trueValue)) : y.at(trueValue);
+        svg += label(barLeft(i) + barWidth / 2, top - 6, `${roundedText(trueValue)}${chart.unit}`, 'class="known"');
       }
     }
     if (values.length <= 20) svg += label(barLeft(i) + barWidth / 2, box.bottom + 18, chart.labels[i], 'class="name"');
@@ -132,11 +132,11 @@ function lyingBars(chart, state) {
   const labelWidth = Math.min(260, Math.max(...chart.labels.map((name) => name.length)) * 7.4 + 16),
     box = plotBox(state, { left: labelWidth, right: 90, top: MARGIN.top, bottom: 12 }),
     x = axis(0, chart.high, box.left, box.right),
-    step = (box.bottom - box.top) / chart.values.length,
-    barHeight = Math.min(30, step * 0.7);
+    barStep = (box.bottom - box.top) / chart.values.length,
+    barHeight = Math.min(30, barStep * 0.7);
   let svg = titleLabel(chart, { left: 0 });
   chart.values.forEach((value, i) => {
-    const y = box.top + i * step + (step - barHeight) / 2,
+    const y = box.top + i * barStep + (barStep - barHeight) / 2,
       isAsked = i === chart.at,
       shownValue = isAsked && state.open ? state.truth : value;
     let textEnd = null; // right end of the number after the bar
@@ -226,12 +226,12 @@ function curves(chart, state) {
     svg += label(x.at(tick), box.bottom + 18, tickText(tick), 'class="name"');
   }
   svg += label((box.left + box.right) / 2, state.height - 6, chart.x_title, 'class="name"');
-  const path = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
+  const pathOf = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
   const places = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
   const visibleCount = (n) => (state.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
   const visibleLines = places.map((points, n) => points.slice(0, visibleCount(n))),
     guessLine = chart.at && state.guess !== null ? lineOfGuess(chart, places, x, y, state.guess) : null,
-    obstacles = state.open && guessLine ? [...visibleLines, guessLine] : visibleLines,
+    linesToAvoid = state.open && guessLine ? [...visibleLines, guessLine] : visibleLines,
     labelBoxes = [];
   for (const mark of state.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
@@ -244,15 +244,15 @@ function curves(chart, state) {
   }
   chart.series.forEach((line, n) => {
     const points = places[n],
-      visible = visibleCount(n),
+      pointCount = visibleCount(n),
       style = `data-style="--ink:${line.colour}" class="curve ${line.dash ? "dashed" : ""}"`;
-    svg += `<path d="${path(points.slice(0, visible))}" ${style}/>`;
-    for (const [px, py] of line.dots ? points.slice(0, visible) : []) {
+    svg += `<path d="${pathOf(points.slice(0, pointCount))}" ${style}/>`;
+    for (const [px, py] of line.dots ? points.slice(0, pointCount) : []) {
       svg += `<circle cx="${px}" cy="${py}" r="3.5" data-style="--ink:${line.colour}" class="dot"/>`;
     }
-    if (line.name && visible) {
-      const [left, at] = placeOfName(line, visibleLines[n], obstacles, labelBoxes, box);
-      svg += seriesLabel(left, at, line.name, `data-style="--ink:${line.colour}"`);
+    if (line.name && pointCount) {
+      const [left, labelY] = placeOfName(line, visibleLines[n], linesToAvoid, labelBoxes, box);
+      svg += seriesLabel(left, labelY, line.name, `data-style="--ink:${line.colour}"`);
     }
     if (state.open && chart.at?.[0] === n) {
       const [px, py] = points[chart.at[1]];
@@ -260,7 +260,7 @@ function curves(chart, state) {
     }
     if (chart.at && n === chart.at[0] && state.guess !== null) {
       const [px, py] = guessLine[1];
-      svg += `<path d="${path(guessLine)}" class="guess-line"/>`;
+      svg += `<path d="${pathOf(guessLine)}" class="guess-line"/>`;
       svg += `<circle cx="${px}" cy="${py}" r="8" class="hand"/>`;
     } else if (chart.at && n === chart.at[0] && !state.open) {
       const px = x.at(chart.x[chart.at[1]]);
@@ -270,9 +270,9 @@ function curves(chart, state) {
   });
   if (!chart.at && state.guess !== null) {
     const px = x.at(state.guess);
-    const labelEnd = px > box.right - 90 ? [px - 8, "end"] : [px + 8, "start"];
+    const labelPlace = px > box.right - 90 ? [px - 8, "end"] : [px + 8, "start"];
     svg += `<line class="guess-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
-    svg += label(labelEnd[0], box.bottom - 10, "your guess", `class="own" text-anchor="${labelEnd[1]}"`);
+    svg += label(labelPlace[0], box.bottom - 10, "your guess", `class="own" text-anchor="${labelPlace[1]}"`);
   }
   return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
@@ -284,7 +284,7 @@ function squares(chart, state) {
     side = (Math.min(state.height, state.width) - 2 * margin) / longestSide,
     left = margin,
     bottom = state.height - margin;
-  const square = (factor, kind, words, isBelow = false) => {
+  const squareSvg = (factor, kind, words, isBelow = false) => {
     const sideLength = side * Math.sqrt(factor);
     return (
       rect(left, bottom - sideLength, sideLength, sideLength, kind) +
@@ -292,12 +292,12 @@ function squares(chart, state) {
     );
   };
   let svg = titleLabel(chart, { left });
-  if (!state.open) svg += square(state.high, "covered", "");
-  if (state.open) svg += square(state.truth, "area", chart.large);
-  if (state.guess !== null) svg += square(state.guess, "guess-area", state.open ? "" : "your guess");
-  svg += square(1, "bar true", chart.small, true);
-  const value = (px, py) => (Math.max(side, px - left, bottom - py) / side) ** 2;
-  return { svg, valueAt: (px, py) => Math.min(state.high, value(px, py)) };
+  if (!state.open) svg += squareSvg(state.high, "covered", "");
+  if (state.open) svg += squareSvg(state.truth, "area", chart.large);
+  if (state.guess !== null) svg += squareSvg(state.guess, "guess-area", state.open ? "" : "your guess");
+  svg += squareSvg(1, "bar true", chart.small, true);
+  const ratioAt = (px, py) => (Math.max(side, px - left, bottom - py) / side) ** 2;
+  return { svg, valueAt: (px, py) => Math.min(state.high, ratioAt(px, py)) };
 }
 
 export const CHARTS = {
@@ -353,20 +353,20 @@ const glow = (box, grid, row) => {
 function hasRoom({ aspect, beside }, state) {
   if (!beside || !state.roomy) return false;
   const pairBox = largestBox(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
-    single = largestBox(aspect, state.width, state.height);
-  return pairBox.wide * pairBox.high > single.wide * single.high;
+    singleBox = largestBox(aspect, state.width, state.height);
+  return pairBox.wide * pairBox.high > singleBox.wide * singleBox.high;
 }
 
 export function photograph(chart, state) {
   const [rows, columns] = chart.grid,
     aspect = chart.aspect,
     showsBoth = state.open && chart.heat && state.guess instanceof Set && state.guess.size > 0,
-    partner = showsBoth || !hasRoom(chart, state) ? null : chart.beside,
-    wordsHeight = partner || chart.words ? WORDS_BELOW : 0,
-    share = partner ? aspect / (aspect + partner.aspect) : showsBoth ? 0.5 : 1;
+    secondPicture = showsBoth || !hasRoom(chart, state) ? null : chart.beside,
+    wordsHeight = secondPicture || chart.words ? WORDS_BELOW : 0,
+    share = secondPicture ? aspect / (aspect + secondPicture.aspect) : showsBoth ? 0.5 : 1;
   const box = largestBox(
     aspect,
-    showsBoth || partner ? share * (state.width - PICTURES_APART) : state.width,
+    showsBoth || secondPicture ? share * (state.width - PICTURES_APART) : state.width,
     state.height - wordsHeight,
   );
   const image = (area, grey) =>
@@ -380,10 +380,10 @@ export function photograph(chart, state) {
   let svg = image(box, chart.heat && (state.open || chart.paints));
   const words = (text, left) => `<text x="${left}" y="${box.top + box.high + 17}">${lowered(text)}</text>`;
   if (chart.words) svg += words(chart.words, box.left);
-  if (partner) {
+  if (secondPicture) {
     const left = box.wide + PICTURES_APART;
-    svg += `<image href="${partner.image}" x="${left}" y="${box.top}" width="${box.high * partner.aspect}"
-      height="${box.high}" preserveAspectRatio="none"/>${words(partner.words, left)}`;
+    svg += `<image href="${secondPicture.image}" x="${left}" y="${box.top}" width="${box.high * secondPicture.aspect}"
+      height="${box.high}" preserveAspectRatio="none"/>${words(secondPicture.words, left)}`;
   }
   if (state.guess instanceof Set) {
     for (const patch of state.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
@@ -411,15 +411,15 @@ export function photograph(chart, state) {
     valueAt: () => null,
     wide: showsBoth
       ? 2 * box.wide + PICTURES_APART
-      : partner
-        ? box.wide + PICTURES_APART + box.high * partner.aspect
+      : secondPicture
+        ? box.wide + PICTURES_APART + box.high * secondPicture.aspect
         : box.wide,
     tall: box.top + box.high + wordsHeight,
   };
 }
 
-// Draws pictures side by side; many in two rows; two on a phone one below the other. Each picture has two versions:
-// one with the answer covered, one with the answer shown.
+// Draws pictures side by side: more than three in two rows, two on a phone one below the other. Each picture has two
+// versions: one with the answer covered, one with the answer shown.
 export function pictures(chart, state) {
   const images = state.open ? chart.open : chart.covered,
     isStacked = images.length === 2 && !state.roomy,

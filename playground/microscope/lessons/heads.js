@@ -47,8 +47,8 @@ function buildAtlas(root, state) {
     </div></div><aside class="card">${CARD}</aside></div>`;
   const openHead = (layer, head, event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
-    const [l, h] = state.atHand ?? [];
-    const isFirstTap = event.pointerType === "touch" && !(l === layer && h === head);
+    const [shownLayer, shownHead] = state.atHand ?? [];
+    const isFirstTap = event.pointerType === "touch" && !(shownLayer === layer && shownHead === head);
     if (isFirstTap || state.open) event.preventDefault();
     if (isFirstTap)
       describeHead(root, state, layer, head); // the second touch opens the head
@@ -82,8 +82,8 @@ function paintAtlas(root, state) {
         value = measure.values[layer][head];
       paintCell(cell, value / measure.high, habit.told ? `${habit.short} · told` : habit.short);
       cell.href = linkOf(data, layer, head);
-      const cueWords = habit.told ? `, told to ${habit.told}` : "";
-      const description = `${habit.long}${cueWords}, ${measure.name} ${valueText(measure, value)}`;
+      const taskWords = habit.told ? `, told to ${habit.told}` : "";
+      const description = `${habit.long}${taskWords}, ${measure.name} ${valueText(measure, value)}`;
       cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${description}. Open in the microscope`);
     }
   }
@@ -103,9 +103,9 @@ function describeHead(root, state, layer, head) {
   grid.at(layer, head).classList.add("at-hand");
   root.querySelector(".which").textContent = `Layer ${layer} · head ${head}`;
   root.querySelector(".habit").textContent = data.habits[layer][head].long;
-  const cue = data.habits[layer][head].told;
-  root.querySelector(".told").textContent = cue ? `this head was told to ${cue}` : "";
-  root.querySelector(".told").hidden = !cue;
+  const task = data.habits[layer][head].told;
+  root.querySelector(".told").textContent = task ? `this head was told to ${task}` : "";
+  root.querySelector(".told").hidden = !task;
   root.querySelector(".open").href = linkOf(data, layer, head);
   const rows = data.measures.map((measure) => {
     const [name, value] = [document.createElement("dt"), document.createElement("dd")];
@@ -136,11 +136,12 @@ function drawOffsets(root, shares, radius) {
 
 // A board of switches for heads: a click on a head switches it off, a click on a layer's number switches off all heads
 // of the layer. Beside the board is the change of the prediction, below it the change of the tokens in each layer.
-// data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the values of `off` whose
-// numbers were computed ahead, or null if all can be computed; effect: [layer][head] of switching a head off,
-// strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns], rows: [[label,
-// before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches bytes, 255
-// is `ceiling`, ceiling, means: [layer], summary: {name: "CLS", values: [layer]} or null}
+// data: {layers, heads, off: the heads that are off, as "3.0 4.2", most: how many may be off, played: the values of
+// `off` whose numbers were computed ahead, or null if all can be computed, effect: [layer][head], the effect of
+// switching a head off, strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns],
+// rows: [[label, before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches
+// bytes, the change of each token, ceiling: the change that the byte 255 stands for, means: the mean change in each
+// layer, summary: {name: "CLS", values: its change in each layer} or null}
 // The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest} to the exercises.
 
 export function board({ data, parentElement, setStateValue }) {
@@ -212,8 +213,8 @@ const includesSpot = (spots, [layer, head]) => spots.some(([l, h]) => l === laye
 function toggle(root, state, spots) {
   const { played, most } = state.data;
   const areOff = spots.every((spot) => includesSpot(state.off, spot));
-  const remaining = state.off.filter((spot) => !includesSpot(spots, spot));
-  const spotsOff = areOff ? remaining : [...remaining, ...spots];
+  const spotsKept = state.off.filter((spot) => !includesSpot(spots, spot));
+  const spotsOff = areOff ? spotsKept : [...spotsKept, ...spots];
   const isPlayed = !played || played.includes(asText(spotsOff, most));
   switchOff(root, state, isPlayed ? spotsOff : areOff ? [] : spots);
 }
@@ -230,12 +231,12 @@ function paintBoard(root, { data, grid, off }) {
   for (let layer = 0; layer < data.layers; layer++) {
     for (let head = 0; head < data.heads; head++) {
       const cell = grid.at(layer, head),
-        out = includesSpot(off, [layer, head]),
+        isOff = includesSpot(off, [layer, head]),
         effect = data.effect[layer][head];
-      paintCell(cell, effect / 3, out ? "off" : "");
-      cell.setAttribute("aria-pressed", String(out));
+      paintCell(cell, effect / 3, isOff ? "off" : "");
+      cell.setAttribute("aria-pressed", String(isOff));
       cell.title = `layer ${layer}, head ${head}: adds ${effect.toFixed(2)} × what a head of its layer does on average`;
-      cell.setAttribute("aria-label", `${cell.title}. ${out ? "Switch it on" : "Switch it off"}`);
+      cell.setAttribute("aria-label", `${cell.title}. ${isOff ? "Switch it on" : "Switch it off"}`);
     }
     const isWholeLayer = off.filter(([l]) => l === layer).length === data.heads;
     grid.sides[layer].setAttribute("aria-pressed", String(isWholeLayer));
@@ -269,10 +270,10 @@ function paintPredictions(root, data, isOff) {
     line.append(name, bar, text("span", percent(before)), text("b", isOff ? percent(after) : ""));
     return line;
   });
-  const head = document.createElement("div");
-  head.className = "line top";
-  head.append(text("span", ""), text("span", ""), text("span", "before"), text("b", isOff ? "after" : ""));
-  place.replaceChildren(title, head, ...lines);
+  const headLine = document.createElement("div");
+  headLine.className = "line top";
+  headLine.append(text("span", ""), text("span", ""), text("span", "before"), text("b", isOff ? "after" : ""));
+  place.replaceChildren(title, headLine, ...lines);
 }
 
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;

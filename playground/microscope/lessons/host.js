@@ -24,19 +24,19 @@ export function playParts(box, parts, lesson, signal) {
     return place;
   });
   box.replaceChildren(...places);
-  const played = parts.map((part, n) => {
+  const playedParts = parts.map((part, n) => {
     const place = part.stays && lesson.subject ? belowLine(places[n], lesson.stays) : places[n];
     return playPart(place, part, lesson, signal);
   });
   const draw = () => {
-    for (const [n, part] of played.entries()) playIn(part, places[n], signal);
+    for (const [n, part] of playedParts.entries()) playIn(part, places[n], signal);
   };
   lesson.reveal = () => {
     const guessedIds = (document.documentElement.dataset.guessed ?? "").split(" ");
     for (const [n, place] of places.entries()) {
       const wasHidden = place.hidden;
       place.hidden = Boolean(place.dataset.after) && !guessedIds.includes(place.dataset.after);
-      if (wasHidden && !place.hidden) playIn(played[n], place, signal); // a hidden place had no size to draw in
+      if (wasHidden && !place.hidden) playIn(playedParts[n], place, signal); // a hidden place had no size to draw in
     }
   };
   lesson.reveal();
@@ -44,7 +44,7 @@ export function playParts(box, parts, lesson, signal) {
   return {
     draw,
     end() {
-      for (const part of played) part.end?.();
+      for (const part of playedParts) part.end?.();
     },
   };
 }
@@ -62,7 +62,7 @@ function playPart(place, part, lesson, signal) {
   return PLAYED[kind](place, currentPart, lesson, signal);
 }
 
-// Adds a line to `place` that names the picture of the numbers. Returns a new element below the line.
+// Adds a line to `place` that says to which picture the numbers belong. Returns a new element below the line.
 function belowLine(place, markup) {
   const [line, box] = ["p", "div"].map((tag) => document.createElement(tag));
   line.className = "lesson-whose";
@@ -78,7 +78,7 @@ function variantFor({ by, of, same }, { settings }) {
   const nearestVariant = Object.keys(of)
     .map((key) => ({ key, values: key.split(" | ") }))
     .map(({ key, values }) => ({ key, values, same: values.filter((value, n) => value === wantedValues[n]).length }))
-    .reduce((best, variant) => (variant.same > best.same ? variant : best));
+    .reduce((bestVariant, variant) => (variant.same > bestVariant.same ? variant : bestVariant));
   for (const [n, value] of nearestVariant.values.entries()) settings[by[n]] = value;
   const part = of[nearestVariant.key];
   return { ...part, ...(same && { data: { ...same, ...part.data } }), played: Object.keys(of) };
@@ -117,11 +117,11 @@ function showLatest(currentPart, lesson, signal, display) {
   let callCount = 0;
   return {
     async draw() {
-      const [part, time] = [currentPart(), ++callCount];
+      const [part, callNumber] = [currentPart(), ++callCount];
       const ownOrSample = partForSubject(part, lesson);
       if (ownOrSample === part) return display(part);
       const ready = await ownOrSample;
-      if (time === callCount && !signal.aborted) display(ready);
+      if (callNumber === callCount && !signal.aborted) display(ready);
     },
   };
 }
@@ -153,15 +153,15 @@ const PLAYED = {
     place.setAttribute("role", "group");
     place.setAttribute("aria-label", label);
     if (options.length < 2) place.style.display = "none"; // one option is no choice
-    const legend = document.createElement("span");
-    legend.innerHTML = markedWords(label);
+    const labelElement = document.createElement("span");
+    labelElement.innerHTML = markedWords(label);
     const buttons = options.map(([value, words]) => {
       const button = Object.assign(document.createElement("button"), { type: "button" });
       button.innerHTML = markedWords(words);
       button.addEventListener("click", () => lesson.set({ [setting]: value }));
       return button;
     });
-    place.append(legend, ...buttons);
+    place.append(labelElement, ...buttons);
     return {
       draw() {
         const chosenIndex = chosenOption(currentPart(), lesson);
@@ -173,13 +173,13 @@ const PLAYED = {
   slider(place, currentPart, lesson) {
     const { setting, label, options } = currentPart();
     if (options.length < 2) place.style.display = "none";
-    const line = document.createElement("label");
+    const labelLine = document.createElement("label");
     const [legend, output] = [document.createElement("span"), document.createElement("output")];
     const dial = Object.assign(document.createElement("input"), { type: "range", min: 0, max: options.length - 1 });
     legend.innerHTML = markedWords(label);
-    line.append(legend, dial, output);
+    labelLine.append(legend, dial, output);
     dial.addEventListener("input", () => lesson.set({ [setting]: options[Number(dial.value)][0] }));
-    place.append(line);
+    place.append(labelLine);
     return {
       draw() {
         const chosenIndex = chosenOption(currentPart(), lesson);
@@ -191,25 +191,25 @@ const PLAYED = {
 
   pick(place, currentPart, lesson) {
     const { setting, label, options } = currentPart();
-    const line = document.createElement("label");
-    const [legend, list] = [document.createElement("span"), document.createElement("select")];
+    const labelLine = document.createElement("label");
+    const [legend, selectElement] = [document.createElement("span"), document.createElement("select")];
     legend.innerHTML = markedWords(label);
-    list.append(...options.map(([value, words]) => new Option(words, value)));
-    list.addEventListener("change", () => lesson.set({ [setting]: list.value }));
-    line.append(legend, list);
-    place.append(line);
+    selectElement.append(...options.map(([value, words]) => new Option(words, value)));
+    selectElement.addEventListener("change", () => lesson.set({ [setting]: selectElement.value }));
+    labelLine.append(legend, selectElement);
+    place.append(labelLine);
     return {
       draw() {
-        list.selectedIndex = chosenOption(currentPart(), lesson);
+        selectElement.selectedIndex = chosenOption(currentPart(), lesson);
       },
     };
   },
 
   picture: (place, currentPart, { subject }, signal, counter = { times: 0 }) => ({
     async draw() {
-      const [part, time] = [currentPart(), ++counter.times];
+      const [part, callNumber] = [currentPart(), ++counter.times];
       const { data, caption, width, words } = part.own && subject ? await pictureOf(part, subject) : part;
-      if (time !== counter.times || signal.aborted) return;
+      if (callNumber !== counter.times || signal.aborted) return;
       const [figure, captionElement] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
       const image = Object.assign(new Image(), { src: data, alt: words });
       if (width) image.width = width;
@@ -252,11 +252,11 @@ const PLAYED = {
       async draw() {
         Plotly = await lesson.plotly();
         if (signal.aborted || !place.clientWidth) return; // a hidden chart has no width
-        const [{ figure, height, name, moves: canMove, own: ownMeasures }, time] = [currentPart(), ++callCount];
+        const [{ figure, height, name, moves: canMove, own: ownMeasures }, callNumber] = [currentPart(), ++callCount];
         const sampleFigure = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
         const { data, layout } =
           ownMeasures && lesson.subject ? await chartOf(sampleFigure, ownMeasures, lesson.subject) : sampleFigure;
-        if (signal.aborted || time !== callCount) return;
+        if (signal.aborted || callNumber !== callCount) return;
         if (canMove) {
           const numbers = { ...canMove.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
           Object.assign(data.at(canMove.trace), MOVES[canMove.rule](typedSettings(lesson), numbers));
@@ -270,8 +270,8 @@ const PLAYED = {
   table: (place, currentPart, lesson, signal) =>
     showLatest(currentPart, lesson, signal, ({ head, rows }) => {
       const cells = (line, tag) => line.map((text) => `<${tag}>${markedWords(text)}</${tag}>`).join("");
-      const lines = rows.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
-      place.innerHTML = `<table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${lines}</tbody></table>`;
+      const rowsHtml = rows.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
+      place.innerHTML = `<table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${rowsHtml}</tbody></table>`;
     }),
 
   code: (place, currentPart) => ({
@@ -289,9 +289,9 @@ const PLAYED = {
     summary.innerHTML = markedWords(currentPart().title);
     details.append(summary, box);
     place.append(details);
-    const played = PLAYED.row(box, currentPart, lesson, signal);
-    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // closed parts have no size
-    return played;
+    const part = PLAYED.row(box, currentPart, lesson, signal);
+    details.addEventListener("toggle", () => details.open && playIn(part, box, signal)); // closed parts have no size
+    return part;
   },
 
   column: (place, currentPart, lesson, signal) => PLAYED.row(place, currentPart, lesson, signal),
@@ -299,7 +299,7 @@ const PLAYED = {
   row(place, currentPart, lesson, signal) {
     const { parts, shares } = currentPart();
     if (new Set(shares).size > 1) place.style.setProperty("--shares", shares.map((share) => `${share}fr`).join(" "));
-    const played = parts.map((_, n) => {
+    const playedParts = parts.map((_, n) => {
       const cell = document.createElement("div");
       place.append(cell);
       const { kind } = currentPart().parts[n];
@@ -308,10 +308,10 @@ const PLAYED = {
     });
     return {
       draw() {
-        for (const [n, part] of played.entries()) playIn(part, place.children[n], signal);
+        for (const [n, part] of playedParts.entries()) playIn(part, place.children[n], signal);
       },
       end() {
-        for (const part of played) part.end?.();
+        for (const part of playedParts) part.end?.();
       },
     };
   },
@@ -320,7 +320,7 @@ const PLAYED = {
 // A drawing's data with `start`, the host's settings and links.
 const withStart = (data, start) => (data instanceof Uint8Array ? withHeader(data, start) : { ...data, ...start });
 
-// Mounts one of our scripts in a shadow root, as in the app, so that styles of other parts don't apply to it.
+// Mounts the script of a drawing in a shadow root, as in the app, so that styles of other parts don't apply to it.
 function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {}) {
   const { script, styles, box, look: className = "", mount: builtIn } = lesson.scripts[name];
   const shadow = place.attachShadow({ mode: "open" });
@@ -332,9 +332,9 @@ function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {
     builtIn ? { default: builtIn } : import(lesson.fileAt(script)),
     styles && lesson.read(styles),
   ]).then(([{ default: mount }, text]) => {
-    const sheet = new CSSStyleSheet();
-    if (text) sheet.replaceSync(new TextDecoder().decode(text));
-    shadow.adoptedStyleSheets = [sheet];
+    const styleSheet = new CSSStyleSheet();
+    if (text) styleSheet.replaceSync(new TextDecoder().decode(text));
+    shadow.adoptedStyleSheets = [styleSheet];
     return mount;
   });
   const setStateValue = (setting, value) => {
@@ -347,9 +347,9 @@ function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {
   const part = {
     end: null,
     async draw() {
-      const time = ++callCount;
+      const callNumber = ++callCount;
       const [mount, data] = await Promise.all([loading, dataOf()]);
-      if (signal.aborted || time !== callCount) return;
+      if (signal.aborted || callNumber !== callCount) return;
       const close = mount({ data, parentElement: shadow, setStateValue });
       part.end = () => {
         shadow.__drawing?.tellNow(); // reports a choice even if the reader leaves at once
@@ -372,8 +372,8 @@ const chartConfig = (name) => ({
 
 function chartLayout(layout, height, place) {
   const { color, fontFamily } = getComputedStyle(place);
-  const line = "rgba(128, 128, 128, 0.25)";
-  const axis = { gridcolor: line, zerolinecolor: line, automargin: true };
+  const lineColour = "rgba(128, 128, 128, 0.25)";
+  const axis = { gridcolor: lineColour, zerolinecolor: lineColour, automargin: true };
   const template = {
     layout: {
       font: { color, family: fontFamily, size: 12 },

@@ -37,7 +37,7 @@ function createCarried(stage) {
     pack: null,
     bitmap: null,
     photo: null,
-    prints: [], //     the canvases of light (drawing/light.js) of the two pictures
+    prints: [], //     prints (drawing/light.js) of the two pictures
     rows: [], //       two arrays (tokens,): the query's weights, and the contributions as shares of their sum
     head: 0,
     patch: 0, //       the chosen patch
@@ -117,11 +117,11 @@ function paintMixture(state) {
   for (const [i, shares] of rows.entries()) paintPanel(state, i, shares, patch, tops[i], domain);
   find("head").value = String(head);
   find("headNow").textContent = String(head);
-  const [weighted, adding] = tops.map((top) => placeOf(pack, top));
+  const [heaviest, largest] = tops.map((top) => placeOf(pack, top));
   find("verdict").textContent =
     tops[0] === tops[1]
       ? `Patch ${placeOf(pack, patch)}: the most-weighted patch is also the one that contributes most.`
-      : `Patch ${placeOf(pack, patch)}: the most-weighted patch is ${weighted}, but ${adding} contributes most.`;
+      : `Patch ${placeOf(pack, patch)}: the most-weighted patch is ${heaviest}, but ${largest} contributes most.`;
   const valueNorms = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
   const desk = deskOf(find("desk"), weights, valueNorms, pack);
   const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
@@ -134,27 +134,27 @@ function paintMixture(state) {
 
 const placeOf = (pack, patch) => `(${Math.floor(patch / pack.columns)}, ${patch % pack.columns})`;
 
-function paintPanel(state, i, shares, patch, top, domain) {
+function paintPanel(state, i, shares, patch, topPatch, domain) {
   const { pack } = state,
     canvas = state.canvases[i];
-  const [high, sizeWide] = pack.header.size ?? [pack.rows, pack.columns];
-  const { context, ratio } = sheetOf(canvas, Math.round((canvas.clientWidth * high) / sizeWide));
+  const [inputHeight, inputWidth] = pack.header.size ?? [pack.rows, pack.columns];
+  const { context, ratio } = sheetOf(canvas, Math.round((canvas.clientWidth * inputHeight) / inputWidth));
   const { width, height } = canvas;
   if (state.photo?.width !== width) {
     state.photo = makePhoto(state.bitmap, width, height);
     state.prints = state.canvases.map(() => makePrint(state.photo));
   }
   printHeat(state.prints[i], shares, pack.prefixCount, pack.rows, pack.columns, domain);
-  const text = percent(shares[pack.prefixCount + top]);
-  const tag = { patch: top, text, colour: i ? "#009E73" : "#D55E00" };
+  const text = percent(shares[pack.prefixCount + topPatch]);
+  const tag = { patch: topPatch, text, colour: i ? "#009E73" : "#D55E00" };
   const marks = { rows: pack.rows, columns: pack.columns, grid: false, mark: patch, tag };
   context.save();
   context.setTransform(1, 0, 0, 1, 0, 0);
   drawPicture(context, width, height, state.prints[i].canvas, marks, ratio);
   context.restore();
-  const prefix = sumOf(shares, 0, pack.prefixCount);
-  const prefixNote = pack.prefixCount ? ` · class token and registers: ${percent(prefix)}` : "";
-  canvas.nextElementSibling.textContent = `most: ${placeOf(pack, top)}, ${text}${prefixNote}`;
+  const prefixShare = sumOf(shares, 0, pack.prefixCount);
+  const prefixNote = pack.prefixCount ? ` · class token and registers: ${percent(prefixShare)}` : "";
+  canvas.nextElementSibling.textContent = `most: ${placeOf(pack, topPatch)}, ${text}${prefixNote}`;
 }
 
 export function carried(component) {
@@ -264,7 +264,7 @@ function createScores(stage) {
   };
 }
 
-const setScore = (text) => Math.min(MOST_SCORE, Math.max(LEAST_SCORE, Number(text)));
+const setScore = (scoreText) => Math.min(MOST_SCORE, Math.max(LEAST_SCORE, Number(scoreText)));
 
 function paintScores({ find }, scores, { says: template, broken: brokenWords, whole: wholeWords }) {
   const { plain: exponentials, naive: naiveShares, stable, weights } = powersOf(scores);
@@ -284,12 +284,12 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
       most: 1,
     }),
   );
-  const lines = NAMES.map((name, n) => {
+  const tableRows = NAMES.map((name, n) => {
     const cells = [exponentials, naiveShares, stable].map((numbers) => numberText(numbers[n]));
     return [name, asText(scores[n]), ...cells, `**${numberText(weights[n])}**`];
   });
-  const line = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${markedWords(cell)}</${tag}>`).join("")}</tr>`;
-  find("table").innerHTML = line(HEAD, "th") + lines.map((cells) => line(cells, "td")).join("");
+  const rowHtml = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${markedWords(cell)}</${tag}>`).join("")}</tr>`;
+  find("table").innerHTML = rowHtml(HEAD, "th") + tableRows.map((cells) => rowHtml(cells, "td")).join("");
   const sum = numberText(naiveShares.reduce((a, b) => a + b, 0));
   const verdict = isBroken(naiveShares) ? brokenWords.replace("{sum}", sum) : wholeWords;
   find("says").innerHTML = markedBlocks(template.replace("{broken}", verdict));

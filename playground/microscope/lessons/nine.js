@@ -87,9 +87,9 @@ function paintMasks(state, theme) {
   const scores = scoresOf(state.arrows),
     maskedScores = maskedOf(scores, state.mask),
     weights = weightsOf(maskedScores);
-  [scores, maskedScores, weights].forEach((values, place) => {
-    const { context, width } = sheetOf(state.canvases[place], state.canvases[place].clientWidth);
-    drawMatrix(context, width, TOKENS, { values, reach: place === 2 ? null : 6 }, state.marked, theme, {
+  [scores, maskedScores, weights].forEach((values, index) => {
+    const { context, width } = sheetOf(state.canvases[index], state.canvases[index].clientWidth);
+    drawMatrix(context, width, TOKENS, { values, reach: index === 2 ? null : 6 }, state.marked, theme, {
       query: ROLES.query,
       key: ROLES.key,
     });
@@ -106,13 +106,13 @@ function rowInWords(state, maskedScores, weights) {
   const powers = Array.from(scores, (score) =>
     score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`,
   );
-  const power = scores[column] === -Infinity ? "0" : Math.exp(scores[column]).toFixed(2);
+  const exponential = scores[column] === -Infinity ? "0" : Math.exp(scores[column]).toFixed(2);
   const total = scores.reduce((sum, score) => sum + Math.exp(score), 0);
   const weight = weights[row * TOKENS + column];
   const share = weight === 0 ? "0, exactly" : percent(weight);
   return (
     `Row ${LETTERS[row]}, column ${LETTERS[column]}: ${powers[column]} / (${powers.join(" + ")}) ` +
-    `= ${power} / ${total.toFixed(2)} = <b>${share}</b>`
+    `= ${exponential} / ${total.toFixed(2)} = <b>${share}</b>`
   );
 }
 
@@ -190,7 +190,7 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   context.font = `14px ${theme.font}`;
   context.textBaseline = "middle";
   for (let token = 0; token < TOKENS; token++) {
-    for (const [x, text, align, shift] of [
+    for (const [x, text, align, offset] of [
       [left, `${letters[token]}  ${values[token]}`, "right", -16],
       [right, `${letters[token]}  ${received[token]}`, "left", 16],
     ]) {
@@ -200,7 +200,7 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
       context.fill();
       context.fillStyle = theme.ink;
       context.textAlign = align;
-      context.fillText(text, x + shift, y(token));
+      context.fillText(text, x + offset, y(token));
     }
   }
   context.textAlign = "left";

@@ -2,7 +2,8 @@
 // data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch: the patch size, own: the patch
 // size that the filters were trained for, width: a token's width, mean, std, at: "row,column" or "", number: the index
 // of the token's chosen number. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch
-// (patch × own), bias (width) and tokens (patches × width). The drawing sends the settings "at" and "number".
+// (patch × own, resizes a filter), bias (width) and tokens (patches × width). The drawing sends the settings "at" and
+// "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
@@ -18,20 +19,20 @@ const MOST_PATCH_SIDE = 92; // pixels: largest side of the enlarged patch
 export function paintFlight(state, theme, { vector, filter }) {
   const { patch, width, tokens } = state.cut;
   const w = state.flight.clientWidth,
-    label = 17,
+    labelHeight = 17,
     side = Math.min(MOST_PATCH_SIDE, (w - 30) / 4),
-    band = 20;
+    bandHeight = 20;
   const places = {
     x: 0,
     w,
-    patchY: label,
-    vectorY: label + side + 28,
-    filterY: label + side + 28 + band + 24,
-    token: { y: label + side + 28 + 2 * (band + 24), h: 24 },
+    patchY: labelHeight,
+    vectorY: labelHeight + side + 28,
+    filterY: labelHeight + side + 28 + bandHeight + 24,
+    token: { y: labelHeight + side + 28 + 2 * (bandHeight + 24), h: 24 },
   };
   state.places = places;
   const { context } = sheetOf(state.flight, places.token.y + places.token.h + 6);
-  const words = (text, x, y) => {
+  const writeAt = (text, x, y) => {
     context.font = `13px ${theme.font}`;
     context.fillStyle = theme.soft;
     context.textBaseline = "alphabetic";
@@ -42,21 +43,21 @@ export function paintFlight(state, theme, { vector, filter }) {
   context.imageSmoothingEnabled = false;
   const column = state.at % state.cut.grid[1],
     row = Math.floor(state.at / state.cut.grid[1]);
-  words(`patch ${row},${column}`, 0, label - 5);
+  writeAt(`patch ${row},${column}`, 0, labelHeight - 5);
   context.drawImage(state.image, column * patch, row * patch, patch, patch, 0, places.patchY, side, side);
   CHANNELS.forEach((name, channel) => {
-    words(name, planeX(channel), label - 5);
+    writeAt(name, planeX(channel), labelHeight - 5);
     context.drawImage(planes[channel], planeX(channel), places.patchY, side, side);
   });
   const phase = (from, to) => eased(Math.min(1, Math.max(0, (state.flown - from) / (to - from))));
-  words(`flatten and normalise: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
-  drawFlyingRows(state, context, planes, planeX, side, band, w, places);
+  writeAt(`flatten and normalise: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
+  drawFlyingRows(state, context, planes, planeX, side, bandHeight, w, places);
   const opacity = phase(0.62, 0.8);
-  words(`multiply by filter ${state.number}, which is learned, and add up`, 0, places.filterY - 6);
+  writeAt(`multiply by filter ${state.number}, which is learned, and add up`, 0, places.filterY - 6);
   context.globalAlpha = opacity;
-  bandOf(context, filter, state.filter.most, 0, places.filterY, w * opacity, band, theme);
+  bandOf(context, filter, state.filter.most, 0, places.filterY, w * opacity, bandHeight, theme);
   context.globalAlpha = 1;
-  words(`the token: ${width} numbers. Point at one of them`, 0, places.token.y - 6);
+  writeAt(`the token: ${width} numbers. Point at one of them`, 0, places.token.y - 6);
   const token = tokens.subarray(state.at * width, (state.at + 1) * width);
   const largest = token.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   bandOf(context, token, largest, 0, places.token.y, w * phase(0.8, 1), places.token.h, theme);
@@ -65,15 +66,15 @@ export function paintFlight(state, theme, { vector, filter }) {
 }
 
 // Moves every row of pixels from its colour plane to its place in the vector.
-function drawFlyingRows(state, context, planes, planeX, side, band, w, places) {
+function drawFlyingRows(state, context, planes, planeX, side, bandHeight, w, places) {
   const { patch } = state.cut,
     count = 3 * patch,
-    length = w / count;
+    numberWidth = w / count;
   for (let i = 0; i < count; i++) {
     const channel = Math.floor(i / patch),
       y = i % patch,
-      wait = (0.4 * i) / count;
-    const t = eased(Math.min(1, Math.max(0, (state.flown - wait) / 0.22)));
+      delay = (0.4 * i) / count;
+    const t = eased(Math.min(1, Math.max(0, (state.flown - delay) / 0.22)));
     if (t === 0) continue;
     const fromX = planeX(channel),
       fromY = places.patchY + (y * side) / patch;
@@ -84,10 +85,10 @@ function drawFlyingRows(state, context, planes, planeX, side, band, w, places) {
       y,
       patch,
       1,
-      between(fromX, i * length),
+      between(fromX, i * numberWidth),
       between(fromY, places.vectorY),
-      between(side, length + 0.3),
-      between(side / patch, band),
+      between(side, numberWidth + 0.3),
+      between(side / patch, bandHeight),
     );
   }
 }
@@ -277,7 +278,7 @@ function bindPatches(state) {
     event.preventDefault();
     choose(nextPatch);
   });
-  const number = (event) => {
+  const chooseNumber = (event) => {
     const [x, y] = spotOf(event, flight);
     if (!state.places || y < state.places.token.y - 8 || y > state.places.token.y + state.places.token.h + 8) return;
     const column = Math.floor(((x - state.places.x) / state.places.w) * state.cut.width);
@@ -286,8 +287,8 @@ function bindPatches(state) {
     stage.tell("number", String(column));
     stage.redraw();
   };
-  flight.addEventListener("pointermove", number);
-  flight.addEventListener("pointerdown", number);
+  flight.addEventListener("pointermove", chooseNumber);
+  flight.addEventListener("pointerdown", chooseNumber);
 }
 
 // The positions of the patches with the present gaps between them.
@@ -369,7 +370,7 @@ function paintApart(state, theme) {
     }
   }
   const restWidth = width - columns * patch,
-    bottom = height - rows * patch;
+    restHeight = height - rows * patch;
   const edgeX = x + columns * (cell + gap),
     edgeY = y + rows * (cell + gap);
   const hatchRest = (sx, sy, sw, sh, dx, dy, dw, dh) => {
@@ -380,16 +381,16 @@ function paintApart(state, theme) {
     context.globalAlpha = 1;
   };
   if (restWidth) hatchRest(columns * patch, 0, restWidth, rows * patch, edgeX, y, restWidth * scale, edgeY - y - gap);
-  if (bottom)
+  if (restHeight)
     hatchRest(
       0,
       rows * patch,
       width,
-      bottom,
+      restHeight,
       x,
       edgeY,
       edgeX - x - (restWidth ? 0 : gap) + restWidth * scale,
-      bottom * scale,
+      restHeight * scale,
     );
   outlineCell(
     context,
@@ -408,8 +409,8 @@ function writeFit(state) {
     grid: [rows, columns],
   } = state.cut;
   const restWidth = width - columns * patch,
-    bottom = height - rows * patch;
-  const restWords = [restWidth && `${restWidth} pixels at the right`, bottom && `${bottom} at the bottom`]
+    restHeight = height - rows * patch;
+  const restWords = [restWidth && `${restWidth} pixels at the right`, restHeight && `${restHeight} at the bottom`]
     .filter(Boolean)
     .join(" and ");
   state.stage.find("fit").innerHTML =

@@ -1,7 +1,8 @@
 // The position embedding: its table, the similarity of the patch under the cursor to all others, and a grid with such a
 // map for every patch.
-// data: bytes, a container. Header: id, grid, width, kind, place ("row,column" or ""). Section: places (float16,
-// patches × width). The drawing sends the setting "place".
+// data: bytes, a container. Header: id, grid: [rows, columns], width: numbers in a row of the table, kind: the kind of
+// embedding, place: the chosen patch, "row,column" or "". Section: places (float16, patches × width). The drawing sends
+// the setting "place".
 
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
@@ -12,7 +13,7 @@ import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
-// The share of the table's numbers, the largest ones, that get the full colour: a few outliers must not pale the rest
+// This share of the table's numbers, the largest ones, gets the full colour, so that a few outliers don't pale the rest
 const CLIPPED_PART = 0.1;
 const COSINE_RANGE = { low: -1, high: 1, log: false };
 const MARKUP = `
@@ -39,9 +40,9 @@ function createPositions(stage) {
     at: 0, //             the chosen patch
     heat: null, //        the map of the chosen patch
     tableHeat: null,
-    tableOf: null, //     the table's id and whether the page is dark, as `tableHeat` was drawn
+    tableOf: null, //     the table's id and the theme for which `tableHeat` was drawn
     mapsSheet: null, //   a canvas with all the small maps
-    mapsOf: null,
+    mapsOf: null, //      the table's id and the theme for which `mapsSheet` was drawn
   });
   const choose = (place) => {
     if (place === state.at || !(place >= 0)) return;
@@ -49,7 +50,7 @@ function createPositions(stage) {
     stage.tell("place", patchText(place, state.set.grid[1]));
     stage.redraw();
   };
-  const onGrid = (event, canvas) => {
+  const patchUnder = (event, canvas) => {
     const [x, y] = spotOf(event, canvas);
     return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...state.set.grid);
   };
@@ -58,8 +59,8 @@ function createPositions(stage) {
     return patchAt(0, y / state.table.clientHeight, state.set.count, 1);
   };
   for (const kind of ["pointermove", "pointerdown"]) {
-    state.map.addEventListener(kind, (event) => choose(onGrid(event, state.map)));
-    state.maps.addEventListener(kind, (event) => choose(onGrid(event, state.maps)));
+    state.map.addEventListener(kind, (event) => choose(patchUnder(event, state.map)));
+    state.maps.addEventListener(kind, (event) => choose(patchUnder(event, state.maps)));
     state.table.addEventListener(kind, (event) => choose(placeInTable(event)));
   }
   state.map.addEventListener("keydown", (event) => {
@@ -90,14 +91,14 @@ function takePlaces(state, data) {
   const places = decodeHalves(section("places")),
     count = rows * columns,
     { width } = header;
-  const unit = new Float32Array(places.length);
+  const unitRows = new Float32Array(places.length);
   for (let i = 0; i < count; i++) {
-    let square = 0;
-    for (let x = 0; x < width; x++) square += places[i * width + x] ** 2;
-    const length = Math.sqrt(square) || 1;
-    for (let x = 0; x < width; x++) unit[i * width + x] = places[i * width + x] / length;
+    let squareSum = 0;
+    for (let x = 0; x < width; x++) squareSum += places[i * width + x] ** 2;
+    const length = Math.sqrt(squareSum) || 1;
+    for (let x = 0; x < width; x++) unitRows[i * width + x] = places[i * width + x] / length;
   }
-  state.set = { ...header, places, unit, count };
+  state.set = { ...header, places, unit: unitRows, count };
   state.tableOf = state.mapsOf = null;
 }
 
@@ -321,8 +322,8 @@ function paintShuffle(state) {
     { rows, columns, prefixCount } = pack;
   const orderedRow = meanRow(state, 0),
     shuffledRow = meanRow(state, 1),
-    restored = new Float32Array(pack.patches);
-  order.forEach((patch, place) => (restored[patch] = shuffledRow[prefixCount + place]));
+    restoredRow = new Float32Array(pack.patches);
+  order.forEach((patch, place) => (restoredRow[patch] = shuffledRow[prefixCount + place]));
   const domain = { low: 0, high: exposure(orderedRow, prefixCount, pack.tokens), log: false };
   const height = Math.round((state.canvases[0].clientWidth * size[0]) / size[1]);
   const sheets = state.canvases.map((canvas) => sheetOf(canvas, height));
@@ -338,12 +339,12 @@ function paintShuffle(state) {
   paintPass(0, orderedRow, prefixCount, state.at);
   if (state.moved >= 1) {
     paintPass(1, shuffledRow, prefixCount, order.indexOf(state.at));
-    paintPass(2, restored, 0, state.at);
+    paintPass(2, restoredRow, 0, state.at);
   } else {
     paintMoved(state, sheets[1].context, w, height, state.photo.clear, eased(state.moved));
     sheets[2].context.drawImage(softOf(state.photo), 0, 0, w, height);
   }
-  writeShuffle(state, orderedRow, restored);
+  writeShuffle(state, orderedRow, restoredRow);
 }
 
 function preparePhotos(state, width, height) {
@@ -379,10 +380,10 @@ function paintMoved(state, context, w, h, picture, t) {
   });
 }
 
-function writeShuffle(state, orderedRow, restored) {
+function writeShuffle(state, orderedRow, restoredRow) {
   const { pack } = state;
   let difference = 0;
-  for (let i = 0; i < pack.patches; i++) difference += Math.abs(orderedRow[pack.prefixCount + i] - restored[i]) / 2;
+  for (let i = 0; i < pack.patches; i++) difference += Math.abs(orderedRow[pack.prefixCount + i] - restoredRow[i]) / 2;
   const place = patchText(state.at, pack.columns);
   const verdict =
     difference < 0.001

@@ -19,11 +19,11 @@ import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 // and the cosine between the token before and after the whole layer.
 export function pushOf(measures, layers, layer, patch) {
   const patches = measures.length / (4 * layers);
-  const [length, push, cosine, persistence] = [0, 1, 2, 3].map(
+  const [length, push, cosine, cosineAfter] = [0, 1, 2, 3].map(
     (quantity) => measures[(quantity * layers + layer) * patches + patch],
   );
   const sine = Math.sqrt(Math.max(0, 1 - cosine ** 2));
-  return { length, push, cosine, kept: persistence, token: [length, 0], added: [push * cosine, push * sine] };
+  return { length, push, cosine, kept: cosineAfter, token: [length, 0], added: [push * cosine, push * sine] };
 }
 
 const PLANE_HEIGHT = 300; // px: height of the plane
@@ -134,20 +134,20 @@ function paintArrows({ context, width, height }, { token, added: addedVector }, 
     (width - 2 * ARROWS_MARGIN) / (right - left || 1),
     (height - 2 * ARROWS_MARGIN) / (high - low || 1),
   );
-  const place = ([x, y]) => [
+  const toCanvas = ([x, y]) => [
     width / 2 + (x - (left + right) / 2) * scale,
     height / 2 - (y - (low + high) / 2) * scale, // up is positive
   ];
-  const [origin, before, after] = [[0, 0], token, sum].map(place);
-  arrow(context, origin, before, colours[0], 4);
-  arrow(context, before, after, colours[1], 4);
-  arrow(context, origin, after, colours[2], 2);
+  const [origin, tokenTip, sumTip] = [[0, 0], token, sum].map(toCanvas);
+  arrow(context, origin, tokenTip, colours[0], 4);
+  arrow(context, tokenTip, sumTip, colours[1], 4);
+  arrow(context, origin, sumTip, colours[2], 2);
 }
 
 function arrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
   const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-  const head = Math.min(ARROWHEAD_LENGTH, length);
-  const [dx, dy] = [((x1 - x0) / length) * head, ((y1 - y0) / length) * head];
+  const headLength = Math.min(ARROWHEAD_LENGTH, length);
+  const [dx, dy] = [((x1 - x0) / length) * headLength, ((y1 - y0) / length) * headLength];
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = lineWidth;
   context.beginPath();

@@ -56,13 +56,13 @@ export function bindPicture(reel) {
       y = (event.clientY - box.top) / box.height;
     return patchText(patchAt(x, y, rows, columns), columns);
   };
-  const hover = (patch) => {
+  const setHover = (patch) => {
     if (reel.hover === patch) return;
     reel.hover = patch;
     reel.schedule();
   };
-  picture.addEventListener("pointermove", (event) => reel.shape && hover(cellUnder(event)));
-  picture.addEventListener("pointerleave", () => hover(null));
+  picture.addEventListener("pointermove", (event) => reel.shape && setHover(cellUnder(event)));
+  picture.addEventListener("pointerleave", () => setHover(null));
   picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: cellUnder(event) }));
   picture.addEventListener("keydown", (event) => {
     if (!reel.shape) return;
@@ -308,8 +308,6 @@ function createReelState(root, stage) {
   });
 }
 
-// ------------------------------------------------------------------------------------------------- what the host gives
-
 const CHART_FIELDS = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
 const HEADER_FIELDS = ["run", "chance", "aim", "told", "growing", "first", ...CHART_FIELDS];
 const clockOf = (runId) => runId?.split("-")[0];
@@ -335,12 +333,12 @@ function updateReel(reel, data) {
   if (!reel.bitmap) takeImage(reel, data.image);
   reel.shape = reel.packs.values().next().value;
   if (isNewView || (isNewRun && !sameClock)) {
-    const opening = {
+    const openingSettings = {
       ...data,
       ...(reel.message !== null && reel.message === recentSettings.message && recentSettings.told),
     };
-    for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = opening[name];
-    const index = reel.moments.indexOf(Number(opening.moment || Number.NaN));
+    for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = openingSettings[name];
+    const index = reel.moments.indexOf(Number(openingSettings.moment || Number.NaN));
     Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
   } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // plays to the new last moment
   reel.now = Math.min(reel.now, reel.moments.length - 1);
@@ -367,7 +365,7 @@ function fitView(reel) {
   view.layer = Math.min(shape.layers - 1, Math.max(0, view.layer));
   view.head = Math.min(shape.heads - 1, Math.max(0, view.head));
   if (tokenOf(view.patch, shape) < 0)
-    view.patch = FIRST_PATCH.map((part, axis) => Math.floor(part * [shape.rows, shape.columns][axis])).join(",");
+    view.patch = FIRST_PATCH.map((share, axis) => Math.floor(share * [shape.rows, shape.columns][axis])).join(",");
 }
 
 function takeImage(reel, image) {

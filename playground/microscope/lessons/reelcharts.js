@@ -45,8 +45,9 @@ export function buildCharts(reel) {
     chart.x = (place) => LEFT + (place / Math.max(1, reel.planned - 1)) * (chart.w - LEFT - RIGHT);
     chart.svg.setAttribute("viewBox", `0 0 ${chart.w} ${chart.h}`);
     chart.plot.replaceChildren(...timeAxis(reel, chart), ...chart.build(reel, chart), ...beginLines(reel, chart));
-    const low = chart.h - BOTTOM;
-    for (const [name, value] of Object.entries({ y1: TOP - 4, y2: low })) chart.mark.setAttribute(name, String(value));
+    const bottom = chart.h - BOTTOM;
+    for (const [name, value] of Object.entries({ y1: TOP - 4, y2: bottom }))
+      chart.mark.setAttribute(name, String(value));
   }
   moveMark(reel);
 }
@@ -59,7 +60,7 @@ export function moveMark(reel) {
 export function writeCharts(reel, moment) {
   const { charts, view, moments, kinds } = reel;
   if (!charts) return;
-  const spot = `layer ${view.layer}, head ${view.head}`;
+  const headWords = `layer ${view.layer}, head ${view.head}`;
   const values = [
     ["Losses", ""],
     ["Entropy of the heads", `${valueAt(reel, "entropy", moment, view.layer, view.head).toFixed(1)} bits`],
@@ -72,7 +73,7 @@ export function writeCharts(reel, moment) {
   charts.forEach(({ title, value, who: owner }, i) => {
     setText(title, values[i][0]);
     setText(value, values[i][1]);
-    setText(owner, i ? spot : "each as a share of its first value");
+    setText(owner, i ? headWords : "each as a share of its first value");
   });
   writeLosses(reel, moments[moment]);
   writeLegend(reel, moment);
@@ -81,14 +82,12 @@ export function writeCharts(reel, moment) {
 const valueAt = (reel, name, moment, layer, head) =>
   reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
 
-// ------------------------------------------------------------------------------------------------------------- pieces
-
 function frameOf(reel) {
   const figure = document.createElement("figure");
   figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption>
     <svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
   const [svg, title, owner, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
-  const scrub = (event) => {
+  const moveClock = (event) => {
     const chart = reel.charts.find((candidate) => candidate.svg === svg),
       box = svg.getBoundingClientRect();
     const place = ((event.clientX - box.left - LEFT) / (chart.w - LEFT - RIGHT)) * (reel.planned - 1);
@@ -97,10 +96,10 @@ function frameOf(reel) {
   svg.addEventListener("pointerdown", (event) => {
     const row = event.target.dataset?.row;
     if (row) reel.choose({ layer: Number(row.split(" ")[0]), head: Number(row.split(" ")[1]) });
-    scrub(event);
+    moveClock(event);
     if (event.pointerType === "mouse") svg.setPointerCapture(event.pointerId);
   });
-  svg.addEventListener("pointermove", (event) => event.buttons === 1 && scrub(event));
+  svg.addEventListener("pointermove", (event) => event.buttons === 1 && moveClock(event));
   return {
     figure,
     svg,
@@ -127,12 +126,12 @@ function timeAxis(reel, { x, h }) {
   return moments.flatMap((step, i) => {
     const line = svgElement("line", { class: "grid", x1: x(i), x2: x(i), y1: h - BOTTOM, y2: h - BOTTOM + 3 });
     if ((moments.length - 1 - i) % tickStep) return [line];
-    const anchor = i === planned - 1 ? "end" : "middle";
+    const textAnchor = i === planned - 1 ? "end" : "middle";
     return [
       line,
       svgElement(
         "text",
-        { class: "tick", x: x(i) + (anchor === "end" ? 4 : 0), y: h - 4, "text-anchor": anchor },
+        { class: "tick", x: x(i) + (textAnchor === "end" ? 4 : 0), y: h - 4, "text-anchor": textAnchor },
         step.toLocaleString("en"),
       ),
     ];
@@ -192,8 +191,8 @@ function headLines(reel, chart, name, y) {
   for (let layer = 0; layer < shape.layers; layer++) {
     for (let head = 0; head < shape.heads; head++) {
       const d = pathOf(moments.map((_, i) => [chart.x(i), y(valueAt(reel, name, i, layer, head))]));
-      const rank = layer === view.layer ? (head === view.head ? 2 : 1) : 0;
-      lines.push([rank, svgElement("path", { class: ["other", "sister", "chosen"][rank], d })]);
+      const emphasis = layer === view.layer ? (head === view.head ? 2 : 1) : 0;
+      lines.push([emphasis, svgElement("path", { class: ["other", "sister", "chosen"][emphasis], d })]);
     }
   }
   return lines.sort((a, b) => a[0] - b[0]).map(([, line]) => line);
@@ -227,8 +226,8 @@ function habitChart(reel, chart) {
   const { shape, view, kinds, habits } = reel;
   const { layers, heads } = shape;
   const gap = 3,
-    high = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
-  const top = (layer, head) => TOP + layer * (heads * high + gap) + head * high;
+    rowHeight = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
+  const rowTop = (layer, head) => TOP + layer * (heads * rowHeight + gap) + head * rowHeight;
   const bandWidth = chart.x(1) - chart.x(0);
   const fields = kinds.flatMap((moment, i) =>
     moment.flatMap((row, layer) =>
@@ -238,8 +237,8 @@ function habitChart(reel, chart) {
         const field = svgElement("rect", {
           x: bandStart,
           width: Math.max(0, bandEnd - bandStart) + 0.3,
-          y: top(layer, head),
-          height: Math.max(1, high - (high > 4 ? 1 : 0.3)),
+          y: rowTop(layer, head),
+          height: Math.max(1, rowHeight - (rowHeight > 4 ? 1 : 0.3)),
           fill: habits[familyOf(habits, kind)]?.colour ?? "none",
         });
         field.dataset.row = `${layer} ${head}`;
@@ -251,7 +250,7 @@ function habitChart(reel, chart) {
   const names = Array.from({ length: layers }, (_, layer) =>
     svgElement(
       "text",
-      { class: "tick", x: LEFT - 5, y: top(layer, heads / 2) + 4, "text-anchor": "end" },
+      { class: "tick", x: LEFT - 5, y: rowTop(layer, heads / 2) + 4, "text-anchor": "end" },
       layer === 0 ? "layer 0" : String(layer),
     ),
   );
@@ -259,8 +258,8 @@ function habitChart(reel, chart) {
     class: "frame",
     x: LEFT - 1,
     width: chart.w - LEFT - RIGHT + 2,
-    y: top(view.layer, view.head) - 1,
-    height: high + 1,
+    y: rowTop(view.layer, view.head) - 1,
+    height: rowHeight + 1,
   });
   return [...fields, ...names, frame];
 }
@@ -341,15 +340,15 @@ function blendOf(reel) {
 function paintReel(reel) {
   const { refs, view, moments, shape } = reel;
   const { from, to, share } = blendOf(reel);
-  const nearest = share < 0.5 ? from : to;
+  const nearestMoment = share < 0.5 ? from : to;
   const token = tokenOf(reel.hover ?? view.patch, shape);
   refs.slider.value = String(reel.now);
-  refs.slider.setAttribute("aria-valuetext", `step ${moments[nearest]}`);
-  setText(refs.step, `step ${moments[nearest].toLocaleString("en")}`);
+  refs.slider.setAttribute("aria-valuetext", `step ${moments[nearestMoment]}`);
+  setText(refs.step, `step ${moments[nearestMoment].toLocaleString("en")}`);
   setText(refs.playSign, reel.target === null || reel.growing ? "▶" : "❚❚");
   refs.play.setAttribute("aria-label", reel.target === null ? "Play" : "Pause");
   moveMark(reel);
-  writeCharts(reel, nearest);
+  writeCharts(reel, nearestMoment);
   const isMissing = fillRows(reel, from, to, share, token);
   setVisible(refs.waiting, isMissing);
   reel.painted = !isMissing && token;
@@ -407,9 +406,9 @@ function fillRows(reel, from, to, share, token) {
 function writeWords(reel, token) {
   const { refs, view, shape, rows } = reel;
   const start = view.head * shape.tokens;
-  const number = effectiveNumber(entropyBits(rows, start, shape.tokens));
+  const effectiveCount = effectiveNumber(entropyBits(rows, start, shape.tokens));
   const peak = largestIndex(rows, start, start + shape.tokens);
-  const count = `${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
+  const count = `${effectiveCount.toFixed(effectiveCount < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
   const largestWords = `the largest weight is ${percent(rows[peak])}`;
   setText(refs.says, `Patch ${queryOf(token, shape)} listens to about ${count}; ${largestWords}.`);
   const cue = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);

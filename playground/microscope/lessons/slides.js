@@ -31,8 +31,8 @@ function makeSlide({ title, minutes, notes, story, lesson }, deck) {
 
 // Shows the parts of a lesson's step; their scripts and numbers are in the page's file.
 function playOn(box, { settings, parts }, { files, scripts }) {
-  const list = document.createElement("div");
-  box.append(list);
+  const partsBox = document.createElement("div");
+  box.append(partsBox);
   const entries = Object.entries(settings);
   const lesson = {
     settings: Object.fromEntries(entries.map(([name, { now }]) => [name, now])),
@@ -47,7 +47,7 @@ function playOn(box, { settings, parts }, { files, scripts }) {
       played.draw();
     },
   };
-  const played = playParts(list, parts, lesson, new AbortController().signal);
+  const played = playParts(partsBox, parts, lesson, new AbortController().signal);
   played.draw();
 }
 
@@ -55,12 +55,12 @@ function startSlides() {
   const place = document.getElementById("place");
   const deck = JSON.parse(document.getElementById("slides").textContent);
   const slides = deck.slides.map((slide) => makeSlide(slide, deck));
-  const count = document.getElementById("count");
+  const counter = document.getElementById("count");
   place.replaceChildren(...slides);
   const frame = deck.slides.some(({ story }) => story) ? frameOf(deck.story) : null;
   if (frame) place.append(frame);
   const slideAsked = () => Math.min(slides.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
-  let notes = false;
+  let showsNotes = false;
   const reportSlide = () => {
     const { story } = deck.slides[slideAsked()];
     if (story) frame.contentWindow.postMessage({ scene: story }, "*");
@@ -69,39 +69,39 @@ function startSlides() {
     const index = slideAsked();
     for (const [n, slide] of slides.entries()) {
       slide.show(n === index);
-      slide.querySelector(".notes").hidden = !notes;
+      slide.querySelector(".notes").hidden = !showsNotes;
     }
     if (frame) frame.classList.toggle("away", !deck.slides[index].story);
     reportSlide();
-    count.textContent = `${index + 1} of ${slides.length}`;
+    counter.textContent = `${index + 1} of ${slides.length}`;
   };
   const moveSlide = (step) => {
     location.hash = String(Math.min(slides.length, Math.max(1, slideAsked() + 1 + step)));
   };
-  const act = {
+  const actions = {
     ArrowRight: () => moveSlide(1),
     PageDown: () => moveSlide(1),
     ArrowLeft: () => moveSlide(-1),
     PageUp: () => moveSlide(-1),
   };
-  act.n = act.N = () => {
-    notes = !notes;
+  actions.n = actions.N = () => {
+    showsNotes = !showsNotes;
     draw();
   };
   addEventListener("hashchange", draw);
   addEventListener("keydown", (event) => {
     if (event.target.closest("input, svg") || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key in act) act[event.key]();
+    if (event.key in actions) actions[event.key]();
   });
   addEventListener("message", ({ data, source }) => {
     if (!frame || source !== frame.contentWindow) return;
     if (data.ready) reportSlide();
     else if (data.by === 1 || data.by === -1) moveSlide(data.by);
-    else if (data.notes) act.n();
+    else if (data.notes) actions.n();
   });
   document.getElementById("back").addEventListener("click", () => moveSlide(-1));
   document.getElementById("on").addEventListener("click", () => moveSlide(1));
-  document.getElementById("notes").addEventListener("click", act.n);
+  document.getElementById("notes").addEventListener("click", actions.n);
   draw();
 }
 

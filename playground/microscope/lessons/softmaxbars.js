@@ -125,9 +125,9 @@ function draw(bars) {
   setText(refs.top, percent(ceiling));
   setText(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
   [...refs.bars.children].forEach((bar, j) => {
-    const colour = 3 * colourIndex(row.weights[j], domain);
+    const colourStart = 3 * colourIndex(row.weights[j], domain);
     bar.style.height = `${Math.max(0.6, (100 * row.weights[j]) / ceiling)}%`;
-    bar.style.background = `rgb(${MAGMA[colour]} ${MAGMA[colour + 1]} ${MAGMA[colour + 2]})`;
+    bar.style.background = `rgb(${MAGMA[colourStart]} ${MAGMA[colourStart + 1]} ${MAGMA[colourStart + 2]})`;
     bar.classList.toggle("pointed", j === bars.pointed);
   });
   setText(refs.width, String(dk));

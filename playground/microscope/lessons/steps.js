@@ -20,19 +20,19 @@ const TINTS = { query: [0, 114, 178], key: [213, 94, 0], value: [0, 158, 115], p
 export function drawStep(walk, step) {
   const heat = walk.root.querySelector(".heat");
   walk.width = heat.clientWidth;
-  const fullWidth = step.shape[step.shape.length - 1];
-  const square = step.axes[step.axes.length - 1] === "tokens";
+  const total = step.shape[step.shape.length - 1];
+  const isSquare = step.axes[step.axes.length - 1] === "tokens";
   const { panels, rows, columns } = step.groups[0];
   const columnsShown = step.joined ? panels * columns : columns;
-  heat.className = `heat ${square ? "square" : ""} ${step.joined ? "joined" : "apart"}`;
+  heat.className = `heat ${isSquare ? "square" : ""} ${step.joined ? "joined" : "apart"}`;
   const operators = step.name === "Skip" ? ["", "+", "="] : [];
-  const height = `<b>${countWords(rows, walk.numbers.tokens)}</b> tokens${square ? " ask" : ""}`;
+  const height = `<b>${countWords(rows, walk.numbers.tokens)}</b> tokens${isSquare ? " ask" : ""}`;
   const verticalAxis = `<span class="axis tokens down">${height}</span>`;
   const lastAxis = step.axes[step.axes.length - 1];
   const inHeads = step.axes.includes("heads")
     ? ` <span class="axis heads">in <b>${countWords(panels, walk.numbers.heads)}</b> heads</span>`
     : "";
-  const width = `<b>${countWords(columnsShown, fullWidth)}</b> ${square ? "tokens are asked" : formulaHtml(lastAxis)}`;
+  const width = `<b>${countWords(columnsShown, total)}</b> ${isSquare ? "tokens are asked" : formulaHtml(lastAxis)}`;
   const horizontalAxis = `<span class="across"><span class="axis ${lastAxis}">${width}</span>${inHeads}</span>`;
   heat.innerHTML =
     verticalAxis +
@@ -44,14 +44,14 @@ export function drawStep(walk, step) {
       .join("") +
     horizontalAxis;
   walk.drawn = step.groups.map((group, g) =>
-    drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), square),
+    drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), isSquare),
   );
-  const dark = isDark(walk.root);
+  const isDarkTheme = isDark(walk.root);
   const bar = walk.root.querySelector(".bar");
   const ramp = Float32Array.from({ length: 64 }, (_, i) =>
     isWeight(step) ? (i / 63) * step.end : (i / 31.5 - 1) * step.end,
   );
-  paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, dark);
+  paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, isDarkTheme);
   const batchWords = walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : "";
   walk.root.querySelector(".range").textContent = `${batchWords}numbers from ${nice(step.low)} to ${nice(step.high)}`;
   walk.root.querySelector(".end").textContent = `${isWeight(step) ? "0 …" : "±"} ${nice(step.end)}`;
@@ -66,26 +66,26 @@ function label({ name, role }, operator) {
   return `<span class="name ${role}">${operator ? `<em>${operator}</em>` : ""}${isNamed ? name : ""}</span>`;
 }
 
-function drawGroup(walk, step, group, place, square) {
+function drawGroup(walk, step, group, place, isSquare) {
   const values = walk.values(group.section);
-  const dark = isDark(walk.root);
+  const isDarkTheme = isDark(walk.root);
   const size = group.rows * group.columns;
-  if (square) place.style.setProperty("--side", `${squareSide(place, group.panels)}px`);
-  const canvases = Array.from({ length: group.panels }, (_, head) => {
+  if (isSquare) place.style.setProperty("--side", `${squareSide(place, group.panels)}px`);
+  const panelElements = Array.from({ length: group.panels }, (_, head) => {
     const panel = document.createElement("div");
     panel.className = "panel";
     panel.dataset.head = head;
     const canvas = document.createElement("canvas");
     canvas.width = group.columns;
     canvas.height = group.rows;
-    paint(canvas, values, head * size, group.rows, group.columns, group.role, step.end, dark);
+    paint(canvas, values, head * size, group.rows, group.columns, group.role, step.end, isDarkTheme);
     const band = document.createElement("u"),
       cell = document.createElement("s");
     panel.append(canvas, band, cell);
     place.append(panel);
     return panel;
   });
-  return { group, values, panels: canvases };
+  return { group, values, panels: panelElements };
 }
 
 // The largest side at which `count` equal squares fit into the place.
@@ -233,12 +233,12 @@ function takeWalk(walk, data) {
   const problem = sizes ? sizesProblem(sizes) : "";
   walk.root.classList.toggle("impossible", problem !== "");
   walk.root.querySelector(".refused").textContent = problem;
-  const identity = header.steps ? header.id : JSON.stringify(sizes);
+  const subjectText = header.steps ? header.id : JSON.stringify(sizes);
   const isNew = walk.viewId !== header.view_id;
   if (isNew) walk.step = header.walk - 1;
   walk.viewId = header.view_id;
-  if (identity === walk.about && !isNew) return;
-  walk.about = problem ? null : identity;
+  if (subjectText === walk.about && !isNew) return;
+  walk.about = problem ? null : subjectText;
   if (problem) return;
   const values = (name) => decodeHalves(section(name));
   const { numbers, tokens, steps } = header;
@@ -281,8 +281,6 @@ function stopWalk(walk) {
   clearInterval(walk.playing);
   walk.playing = 0;
 }
-
-// --------------------------------------------------------------------------------------------------------- one step
 
 const axesHtml = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
 
@@ -349,19 +347,19 @@ function pointAtCell(walk, event) {
 
 function mark(panel, { rows, columns }, row, column) {
   const [band, cell] = [panel.querySelector("u"), panel.querySelector("s")];
-  const high = `top:${(100 * row) / rows}%;height:${100 / rows}%;display:block`;
-  band.style.cssText = high;
-  cell.style.cssText = `${high};left:${(100 * column) / columns}%;width:${100 / columns}%`;
+  const rowStyle = `top:${(100 * row) / rows}%;height:${100 / rows}%;display:block`;
+  band.style.cssText = rowStyle;
+  cell.style.cssText = `${rowStyle};left:${(100 * column) / columns}%;width:${100 / columns}%`;
 }
 
 function cellSentence(walk, group, head, row, column, value) {
   const step = walk.steps[walk.step];
   const headWords = group.panels > 1 ? `head ${head}: ` : "";
-  const name = (i) => walk.tokens[i];
+  const tokenName = (i) => walk.tokens[i];
   if (step.axes[step.axes.length - 1] === "tokens")
-    return `${headWords}${name(row)} asks ${name(column)}: ${nice(value)}`;
+    return `${headWords}${tokenName(row)} asks ${tokenName(column)}: ${nice(value)}`;
   const place = step.joined ? head * group.columns + column : column;
-  return `${headWords}${name(row)}, column ${place}: ${nice(value)}`;
+  return `${headWords}${tokenName(row)}, column ${place}: ${nice(value)}`;
 }
 
 function unpoint(walk) {
@@ -372,16 +370,16 @@ function unpoint(walk) {
   for (const line of walk.root.querySelectorAll(".panel u, .panel s")) line.style.display = "none";
 }
 
-// For tests.
+// The state of the walk, for tests.
 function readWalk(walk) {
   const step = walk.steps[walk.step];
-  const values = walk.drawn.map(({ group, values }) => ({ ...group, values: Array.from(values.subarray(0, 2000)) }));
+  const groups = walk.drawn.map(({ group, values }) => ({ ...group, values: Array.from(values.subarray(0, 2000)) }));
   return {
     step: walk.step + 1,
     name: step.name,
     shape: step.shape,
     playing: walk.playing > 0,
-    groups: values,
+    groups: groups,
     pointed: walk.pointed,
   };
 }

@@ -50,18 +50,19 @@ export async function partOf({ own: ownMeasures, ...part }, subject) {
   return { ...part, ...(await fieldsFor(ownMeasures, part, subject)) };
 }
 
-// {field: its value for the photograph}, for each field in `own`.
+// Returns {field: value}: the photograph's values for the fields in `ownMeasures`.
 async function fieldsFor(ownMeasures, sampleFields, subject) {
   const fields = {};
-  for (const [name, recipe] of Object.entries(ownMeasures)) {
-    if ("text" in recipe) fields[name] = wordsOf(recipe, subject.pack);
-    else if ("measure" in recipe) fields[name] = measureOf(recipe, subject.pack);
-    else fields[name] = await FIELDS[recipe.made](recipe, subject, sampleFields[name]);
+  for (const [fieldName, recipe] of Object.entries(ownMeasures)) {
+    if ("text" in recipe) fields[fieldName] = wordsOf(recipe, subject.pack);
+    else if ("measure" in recipe) fields[fieldName] = measureOf(recipe, subject.pack);
+    else fields[fieldName] = await FIELDS[recipe.made](recipe, subject, sampleFields[fieldName]);
   }
   return fields;
 }
 
-// A promise of the chart's {data, layout}: made anew by the function `recipe.made`, or else with y of the photograph.
+// A promise of {data, layout}: computed by CHARTS[recipe.made], or else the sample's chart with y measured on the
+// photograph.
 export async function chartOf({ data, layout }, recipe, subject) {
   if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
   const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
@@ -108,13 +109,13 @@ async function effectOfCut(subject, spotsOff) {
     .join(";");
   const cutPass = spotsOff ? await subject.passed({ cut }) : plain;
   const [fullFeatures, cutFeatures] = await Promise.all([plain.features(), cutPass.features()]);
-  const change = fullFeatures.map((halves, layer) => movedTokens(halves, cutFeatures[layer], pack));
+  const changes = fullFeatures.map((halves, layer) => movedTokens(halves, cutFeatures[layer], pack));
   const [fullAnswer, cutAnswer] = await Promise.all([plain.answer(), cutPass.answer()]);
   const likeliest = (answer, count) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, count);
   const indices = [...new Set([...likeliest(fullAnswer, LABELS_BEFORE), ...likeliest(cutAnswer, 2)])].sort(
     (a, b) => fullAnswer[b][1] - fullAnswer[a][1],
   );
-  return { change, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
+  return { change: changes, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
 }
 
 const DRAWINGS = {
@@ -170,9 +171,9 @@ const DRAWINGS = {
     const grid = gridFor([side, side]);
     const [height, width] = grid.map((count) => count * patch);
     const { data } = contextWith(bitmap, width, height).getImageData(0, 0, width, height);
-    const unit = unitColours(meanColours(data, width, height, ...grid));
+    const unitVectors = unitColours(meanColours(data, width, height, ...grid));
     const image = await jpegOf(bitmap, 2 * Math.max(width, height));
-    const tokens = unit.length / 3;
+    const tokens = unitVectors.length / 3;
     const header = {
       ...{
         format: FORMAT,
@@ -188,7 +189,7 @@ const DRAWINGS = {
       ...{ size: [height, width], id: `${id} ${patch}`, temperatures },
     };
     const shape = [1, 1, tokens, 3];
-    return toContainer(header, { q: [unit, shape], k: [unit, shape], image: [image, [image.length]] });
+    return toContainer(header, { q: [unitVectors, shape], k: [unitVectors, shape], image: [image, [image.length]] });
   },
 };
 
@@ -214,9 +215,9 @@ const CHARTS = {
     const { pack } = subject;
     const heads = headsOf(subject);
     const evenDistance = MEASURES.even_distance(pack);
-    const place = (layer, head) => layer + ((head - (pack.heads - 1) / 2) * 0.5) / pack.heads;
+    const xOf = (layer, head) => layer + ((head - (pack.heads - 1) / 2) * 0.5) / pack.heads;
     const entries = heads.flatMap((row, layer) =>
-      row.map((numbers, head) => ({ layer, head, x: place(layer, head), y: numbers.distance, numbers })),
+      row.map((numbers, head) => ({ layer, head, x: xOf(layer, head), y: numbers.distance, numbers })),
     );
     const hoverText = ({ layer, head, y, numbers }) =>
       fillBlanks(hover, {
@@ -230,8 +231,8 @@ const CHARTS = {
       const text = points.map(hoverText);
       return { type: "scatter", mode: "markers", name: label, text, hoverinfo: "text", x, y, marker };
     });
-    const [evenRow, nine] = data.slice(-2);
-    const lines = [{ ...evenRow, y: [evenDistance, evenDistance] }, nine];
+    const [evenTrace, kernelTrace] = data.slice(-2);
+    const lines = [{ ...evenTrace, y: [evenDistance, evenDistance] }, kernelTrace];
     const yaxis = { ...layout.yaxis, range: [0, 1.1 * Math.max(evenDistance, ...entries.map(({ y }) => y))] };
     return { data: [...traces.filter(({ x }) => x.length), ...lines], layout: { ...layout, yaxis } };
   },
@@ -316,7 +317,7 @@ const FIELDS = {
     };
   },
 
-  // The question about the widest heads: lines, axis, and a tempting guess that this picture contradicts.
+  // For the question about the widest heads: the lines, the axis, and a tempting guess that this picture contradicts.
   async widest(_, { pack }, lines) {
     const y = widestOf(pack);
     const [dashed, series] = lines.series;
@@ -344,10 +345,10 @@ function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.ma
   const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
   const context = contextWith(bitmap, width, height);
-  const photo = context.getImageData(0, 0, width, height);
-  for (let index = 0; index < photo.data.length; index += 4)
-    photo.data.fill(greyOf(photo.data[index], photo.data[index + 1], photo.data[index + 2]), index, index + 3);
-  context.putImageData(photo, 0, 0);
+  const image = context.getImageData(0, 0, width, height);
+  for (let index = 0; index < image.data.length; index += 4)
+    image.data.fill(greyOf(image.data[index], image.data[index + 1], image.data[index + 2]), index, index + 3);
+  context.putImageData(image, 0, 0);
   const edges = (n, count, side) => [Math.round((n * side) / count), Math.round(((n + 1) * side) / count)];
   const boxOf = (patch) => {
     const [[top, bottom], [left, right]] = [
@@ -404,18 +405,16 @@ async function enlargedPatch(bitmap, { rows, columns }, patch) {
   const context = canvas.getContext("2d");
   context.drawImage(bitmap, left * w, top * h, cells * w, cells * h, 0, 0, ENLARGED_SIDE, height);
   const [y, x] = [((row - top) * height) / cells, ((column - left) * ENLARGED_SIDE) / cells];
-  for (const [colour, line] of [
+  for (const [colour, lineWidth] of [
     ["black", 6],
     ["white", 2],
   ]) {
     context.strokeStyle = colour;
-    context.lineWidth = line;
+    context.lineWidth = lineWidth;
     context.strokeRect(x, y, ENLARGED_SIDE / cells, height / cells);
   }
   return { image: urlOf(await bytesOfCanvas(canvas)), aspect: ENLARGED_SIDE / height };
 }
-
-// ---------------------------------------------------------------------------------------------------- as files
 
 function contextWith(bitmap, width, height) {
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });

@@ -1,6 +1,6 @@
-// Computes the nine steps of random tokens through a layer with random parameters, for any sizes. The layer is vit.py's
-// Block if input and output are equally wide, else that of lessons/walk.py, whose skip connection carries V.
-// tests/lessons/test_walk_numbers.py compares both with PyTorch.
+// Computes the nine steps of random tokens through a layer with random parameters, for any sizes. If input and output
+// are equally wide, the layer is Block of vit.py; otherwise it is the layer of lessons/walk.py, whose skip connection
+// carries V. tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
 const MOST_ROWS = 64; // rows shown if a tensor has more than WHOLE_ROWS, as in lessons/walk.py
 const WHOLE_ROWS = 100;
@@ -15,7 +15,7 @@ export function namedNumbers(sizes) {
   return { ...sizes, width: sizes.chan, d_k, qkv: 3 * sizes.chan, scale: Number((d_k ** -0.5).toPrecision(3)) };
 }
 
-// Why these sizes are impossible, and which are possible; "" if they are possible.
+// A sentence that says why these sizes are impossible, and which sizes are possible; "" if there is no problem.
 export function sizesProblem(sizes) {
   if (sizes.chan % sizes.heads) return unevenHeadsProblem(sizes);
   const billions = productsOf(sizes) / 1e9;
@@ -67,7 +67,7 @@ function uniform(seed) {
   };
 }
 
-// Normal numbers, two from each two uniform ones (Box and Muller).
+// Normally distributed numbers, in pairs from pairs of uniform numbers, by the method of Box and Muller.
 function normals(count, deviation, random) {
   const numbers = new Float32Array(count);
   for (let i = 0; i < count; i += 2) {
@@ -129,17 +129,17 @@ function timesTransposed(a, b, width) {
 
 // LayerNorm with its initial gain and shift, 1 and 0
 function normalised(x, width) {
-  const normal = new Float32Array(x.length);
+  const normalRows = new Float32Array(x.length);
   for (let start = 0; start < x.length; start += width) {
     const row = x.subarray(start, start + width);
     const mean = row.reduce((sum, number) => sum + number, 0) / width;
     const variance = row.reduce((sum, number) => sum + (number - mean) ** 2, 0) / width;
-    normal.set(
+    normalRows.set(
       row.map((number) => (number - mean) / Math.sqrt(variance + EPS)),
       start,
     );
   }
-  return normal;
+  return normalRows;
 }
 
 function softmax(scores) {
@@ -171,12 +171,13 @@ export function walkOfNumbers(sizes, texts) {
   return { numbers, tokens, steps, values: (section) => sections.get(section) };
 }
 
-// A tensor as (panels, rows, columns), with a panel for each head if the step has heads. width: of the last axis.
+// A tensor as (panels, rows, columns), with a panel for each head if the step has heads. width: the length of the last
+// axis.
 function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
   const isSquare = axes.at(-1) === "tokens";
   const inPanels = isJoined || axes.includes("heads");
   const panels = inPanels ? Math.min(heads, MOST_HEADS) : 1;
-  const headWidth = isJoined ? width / heads : width; // of one head's row
+  const headWidth = isJoined ? width / heads : width; // numbers in a row of one head
   const columns = isSquare ? rows : Math.min(headWidth, Math.floor(MOST_COLUMNS / panels));
   const values = new Float32Array(panels * rows * columns);
   for (let panel = 0; panel < panels; panel++)
@@ -193,7 +194,9 @@ function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
 // percentile, because one outlier would make all other numbers pale.
 function rangeOf(tensors, areWeights) {
   const sizes = Float32Array.from(tensors.flatMap((values) => [...values]));
-  const [low, high] = [Math.min, Math.max].map((extreme) => sizes.reduce((former, number) => extreme(former, number)));
+  const [low, high] = [Math.min, Math.max].map((extreme) =>
+    sizes.reduce((extremeSoFar, number) => extreme(extremeSoFar, number)),
+  );
   const sorted = sizes.map(Math.abs).sort();
   return { low, high, end: (areWeights ? high : sorted[Math.floor(0.99 * (sorted.length - 1))]) || 1 };
 }

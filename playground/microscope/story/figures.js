@@ -18,8 +18,8 @@ const LEAST_SHOWN = 0.0005; // a bar of a smaller share has no number
 const OWN_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
 
 // options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio: the screen's pixels per CSS pixel,
-// code, name(token): the token in words, guessed: whether the reader has guessed, over(changes): changes the marks over
-// the picture, choose(changes): changes the view of the picture}
+// code: the story's Python code, name(token): the token in words, guessed: whether the reader has guessed,
+// over(changes): changes the marks over the picture, choose(changes): changes the view of the picture}
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);
@@ -29,7 +29,7 @@ const FIGURES = {
   // The story's patch, enlarged.
   patch(box, _, { pack, patch, side }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED_SIDE, ENLARGED_SIDE, ratio);
-    const size = side ?? DEFAULT_PATCH_SIDE; // of the patch in the model's input
+    const size = side ?? DEFAULT_PATCH_SIDE; // pixels of the patch's side in the model's input
     const { clear: photoCanvas } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
@@ -103,8 +103,8 @@ const FIGURES = {
   reach(box, { most: largest, words }, { pack, patch }, { over: drawMarks, guessed: isGuessed }) {
     const line = elementIn(box, "p", "story-touch");
     // the marks over the picture show the same number
-    const [max, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1];
-    const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
+    const [mostLayers, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1];
+    const dial = dialIn(line, { min: 1, max: mostLayers, step: 1, value }, words.layers);
     const output = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
     const showConvolutionReach = () => {
@@ -181,7 +181,7 @@ const FIGURES = {
       const button = buttonIn(line, words[name]);
       button.setAttribute("aria-pressed", String(name === "square"));
       button.addEventListener("click", () => {
-        for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
+        for (const item of buttons) item.setAttribute("aria-pressed", String(item === button));
         choose({ query: queries[name] });
       });
       return button;
@@ -203,8 +203,8 @@ function buttonIn(box, words) {
 
 // ---- parts of the figures
 // One bar for each number, upwards if positive, downwards if negative. `largest` is the value of a full bar.
-function stripIn(box, name, values, largest, colour, ratio) {
-  elementIn(box, "b", `story-${name}`).textContent = name;
+function stripIn(box, label, values, largest, colour, ratio) {
+  elementIn(box, "b", `story-${label}`).textContent = label;
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP_HEIGHT, ratio);
   const context = canvas.getContext("2d");
   const [barWidth, centreY] = [canvas.width / values.length, canvas.height / 2];
@@ -222,7 +222,7 @@ function stripIn(box, name, values, largest, colour, ratio) {
 
 const shareBar = (share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) });
 
-// bars: [{share, text, marked}]
+// bars: [{share, text: what stands below the bar, marked: whether the bar is highlighted}]
 function barsIn(box, bars, largest) {
   const list = elementIn(box, "ol", "story-bars");
   for (const { share, text, marked: isMarked } of bars) {
@@ -288,8 +288,8 @@ export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGues
     for (const [name, value] of Object.entries(area)) everybody.setAttribute(name, String(value));
   } else if (marks.rings && (isGuessed || marks.still)) {
     for (let ring = 1; ring <= marks.rings; ring++) {
-      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
-      if (!marks.still) square.style.animationDelay = `${ring * RING_EVERY}ms`;
+      const ringElement = frameOf(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
+      if (!marks.still) ringElement.style.animationDelay = `${ring * RING_EVERY}ms`;
     }
   } else if (marks.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
   frameOf(svg, x, y, 1, "asks");

@@ -227,9 +227,10 @@ export function verdictOn(guess, answer, pack, language) {
   const say = (key, values) => storyWords(language, key, values);
   if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
   if (guess.kind === "number") {
-    const [error, truthWords] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
-    if (error && error <= (guess.near ?? 0)) return { right: true, words: say("close", { truth: truthWords }) };
-    return verdict(!error, truthWords, say);
+    const [distanceToTruth, truthWords] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
+    if (distanceToTruth && distanceToTruth <= (guess.near ?? 0))
+      return { right: true, words: say("close", { truth: truthWords }) };
+    return verdict(!distanceToTruth, truthWords, say);
   }
   const rowDistance = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
   const distance = Math.max(rowDistance, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
@@ -296,12 +297,12 @@ export function askedByScene(n, count, facts, parts, picture) {
   if (isPlace) Object.assign(question, { rows: facts.pack.rows, columns: facts.pack.columns, mark: facts.patch });
   if (options)
     question.options = options.map(([value], index) => [value, inLanguages(({ guess }) => guess.options[index][1])]);
-  const answer = {
+  const answerRecord = {
     truth,
     after: inLanguages(({ guess }) => guess.after),
     ...(isPlace ? { heat: heatOfRow(facts) } : {}),
   };
-  return { scene, question, told: answer };
+  return { scene, question, told: answerRecord };
 }
 
 // The story's facts about one patch in one head, computed from the pack of the picture on view. No DOM.
@@ -376,8 +377,8 @@ function valueLengths(pack, layer, head, row) {
   if (!norms) return [];
   const lengths = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
   const longestValue = Math.max(...lengths);
-  const order = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, TOKENS_LISTED);
-  return order.map((token) => {
+  const tokensByShare = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, TOKENS_LISTED);
+  return tokensByShare.map((token) => {
     const length = lengths[token] / longestValue;
     return { token, share: row[token], length, product: row[token] * length };
   });
@@ -389,11 +390,11 @@ function valueLengths(pack, layer, head, row) {
 function booksOf(pack, layer, head, query, key, row) {
   const { norms } = layerOf(pack, layer);
   const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
-  const order = [...row.keys()].sort((a, b) => row[b] - row[a]);
+  const tokensByShare = [...row.keys()].sort((a, b) => row[b] - row[a]);
   const length = (token) => (lengths ? lengths[token] / Math.max(...lengths) : null);
-  const largestTokens = order.slice(0, TOKENS_LISTED).filter((token) => token !== key);
+  const largestTokens = tokensByShare.slice(0, TOKENS_LISTED).filter((token) => token !== key);
   const shortest = largestTokens.reduce((former, token) => (length(token) < length(former) ? token : former));
-  return Object.entries({ fits: key, thin: shortest, least: order.at(-1) }).map(([kind, token]) => {
+  return Object.entries({ fits: key, thin: shortest, least: tokensByShare.at(-1) }).map(([kind, token]) => {
     const { k, score } = pairOf(pack, layer, head, query, token, pack.scale);
     return { kind, token, k, score, share: row[token], length: length(token) };
   });

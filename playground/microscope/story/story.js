@@ -105,7 +105,6 @@ export function createStory(lens, see, { language, way, klass }) {
     draw();
   }
 
-  // ---- the subject
   function updateBase() {
     const { main } = data;
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
@@ -164,9 +163,9 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function draw() {
     const n = way.at();
-    const guess = JSON.stringify([story.guesses[n] ?? null, classState()]);
+    const guessKey = JSON.stringify([story.guesses[n] ?? null, classState()]);
     const dataState = [Boolean(story.facts?.layers), Boolean(story.facts)];
-    const key = [n, language(), story.of, ...dataState, guess].join("|");
+    const key = [n, language(), story.of, ...dataState, guessKey].join("|");
     placeClass();
     classHead.drawHead(language());
     if (story.facts) setView(sceneNow());
@@ -309,15 +308,15 @@ export function createStory(lens, see, { language, way, klass }) {
     if (scene.guess && isGuessed) {
       const answer = questionOfClass() ? scene.guess.truth : story.guesses[n];
       const { right: isRight, words: verdict } = verdictOn(scene.guess, answer, data.main.pack, language());
-      const line = document.createElement("p");
-      const mark = document.createElement("b");
-      mark.className = isRight ? "right" : "wrong";
-      mark.textContent = questionOfClass() ? truthOf(scene.guess, language()) : verdict;
-      line.append(mark, " ");
+      const verdictLine = document.createElement("p");
+      const verdictElement = document.createElement("b");
+      verdictElement.className = isRight ? "right" : "wrong";
+      verdictElement.textContent = questionOfClass() ? truthOf(scene.guess, language()) : verdict;
+      verdictLine.append(verdictElement, " ");
       const moreWords = document.createElement("span");
       moreWords.innerHTML = markedWords(scene.guess.after);
-      line.append(moreWords);
-      box.append(line);
+      verdictLine.append(moreWords);
+      box.append(verdictLine);
     }
     if (n === 1 && isGuessed && !story.facts.leads && way.cat) {
       const plainWords = Object.assign(document.createElement("p"), { textContent: words("plain") });
@@ -339,9 +338,9 @@ export function createStory(lens, see, { language, way, klass }) {
     const runButton = storyButton(words("run"), async () => {
       status.textContent = words("runs");
       const query = patchText(patch, pack.columns);
-      const place = { layer, head: pack.headNumbers[head], query };
+      const headPlace = { layer, head: pack.headNumbers[head], query };
       try {
-        const { torch, full, halves } = await data.host.source.ran(data.main.trace, place);
+        const { torch, full, halves } = await data.host.source.ran(data.main.trace, headPlace);
         const largestErrorText = (row) => largestError(row, story.facts.row).toExponential(0).replace("-", "−");
         status.textContent = words("ranSo", { torch, full: largestErrorText(full), halves: largestErrorText(halves) });
       } catch (error) {
@@ -364,7 +363,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   function linkOf(text, { href, go: goTo }) {
-    const line = document.createElement("p");
+    const paragraph = document.createElement("p");
     const link = document.createElement("a");
     link.href = href;
     sayMath(link, text);
@@ -373,8 +372,8 @@ export function createStory(lens, see, { language, way, klass }) {
       event.preventDefault();
       goTo();
     });
-    line.append(link);
-    return line;
+    paragraph.append(link);
+    return paragraph;
   }
 
   return {

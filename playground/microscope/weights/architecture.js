@@ -55,30 +55,33 @@ const ACTIVATIONS = {
 };
 const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // the index is Pillow's number of the filter
 
-// names: the names of the file's weights; whole: the renamed weights; configFile, pixels: config.json and
+// names: the names of the file's weights; renamedState: the renamed weights; configFile, pixels: config.json and
 // preprocessor_config.json. Returns {config, state: the renamed weights that our model uses}.
-export function huggingFaceConfig(names, whole, configFile, pixels) {
-  const reason = unsupportedReason(names, whole);
+export function huggingFaceConfig(names, renamedState, configFile, pixels) {
+  const reason = unsupportedReason(names, renamedState);
   if (reason) {
     const kind = configFile.model_type ? ` (${configFile.model_type})` : "";
     throw new WrongFile(`${reason}: it is no plain Vision Transformer${kind}`);
   }
-  const family = familyOf(names, whole);
+  const family = familyOf(names, renamedState);
   const defaults = FAMILIES[family];
-  const tower = configFile.vision_config;
+  const visionConfig = configFile.vision_config;
   const settings =
-    tower && typeof tower === "object" ? { ...configFile, ...tower, id2label: configFile.id2label ?? {} } : configFile;
-  const [width, channels, patch, patchWidth] = whole.get("patch_embed.proj.weight").shape;
+    visionConfig && typeof visionConfig === "object"
+      ? { ...configFile, ...visionConfig, id2label: configFile.id2label ?? {} }
+      : configFile;
+  const [width, channels, patch, patchWidth] = renamedState.get("patch_embed.proj.weight").shape;
   if (channels !== 3 || patch !== patchWidth)
     throw new WrongFile("it does not cut an RGB picture into square patches of one size");
   if (family === "dinov3" && Number(settings.rope_theta ?? 100) !== 100)
     throw new WrongFile("it turns queries and keys at another pace than DINOv3 (rope_theta)");
   // the model projects into the space of captions
-  const projects = names.some((name) => name.startsWith("visual_projection."));
-  const { reads: readoutConfig, state } = readout(family, whole, width, projects);
+  const projectsToCaptions = names.some((name) => name.startsWith("visual_projection."));
+  const { reads: readoutConfig, state } = readout(family, renamedState, width, projectsToCaptions);
   const stateConfig = factsFromWeights(state);
   const { classes, registers } = stateConfig;
-  const act = stateConfig.gated_mlp && family === "dinov2" ? "silu" : (settings.hidden_act ?? defaults.act ?? "gelu");
+  const activation =
+    stateConfig.gated_mlp && family === "dinov2" ? "silu" : (settings.hidden_act ?? defaults.act ?? "gelu");
   const { id2label = {} } = settings;
   if (id2label === null || typeof id2label !== "object") throw new Error("its id2label is no list of labels");
   const labels = Object.entries(id2label).sort(([a], [b]) => a - b);
@@ -97,7 +100,7 @@ export function huggingFaceConfig(names, whole, configFile, pixels) {
       },
       image_size: imageSize(state, settings, patch, registers),
       heads: headsSaid(settings, width),
-      activation: ACTIVATIONS[act],
+      activation: ACTIVATIONS[activation],
       eps: Number(settings.layer_norm_eps ?? defaults.eps),
       mean: (pixels.image_mean ?? defaults.mean).map(Number),
       std: (pixels.image_std ?? defaults.std).map(Number),
@@ -135,7 +138,8 @@ function familyOf(names, state) {
   return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
 }
 
-// The pooling that gives a family's classifier its input; without a classifier, the pooled output of `transformers`.
+// {reads: the pooling that gives a family's classifier its input, state: the weights that our model uses}. Without a
+// classifier, the pooling is that of the pooled output of `transformers`.
 function readout(family, state, width, projects) {
   const classes = rowsOf(state, "head.weight");
   const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
@@ -149,12 +153,12 @@ function readout(family, state, width, projects) {
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
     // The file has one classifier, for the class token. Our model averages two, so this classifier's weights are
     // doubled, and the other classifier's weights are 0
-    const doubled = new Map(state);
+    const doubledState = new Map(state);
     for (const kind of ["weight", "bias"]) {
       const tensor = state.get(`head.${kind}`);
-      doubled.set(`head.${kind}`, times(tensor, 2)).set(`head_dist.${kind}`, zeros(...tensor.shape));
+      doubledState.set(`head.${kind}`, times(tensor, 2)).set(`head_dist.${kind}`, zeros(...tensor.shape));
     }
-    return { reads: {}, state: doubled };
+    return { reads: {}, state: doubledState };
   }
   return { reads: {}, state };
 }
@@ -187,7 +191,7 @@ const IGNORED_ARGUMENTS = // of timm's models: the weights show them, or they ch
   "dynamic_img_pad strict_img_size weight_init fix_init drop_rate pos_drop_rate patch_drop_rate proj_drop_rate " +
   "attn_drop_rate drop_path_rate";
 
-// The facts that a file of Meta's or torchvision's does not contain; null for other files.
+// The config of a file from Meta or torchvision, before its weights correct it; null for other files.
 export function baseOf(state) {
   if (isTorchvision(state)) return { ...TIMM_DEFAULTS, interpolation: "bilinear", ...IMAGENET };
   if (!isMeta(state)) return null;
@@ -201,8 +205,8 @@ export const timmBase = (parts) => ({ ...TIMM_DEFAULTS, ...parts });
 
 // The config: `base`, corrected by the weights, by `knownWords` (see opening.js) and by config.json (`configFile`).
 export function configOfState(base, state, knownWords, configFile) {
-  const patches = state.get("patch_embed.proj.weight");
-  if (!patches || !state.has("blocks.0.mlp.fc2.weight"))
+  const patchWeights = state.get("patch_embed.proj.weight");
+  if (!patchWeights || !state.has("blocks.0.mlp.fc2.weight"))
     throw new WrongFile("its layers are others: it is no plain Vision Transformer");
   const supported = new Set(IGNORED_ARGUMENTS.split(" "));
   const unsupported = Object.entries(configFile.model_args ?? {}).find(
@@ -210,8 +214,10 @@ export function configOfState(base, state, knownWords, configFile) {
   );
   if (unsupported)
     throw new WrongFile(`its config.json asks for ${unsupported[0]}, which the playground's ViT has not`);
-  if (patches.shape.length !== 4 || patches.shape[1] !== 3)
-    throw new WrongFile(`its pictures have ${patches.shape[1]} channels; the playground's have 3: red, green, blue`);
+  if (patchWeights.shape.length !== 4 || patchWeights.shape[1] !== 3)
+    throw new WrongFile(
+      `its pictures have ${patchWeights.shape[1]} channels; the playground's have 3: red, green, blue`,
+    );
   const stateConfig = factsFromWeights(state);
   const norm = state.has("fc_norm.weight") ? "pooled" : state.has("norm.weight") ? "tokens" : "nowhere";
   const labels = labelsSaid(configFile, stateConfig.classes);
@@ -231,7 +237,7 @@ export function configOfState(base, state, knownWords, configFile) {
   };
 }
 
-// The number of heads, from the width of one head: that of the queries' norm, or else that of the model in `base`.
+// The number of heads. A head is as wide as the queries' norm is long, or else has the width `base.head`.
 const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
@@ -282,11 +288,9 @@ function labelsSaid({ label_names: labelNames, label_descriptions: descriptions 
   return names.length === classes ? names.map((name) => String(descriptions?.[name] ?? name)) : [];
 }
 
-// --------------------------------------------------------------------------------------- the weights of such a model
-
 // The shapes of all weights by name, as in VisionTransformer of playground/vit.py.
-export function shapesOf(c) {
-  const { width: D, mlp_width: mlpWidth, heads, patch_size: P } = c;
+export function shapesOf(config) {
+  const { width: D, mlp_width: mlpWidth, heads, patch_size: P } = config;
   const shapes = new Map();
   const addShape = (name, ...shape) => shapes.set(name, shape);
   const linear = (name, inputs, outputs, bias = true) => {
@@ -295,52 +299,52 @@ export function shapesOf(c) {
   };
   const norm = (name, size = D) => [addShape(`${name}.weight`, size), addShape(`${name}.bias`, size)];
   const mlp = (name) => [
-    linear(`${name}.fc1`, D, mlpWidth * (c.gated_mlp ? 2 : 1)),
+    linear(`${name}.fc1`, D, mlpWidth * (config.gated_mlp ? 2 : 1)),
     linear(`${name}.fc2`, mlpWidth, D),
   ];
-  const tokens = c.cls_token + c.dist_token + c.registers;
-  const rows = { learned: tokens, patches: 0 }[c.positions];
-  if (c.cls_token) addShape("cls_token", 1, 1, D);
-  if (c.dist_token) addShape("dist_token", 1, 1, D);
-  if (c.registers) addShape("reg_token", 1, c.registers, D);
-  if (rows !== undefined) addShape("pos_embed", 1, rows + (c.image_size[0] / P) * (c.image_size[1] / P), D);
+  const tokens = config.cls_token + config.dist_token + config.registers;
+  const rows = { learned: tokens, patches: 0 }[config.positions];
+  if (config.cls_token) addShape("cls_token", 1, 1, D);
+  if (config.dist_token) addShape("dist_token", 1, 1, D);
+  if (config.registers) addShape("reg_token", 1, config.registers, D);
+  if (rows !== undefined) addShape("pos_embed", 1, rows + (config.image_size[0] / P) * (config.image_size[1] / P), D);
   addShape("patch_embed.proj.weight", D, 3, P, P);
-  if (!c.pre_norm) addShape("patch_embed.proj.bias", D);
-  if (c.pre_norm) norm("norm_pre");
-  for (let layer = 0; layer < c.depth; layer++) {
+  if (!config.pre_norm) addShape("patch_embed.proj.bias", D);
+  if (config.pre_norm) norm("norm_pre");
+  for (let layer = 0; layer < config.depth; layer++) {
     const name = `blocks.${layer}`;
     norm(`${name}.norm1`);
-    linear(`${name}.attn.qkv`, D, 3 * D, c.qkv_bias);
-    if (c.qk_norm) for (const part of ["q_norm", "k_norm"]) norm(`${name}.attn.${part}`, D / heads);
+    linear(`${name}.attn.qkv`, D, 3 * D, config.qkv_bias);
+    if (config.qk_norm) for (const part of ["q_norm", "k_norm"]) norm(`${name}.attn.${part}`, D / heads);
     linear(`${name}.attn.proj`, D, D);
-    if (c.layer_scale) for (const part of ["ls1", "ls2"]) addShape(`${name}.${part}.gamma`, D);
+    if (config.layer_scale) for (const part of ["ls1", "ls2"]) addShape(`${name}.${part}.gamma`, D);
     norm(`${name}.norm2`);
     mlp(`${name}.mlp`);
   }
-  if (c.norm_place === "tokens") norm("norm");
-  if (c.pool === "map") {
+  if (config.norm_place === "tokens") norm("norm");
+  if (config.pool === "map") {
     addShape("attn_pool.latent", 1, 1, D);
     for (const [part, outputs] of Object.entries({ q: D, kv: 2 * D, proj: D })) linear(`attn_pool.${part}`, D, outputs);
     norm("attn_pool.norm");
     mlp("attn_pool.mlp");
   }
-  if (c.norm_place === "pooled") norm("fc_norm");
-  if (c.pre_logits) linear("pre_logits.fc", D, D);
-  if (c.classes) linear("head", c.pool === "token+avg" ? 2 * D : D, c.classes);
-  if (c.classes && c.dist_token) linear("head_dist", D, c.classes);
+  if (config.norm_place === "pooled") norm("fc_norm");
+  if (config.pre_logits) linear("pre_logits.fc", D, D);
+  if (config.classes) linear("head", config.pool === "token+avg" ? 2 * D : D, config.classes);
+  if (config.classes && config.dist_token) linear("head_dist", D, config.classes);
   return shapes;
 }
 
 // Throws if the weights don't fit the config, with the same sentences as source.py.
 export function checkFit(state, config, file) {
-  const expected = shapesOf(config);
+  const expectedShapes = shapesOf(config);
   const text = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
-  const misshapen = [...expected].filter(
+  const misshapen = [...expectedShapes].filter(
     ([name, shape]) => state.has(name) && text(state.get(name).shape) !== text(shape),
   );
   const problems = [
-    [[...expected.keys()].filter((name) => !state.has(name)), "lacks"],
-    [[...state.keys()].filter((name) => !expected.has(name)), "has, and the model has not,"],
+    [[...expectedShapes.keys()].filter((name) => !state.has(name)), "lacks"],
+    [[...state.keys()].filter((name) => !expectedShapes.has(name)), "has, and the model has not,"],
     [
       misshapen.map(([name, shape]) => `${name} ${text(state.get(name).shape)} for ${text(shape)}`),
       "holds other shapes:",
@@ -390,8 +394,8 @@ export function checkedConfig(candidate) {
   );
   if (unknown) throw new Error(`there is no '${unknown.slice(0, 60)}'`);
   const { head: _head, ...config } = { ...DEFAULTS, ...candidate };
-  for (const [name, unused] of Object.entries(APP_ONLY_DEFAULTS)) {
-    if (name in config && shortened(config[name]) !== shortened(unused))
+  for (const [name, onlyValue] of Object.entries(APP_ONLY_DEFAULTS)) {
+    if (name in config && shortened(config[name]) !== shortened(onlyValue))
       throw new WrongFile(
         `it has ${name}: ${shortened(config[name])}, and nothing computes that in a browser; the app does`,
       );

@@ -1,6 +1,6 @@
-// Writes weights for the engine, with the same numbers as playground/models/engine_file.py: large matrices are int8
-// with a gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into the matrices
-// before them.
+// Writes weights for the engine, with the same numbers as playground/models/engine_file.py. Large matrices become int8,
+// with a gain for each 32 numbers of a row; or all weights become float32. Gains of LayerScale are multiplied into the
+// matrices before them.
 
 import { emptyContainer, toHalves } from "../core/container.js";
 import { halfFloats } from "../core/core.js";
@@ -104,9 +104,9 @@ function headerOf(config, title, isInt8) {
   };
 }
 
-// How many rows get 8 more bits, which hold the rounding errors of the first 8. All rows do in the patches' matrix and
-// in the first two layers, because their errors go through all layers; in the others, the rows of queries and keys do,
-// because softmax amplifies errors of scores.
+// The number of rows with 8 more bits, which hold the rounding errors of the first 8. In the patches' matrix and in the
+// first two layers, these are all rows, because their errors go through all layers. In other layers, these are the rows
+// of queries and keys, because softmax amplifies errors of scores.
 function fineRows(name, [rows]) {
   if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;

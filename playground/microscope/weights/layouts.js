@@ -61,18 +61,18 @@ export function checkNoAdapters(state) {
 export function fromOthers(state) {
   checkNoAdapters(state);
   if (isTorchvision(state)) return renamed(state, torchvisionName);
-  const merged = new Map([...state].filter(([name]) => !UNUSED.test(name)));
+  const ourState = new Map([...state].filter(([name]) => !UNUSED.test(name)));
   for (const theirName of ["register_tokens", "storage_tokens"]) {
-    if (!merged.has(theirName)) continue;
-    merged.set("reg_token", merged.get(theirName));
-    merged.delete(theirName);
-    if (isMeta(state)) placeTheClassToken(merged); // Meta's model inserts registers after adding positions
+    if (!ourState.has(theirName)) continue;
+    ourState.set("reg_token", ourState.get(theirName));
+    ourState.delete(theirName);
+    if (isMeta(state)) placeTheClassToken(ourState); // Meta's model inserts registers after adding positions
   }
-  for (const name of [...merged.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
-    const [q, k, v] = thirdsOf(merged.get(name));
-    merged.set(name, joined(q, zeros(...k.shape), v)); // the mask sets the bias of keys to 0
+  for (const name of [...ourState.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
+    const [q, k, v] = thirdsOf(ourState.get(name));
+    ourState.set(name, joined(q, zeros(...k.shape), v)); // the mask sets the bias of keys to 0
   }
-  return plainHead(withGateFirst(merged));
+  return plainHead(withGateFirst(ourState));
 }
 
 function torchvisionName(name) {
@@ -83,23 +83,23 @@ function torchvisionName(name) {
 }
 
 // Adds the class token's position to the token. Registers have no position.
-function placeTheClassToken(ours) {
-  if (!["cls_token", "pos_embed", "reg_token"].every((name) => ours.has(name))) return;
-  ours.set("cls_token", added(ours.get("cls_token"), somePositions(ours.get("pos_embed"), 0, 1)));
-  ours.set("pos_embed", somePositions(ours.get("pos_embed"), 1));
+function placeTheClassToken(ourState) {
+  if (!["cls_token", "pos_embed", "reg_token"].every((name) => ourState.has(name))) return;
+  ourState.set("cls_token", added(ourState.get("cls_token"), somePositions(ourState.get("pos_embed"), 0, 1)));
+  ourState.set("pos_embed", somePositions(ourState.get("pos_embed"), 1));
 }
 
 // Joins the weights of Meta's SwiGLU, with the gate first, as in our model.
 function withGateFirst(state) {
-  const merged = new Map();
+  const ourState = new Map();
   for (const [name, x] of state) {
     const [, prefix, part, kind] = /^(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)$/.exec(name) ?? [];
-    if (!part) merged.set(name, x);
-    else if (part === "w12") merged.set(`${prefix}fc1.${kind}`, x);
-    else if (part === "w3") merged.set(`${prefix}fc2.${kind}`, x);
-    else if (part === "w1") merged.set(`${prefix}fc1.${kind}`, joined(x, otherPart(state, `${prefix}w2.${kind}`)));
+    if (!part) ourState.set(name, x);
+    else if (part === "w12") ourState.set(`${prefix}fc1.${kind}`, x);
+    else if (part === "w3") ourState.set(`${prefix}fc2.${kind}`, x);
+    else if (part === "w1") ourState.set(`${prefix}fc1.${kind}`, joined(x, otherPart(state, `${prefix}w2.${kind}`)));
   }
-  return merged;
+  return ourState;
 }
 
 function otherPart(state, name) {
@@ -117,17 +117,17 @@ function plainHead(state) {
 
 // Converts timm's Eva (DINOv3), which stores some tensors in two parts; weights with our names pass unchanged.
 export function fromEva(tensors) {
-  const [state, merged] = [fromOthers(tensors), new Map()];
+  const [state, ourState] = [fromOthers(tensors), new Map()];
   for (const [name, x] of state) {
     if (/attn\.v_bias$|mlp\.fc1_x\.(weight|bias)$/.test(name)) continue; // joined with the other part of the tensor
     if (name.endsWith("attn.q_bias")) {
       const v = otherPart(state, name.replace("q_bias", "v_bias")); // keys have no bias
-      merged.set(name.replace("q_bias", "qkv.bias"), joined(x, zeros(...x.shape), v));
+      ourState.set(name.replace("q_bias", "qkv.bias"), joined(x, zeros(...x.shape), v));
     } else if (name.includes(".mlp.fc1_g."))
-      merged.set(name.replace("fc1_g", "fc1"), joined(x, otherPart(state, name.replace("fc1_g", "fc1_x"))));
-    else merged.set(name.replace(/\.gamma_([12])$/, ".ls$1.gamma"), x);
+      ourState.set(name.replace("fc1_g", "fc1"), joined(x, otherPart(state, name.replace("fc1_g", "fc1_x"))));
+    else ourState.set(name.replace(/\.gamma_([12])$/, ".ls$1.gamma"), x);
   }
-  return merged;
+  return ourState;
 }
 
 // ------------------------------------------------------------------------------------------------------- transformers
@@ -175,13 +175,13 @@ export const isHuggingFace = (state) => [...state.keys()].some((name) => PATCHES
 
 // Converts weights of `transformers`. Unknown names stay, so that the check of names can report them.
 export function fromHuggingFace(state) {
-  const [merged, thirds, gates] = [new Map(), new Map(), new Map()];
+  const [ourState, thirds, gates] = [new Map(), new Map(), new Map()];
   for (const [key, x] of state) {
     const name = key.replace(WRAPPER_PREFIX, "");
     if (UNUSED_BY_TRANSFORMERS.includes(name) || NOT_THE_IMAGE.test(key)) continue;
     const [, layer, part, kind] = IN_LAYERS.exec(name) ?? [];
     if (!part) {
-      merged.set(outsideName(name), x);
+      ourState.set(outsideName(name), x);
       continue;
     }
     const match = QKV.exec(part);
@@ -190,16 +190,17 @@ export function fromHuggingFace(state) {
       const qkvName = `blocks.${layer}.attn.qkv.${kind}`;
       thirds.set(qkvName, { ...thirds.get(qkvName), [(match[1] ?? match[2])[0]]: x });
     } else if (part === "mlp.gate_proj") gates.set(`blocks.${layer}.mlp.fc1.${kind}`, x);
-    else merged.set(target ? `blocks.${layer}.${target}.${kind}`.replace(".lambda1", ".gamma") : name, x);
+    else ourState.set(target ? `blocks.${layer}.${target}.${kind}`.replace(".lambda1", ".gamma") : name, x);
   }
   for (const [key, qkvParts] of thirds) {
     if (key.includes("weight") && Object.keys(qkvParts).length < 3) continue;
     const [anyPart] = Object.values(qkvParts);
     const parts = ["q", "k", "v"].map((part) => qkvParts[part] ?? zeros(...anyPart.shape)); // a bias may be left out
-    merged.set(key, joined(...parts));
+    ourState.set(key, joined(...parts));
   }
-  for (const [key, gate] of gates) if (merged.has(key)) merged.set(key, joined(gate, merged.get(key))); // gate first
-  return completeState(merged);
+  // the gate comes first, as in our model
+  for (const [key, gate] of gates) if (ourState.has(key)) ourState.set(key, joined(gate, ourState.get(key)));
+  return completeState(ourState);
 }
 
 const outsideName = (name) => {
@@ -209,10 +210,10 @@ const outsideName = (name) => {
 };
 
 // Gives all weights the shapes of our model, and adds zeros for biases that are missing in the file.
-function completeState(ours) {
-  const cls = ours.get("cls_token");
+function completeState(ourState) {
+  const cls = ourState.get("cls_token");
   if (cls)
-    ours.set(
+    ourState.set(
       "cls_token",
       reshaped(
         cls,
@@ -221,22 +222,22 @@ function completeState(ours) {
         cls.shape.reduce((product, n) => product * n, 1),
       ),
     );
-  const positions = ours.get("pos_embed");
-  if (positions?.shape.length === 2) ours.set("pos_embed", reshaped(positions, 1, ...positions.shape));
-  if (ours.get("reg_token")?.shape.includes(0)) ours.delete("reg_token");
+  const positions = ourState.get("pos_embed");
+  if (positions?.shape.length === 2) ourState.set("pos_embed", reshaped(positions, 1, ...positions.shape));
+  if (ourState.get("reg_token")?.shape.includes(0)) ourState.delete("reg_token");
   for (const kind of ["weight", "bias"]) {
-    const inProjection = ours.get(`head.attention.in_proj_${kind}`);
+    const inProjection = ourState.get(`head.attention.in_proj_${kind}`);
     if (!inProjection) continue;
     const [q, k, v] = thirdsOf(inProjection);
-    ours.delete(`head.attention.in_proj_${kind}`);
-    ours.set(`attn_pool.q.${kind}`, q);
-    ours.set(`attn_pool.kv.${kind}`, joined(k, v));
+    ourState.delete(`head.attention.in_proj_${kind}`);
+    ourState.set(`attn_pool.q.${kind}`, q);
+    ourState.set(`attn_pool.kv.${kind}`, joined(k, v));
   }
-  for (const [key, { shape }] of [...ours]) {
+  for (const [key, { shape }] of [...ourState]) {
     const bias = key.replace("weight", "bias");
-    if (/^(head|blocks\.\d+\.(attn\.proj|mlp\.fc[12]))\.weight$/.test(key) && !ours.has(bias))
-      ours.set(bias, zeros(shape[0]));
+    if (/^(head|blocks\.\d+\.(attn\.proj|mlp\.fc[12]))\.weight$/.test(key) && !ourState.has(bias))
+      ourState.set(bias, zeros(shape[0]));
   }
-  placeTheClassToken(ours);
-  return ours;
+  placeTheClassToken(ourState);
+  return ourState;
 }

@@ -71,9 +71,9 @@ async function openAll({ weights, index, name }) {
       `${name} lies in ${shards.size || shardCount} files, and ${weights.length} were dropped: ` +
         "drop all of them together.",
     );
-  const parts = await Promise.all(weights.map((file) => openSafetensors(file)));
-  const tensors = new Map(parts.flatMap((part) => [...part.tensors]));
-  return { metadata: parts[0].metadata, tensors: withFileName(name, () => unwrapState(tensors)) };
+  const openFiles = await Promise.all(weights.map((file) => openSafetensors(file)));
+  const tensors = new Map(openFiles.flatMap((part) => [...part.tensors]));
+  return { metadata: openFiles[0].metadata, tensors: withFileName(name, () => unwrapState(tensors)) };
 }
 
 // Runs `compute`, and puts the file's name into an error about the model.
@@ -87,8 +87,8 @@ function withFileName(name, compute) {
   }
 }
 
-// Describes the model: {config, state, known: facts that need not be assumed, unlike: the model's difference from ours,
-// or ""}.
+// Describes the model: {config, state, known: names of facts that need not be assumed, or null, unlike: the model's
+// difference from ours, or ""}.
 function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
   if ("config" in metadata) {
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
@@ -105,7 +105,7 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(std && { std }),
   ...(heads && { heads }),
   ...(activation && { activation }),
-  // Only these two: the weights show "map", and with "max" and "avgmax" a model gives no labels anyway
+  // Of the other pools, the weights show "map"; with "max" and "avgmax" a model gives no labels
   ...(["token", "avg"].includes(pool) && { pool }),
 });
 
@@ -126,19 +126,19 @@ function ofHuggingFace({ name, tensors, said: configFile, pixels, given }) {
 function ofTimm({ name, metadata, tensors, said: configFile, given }) {
   const architecture = configFile.architecture ?? metadata.arch;
   return withFileName(name, () => {
-    const row =
+    const architectureRow =
       architecture === undefined ? null : TIMM.find((entry) => entry.names.split(/\s+/).includes(architecture));
-    if (row === undefined)
+    if (architectureRow === undefined)
       throw new WrongFile(
         `its config.json names ${String(architecture).slice(0, 60)}, which is no plain Vision Transformer of timm`,
       );
-    const base = row ? timmBase(row.is) : (baseOf(tensors) ?? timmBase(null));
+    const base = architectureRow ? timmBase(architectureRow.is) : (baseOf(tensors) ?? timmBase(null));
     const state = fromEva(tensors);
     const knownWords = { ...factsOfTimmConfig(configFile), ...given };
     const config = checkedConfig({ ...configOfState(base, state, knownWords, configFile), ...overrides(given) });
     const certainWords = [
       ...Object.keys(knownWords),
-      ...(row ? ["num_heads", "act_layer"] : []),
+      ...(architectureRow ? ["num_heads", "act_layer"] : []),
       ...(config.qk_norm ? ["num_heads"] : []),
     ];
     return { config, state, known: certainWords, unlike: config.classes ? unlikeOurs(knownWords.global_pool) : "" };
@@ -185,33 +185,33 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
   };
 }
 
-// ---------------------------------------------------------------------------------------------- facts that no file has
-
 // Completes a model with facts that a file of weights lacks. A person states these facts, or else they are assumed, by
 // the rules of playground/models/given.py and source.py. Their names are those of the arguments of `playground.load`.
 
-const READOUT_WORDS = { token: "the class token", avg: "the mean of the patches" }; // weights don't show which
+const READOUT_WORDS = { token: "the class token", avg: "the mean of the patches" }; // the weights don't show which one
 const POOLS = [...Object.keys(READOUT_WORDS), "map", "max", "avgmax"]; // "max" and "avgmax" give rows, but no labels
 const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
 const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];
 
-function readColours(word, given) {
-  const parts = (typeof given === "string" ? given.split(/[\s,]+/) : Array.isArray(given) ? given : []).map(Number);
+function readColours(word, colours) {
+  const parts = (typeof colours === "string" ? colours.split(/[\s,]+/) : Array.isArray(colours) ? colours : []).map(
+    Number,
+  );
   if (parts.length !== 3 || parts.some(Number.isNaN))
     throw new WrongFile(
-      `${word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was ${shortened(given)}.`,
+      `${word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was ${shortened(colours)}.`,
     );
   if (!parts.every((part) => Math.abs(part) <= 10))
-    throw new WrongFile(`${word} is of pixels between 0 and 1; given was ${shortened(given)}.`);
+    throw new WrongFile(`${word} is of pixels between 0 and 1; given was ${shortened(colours)}.`);
   if (word === "std" && Math.min(...parts) <= 0)
-    throw new WrongFile(`std divides the pixels: its numbers are greater than 0; given was ${shortened(given)}.`);
+    throw new WrongFile(`std divides the pixels: its numbers are greater than 0; given was ${shortened(colours)}.`);
   return parts;
 }
 
-function readCount(word, given) {
-  const number = typeof given === "string" && /^\d{1,5}$/.test(given) ? Number(given) : given;
+function readCount(word, count) {
+  const number = typeof count === "string" && /^\d{1,5}$/.test(count) ? Number(count) : count;
   if (!Number.isInteger(number) || number < 1 || number > 256)
-    throw new WrongFile(`${word} goes from 1 to 256; given was ${shortened(given)}.`);
+    throw new WrongFile(`${word} goes from 1 to 256; given was ${shortened(count)}.`);
   return number;
 }
 
@@ -266,9 +266,9 @@ function whyNoAnswer(config, assumptions, difference) {
   const values = { act_layer: config.activation, global_pool: config.pool };
   const missingWords = Object.keys(values).filter((word) => word in assumptions);
   if (!missingWords.length) return "";
-  const example = missingWords.map((word) => `${word}=${shortened(values[word]).replaceAll('"', "'")}`).join(", ");
+  const exampleText = missingWords.map((word) => `${word}=${shortened(values[word]).replaceAll('"', "'")}`).join(", ");
   const wordList = missingWords.map((word) => `${word}=`).join(" and ");
-  return `they depend on ${wordList}, which no weight tells; say it, such as ${example}`;
+  return `they depend on ${wordList}, which no weight tells; say it, such as ${exampleText}`;
 }
 
 // A notice about assumptions and missing labels; "" if everything is known.

@@ -22,21 +22,24 @@ export const shortened = (value) => JSON.stringify(value)?.slice(0, 60) ?? Strin
 
 // `file`: a File or Blob. Returns {metadata: {name: text}, tensors: Map of name → tensor}.
 export async function openSafetensors(file, name = file.name) {
-  const bytes = async (from, to) => file.slice(from, to).arrayBuffer();
+  const bytesBetween = async (from, to) => file.slice(from, to).arrayBuffer();
   try {
-    const firstBytes = new Uint8Array(await bytes(0, LENGTH_BYTES));
+    const firstBytes = new Uint8Array(await bytesBetween(0, LENGTH_BYTES));
     if (isPickled(firstBytes)) throw new WrongFile(pickledFile(name));
     if (firstBytes.length < LENGTH_BYTES) throw new Error("it is shorter than the header of one");
     const length = Number(new DataView(firstBytes.buffer).getBigUint64(0, true));
     if (length > LONGEST_HEADER) throw new Error("it does not begin with the header of one");
     const start = LENGTH_BYTES + length;
     if (start > file.size) throw new Error("it is cut off in its header");
-    const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(LENGTH_BYTES, start)));
+    const header = JSON.parse(
+      new TextDecoder("utf-8", { fatal: true }).decode(await bytesBetween(LENGTH_BYTES, start)),
+    );
     const { metadata, entries } = checkHeader(header, file.size - start);
-    const reader = (entry) => async () => numbersOf(entry, await bytes(start + entry.from, start + entry.to), name);
+    const readerOf = (entry) => async () =>
+      numbersOf(entry, await bytesBetween(start + entry.from, start + entry.to), name);
     return {
       metadata,
-      tensors: new Map(entries.map((entry) => [entry.name, { shape: entry.shape, read: reader(entry) }])),
+      tensors: new Map(entries.map((entry) => [entry.name, { shape: entry.shape, read: readerOf(entry) }])),
     };
   } catch (error) {
     throw unreadable(name, error);
@@ -80,16 +83,16 @@ function checkHeader(header, size) {
 
 function entryOf(name, entry) {
   const { dtype, shape, data_offsets: offsets } = entry ?? {};
-  const short = name.slice(0, 60);
-  if (!Object.hasOwn(BYTES, dtype)) throw new Error(`${short} holds numbers of the kind ${shortened(dtype)}`);
+  const shortName = name.slice(0, 60);
+  if (!Object.hasOwn(BYTES, dtype)) throw new Error(`${shortName} holds numbers of the kind ${shortened(dtype)}`);
   const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
   if (!Array.isArray(shape) || shape.length > MOST_DIMENSIONS || !shape.every(isCount))
-    throw new Error(`${short} is of the shape ${shortened(shape)}`);
+    throw new Error(`${shortName} is of the shape ${shortened(shape)}`);
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isCount) || offsets[1] < offsets[0])
-    throw new Error(`${short} lies at ${shortened(offsets)}`);
+    throw new Error(`${shortName} lies at ${shortened(offsets)}`);
   const [from, to] = offsets;
   const bytes = shape.reduce((product, n) => product * n, BYTES[dtype]);
-  if (bytes !== to - from) throw new Error(`${short} has ${to - from} bytes for the shape ${shortened(shape)}`);
+  if (bytes !== to - from) throw new Error(`${shortName} has ${to - from} bytes for the shape ${shortened(shape)}`);
   return { name, dtype, shape, from, to };
 }
 
@@ -106,9 +109,9 @@ function decoded(dtype, buffer) {
   if (dtype === "F32") return values;
   if (dtype === "F16") return decodeHalves(values);
   if (dtype !== "BF16") return Float32Array.from(values, Number);
-  const bits = new Uint32Array(values.length); // the upper half of a float32
-  for (let i = 0; i < values.length; i++) bits[i] = values[i] << 16;
-  return new Float32Array(bits.buffer);
+  const floatBits = new Uint32Array(values.length); // the upper half of a float32
+  for (let i = 0; i < values.length; i++) floatBits[i] = values[i] << 16;
+  return new Float32Array(floatBits.buffer);
 }
 
 // ------------------------------------------------------------------------------------- tensors that are not read yet
@@ -122,13 +125,13 @@ export const times = (x, factor) => ({ shape: x.shape, read: async () => (await 
 export const joined = (...parts) => ({
   shape: [parts.reduce((rows, { shape }) => rows + shape[0], 0), ...parts[0].shape.slice(1)],
   async read() {
-    const result = new Float32Array(countOf(this));
+    const numbers = new Float32Array(countOf(this));
     let offset = 0;
     for (const part of parts) {
-      result.set(await part.read(), offset);
+      numbers.set(await part.read(), offset);
       offset += countOf(part);
     }
-    return result;
+    return numbers;
   },
 });
 

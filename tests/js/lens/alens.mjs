@@ -24,7 +24,8 @@ export async function pass(ms = 0) {
 const EXPLAINED = ["relevance", "occlusion", "label", "labels", "text", "patched"];
 export const EVERYTHING = ["layers", "features", "rollout", ...EXPLAINED, "whole", "cuts", "names"];
 
-// A source that records `questions`: [{text: "layers cat 2", heads, signal, answer(value), fail(error)}].
+// A source that records each request in `questions`: [{text: "layers cat 2", heads, signal, answer(value),
+// fail(error)}].
 export function aSource(offers = EVERYTHING) {
   const questions = [];
   const ask =
@@ -71,16 +72,16 @@ export function frame(lens, pointed = false) {
   explain(lens);
 }
 
-// The texts of all questions since the last call.
+// The texts of the requests since the last call.
 export function asked(source) {
   const newQuestions = source.questions.filter((question) => !question.seen);
   for (const question of newQuestions) question.seen = true;
   return newQuestions.map(({ text }) => text);
 }
 
-// The open question that begins with this text.
+// The latest request whose text begins with `beginning`.
 export function open(source, beginning) {
-  const result = source.questions.findLast((question) => question.text.startsWith(beginning));
-  if (!result) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
-  return result;
+  const request = source.questions.findLast((question) => question.text.startsWith(beginning));
+  if (!request) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
+  return request;
 }

@@ -31,9 +31,9 @@ test("the arithmetic leads from the products to the weight, follows the cursor, 
   const [, place, a, b, product] = /number (\d) of 4: (\S+) × (\S+) = (\S+)/.exec(panel.textContent);
   assert.ok(Number(place) >= 1);
   assert.ok(Math.abs(number(a) * number(b) - number(product)) < 0.05);
-  const former = panel.textContent;
+  const formerText = panel.textContent;
   point(4, 1);
-  assert.notEqual(panel.textContent, former);
+  assert.notEqual(panel.textContent, formerText);
   microscope.key("Escape");
   assert.deepEqual([panel.hidden, microscope.lens.view.locked], [true, true], "the lock stays");
 });

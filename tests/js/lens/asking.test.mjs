@@ -338,8 +338,8 @@ test("a whole pass comes with the layer on view, then with the others; another s
 
 test("a cut is a whole pass at the trained scale; what can't be cut is left out of the view", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, cut: "0,1>1,2" } });
-  const chosen = [];
-  lens.page.choose = (change) => chosen.push(change);
+  const choices = [];
+  lens.page.choose = (change) => choices.push(change);
   const count = () => asked(source).filter((text) => !text.startsWith("names"));
   frame(lens);
   await pass(REST);
@@ -356,13 +356,13 @@ test("a cut is a whole pass at the trained scale; what can't be cut is left out 
   await pass(REST);
   open(source, "whole").fail(Object.assign(new Error("no such patch"), { status: 400 }));
   await pass();
-  assert.deepEqual(chosen, [{ cut: "" }]);
+  assert.deepEqual(choices, [{ cut: "" }]);
 });
 
 test("what is put into a pass is of the compared sample, and comes anew where that is another one", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { layer: 1, cut: "residual@0:0,1" } });
-  const compare = (sample) => (lens.data.other = { trace: { words: { sample } } });
-  compare("flock");
+  const compareWith = (sample) => (lens.data.other = { trace: { words: { sample } } });
+  compareWith("flock");
   frame(lens);
   await pass(REST);
   open(source, "whole cat residual@0:0,1 sample:flock").answer(
@@ -373,7 +373,7 @@ test("what is put into a pass is of the compared sample, and comes anew where th
   await pass();
   frame(lens);
   assert.equal(lens.frame.shown.pack, lens.data.whole.pack);
-  compare("portrait");
+  compareWith("portrait");
   frame(lens);
   assert.equal(lens.frame.shown.pack, lens.data.main.pack, "of the other sample nothing is here yet");
 });
@@ -475,8 +475,8 @@ test("a rounded layer is drawn at once, told by nobody, and gives way to the who
 });
 
 test("where numbers of all layers are told none comes rounded; See asks for those with moments alone", async () => {
-  const answered = async ({ lens, source }, exact, on) => {
-    lens.choice.exact = exact;
+  const answered = async ({ lens, source }, needsExact, on) => {
+    lens.choice.exact = needsExact;
     lens.page.see = { on };
     frame(lens);
     for (let i = 0; i < 20; i++) {

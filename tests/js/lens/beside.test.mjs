@@ -46,8 +46,11 @@ test("a column of the network is no row to compare with; a special token has no 
   draw();
   assert.equal(microscope.words("twinBadge"), "A filter of colours has no CLS token.");
   assert.deepEqual([microscope.words("filterWords"), microscope.words("filterExposed")], ["", ""]);
-  const unread = await mounted({ pack: GRID, view });
-  assert.equal(unread.words("twinBadge"), "The picture could not be read: a filter needs its colours.");
+  const microscopeWithoutPixels = await mounted({ pack: GRID, view });
+  assert.equal(
+    microscopeWithoutPixels.words("twinBadge"),
+    "The picture could not be read: a filter needs its colours.",
+  );
 });
 
 test("a convolution has no special token, and says how many patches it reads", async () => {

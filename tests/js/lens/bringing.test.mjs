@@ -11,12 +11,12 @@ const refusalOf = (status) => Object.assign(new Error(`refused: ${status}`), { s
 
 test("a trace comes with its picture and the one head on view", async () => {
   const { lens, source } = aLens();
-  const promise = bring(lens.data, lens.page, [DOG], { layer: "2", head: "1" });
+  const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: "2", head: "1" });
   assert.deepEqual(asked(source), ["layers dog 2", "picture dog"]);
   assert.deepEqual(open(source, "layers").heads, [1]);
   open(source, "layers").answer(packOf({ held: [2], some: [1] }));
   open(source, "picture").answer("bitmap");
-  const [entry] = await promise;
+  const [entry] = await broughtEntries;
   assert.deepEqual([entry.trace, entry.picture], [DOG, { id: "picture of dog", bitmap: "bitmap" }]);
   assert.equal(entry, lens.data.packs.get("dog"));
 });
@@ -63,7 +63,7 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
     const formerRequest = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
     const [layers, picture] = source.questions;
     asked(source);
-    const newer = bring(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
+    const newerRequest = bring(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
     assert.deepEqual([layers.signal.aborted, picture.signal.aborted], [true, true]);
     end(layers);
     picture.answer("bitmap");
@@ -71,13 +71,13 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
     assert.deepEqual(asked(source), ["layers owl 0", "picture owl"], "nothing more is asked for the former");
     open(source, "layers owl").answer(packOf());
     open(source, "picture owl").answer("bitmap");
-    assert.equal((await newer)[0].id, "owl");
+    assert.equal((await newerRequest)[0].id, "owl");
   }
 });
 
 test("a layer that the model has not falls back to what the source chooses, all heads of it", async () => {
   const { lens, source } = aLens();
-  const promise = bring(lens.data, lens.page, [DOG], { layer: 11, head: 9 });
+  const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: 11, head: 9 });
   open(source, "picture").answer("bitmap");
   open(source, "layers").fail(refusalOf(400));
   await pass();
@@ -85,38 +85,38 @@ test("a layer that the model has not falls back to what the source chooses, all 
   const question = open(source, "layers");
   assert.deepEqual([question.heads, question.signal.aborted], [undefined, false]);
   question.answer(packOf({ held: [2] }));
-  const [entry] = await promise;
+  const [entry] = await broughtEntries;
   assert.ok(holdsAll(entry.pack, 2));
 });
 
 test("any other refusal is told to who wished, and asked no further", async () => {
   for (const status of [0, 404, 410, 500]) {
     const { lens, source } = aLens();
-    const promise = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
+    const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
     open(source, "layers").fail(refusalOf(status));
-    await assert.rejects(promise, { status });
+    await assert.rejects(broughtEntries, { status });
     assert.deepEqual(asked(source), ["layers dog 0", "picture dog"]);
   }
 });
 
 test("without its picture a trace is shown all the same, and the lens says so", async () => {
   const { lens, source } = aLens();
-  const promise = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
+  const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
   open(source, "layers").answer(packOf());
   open(source, "picture").fail(new Error("broken"));
-  const [entry] = await promise;
+  const [entry] = await broughtEntries;
   assert.equal(entry.picture.bitmap, null);
   assert.equal(lens.page.refs.message.textContent, "The image could not be read; its attention still can.");
 });
 
 test("two traces come together, in their order", async () => {
   const { lens, source } = aLens();
-  const promise = bring(lens.data, lens.page, [DOG, aTrace("owl")], { layer: 1, head: 0 });
+  const broughtEntries = bring(lens.data, lens.page, [DOG, aTrace("owl")], { layer: 1, head: 0 });
   assert.deepEqual(asked(source), ["layers dog 1", "picture dog", "layers owl 1", "picture owl"]);
   for (const { text, answer } of source.questions.toReversed())
     answer(text.startsWith("layers") ? packOf({ held: [1] }) : text);
   assert.deepEqual(
-    (await promise).map(({ id, picture }) => [id, picture.bitmap]),
+    (await broughtEntries).map(({ id, picture }) => [id, picture.bitmap]),
     [
       ["dog", "picture dog"],
       ["owl", "picture owl"],

@@ -11,13 +11,19 @@ test("a button stands for a word, a number, or yes and no", () => {
 
 test("the buttons show what the view says, whoever changed it", async () => {
   const microscope = await mounted({ view: { layer: 1 } });
-  const pressed = (choice) =>
+  const pressedValues = (choice) =>
     [...microscope.root.querySelectorAll(`[data-choice="${choice}"] [aria-pressed="true"]`)].map(
       (item) => item.dataset.value,
     );
-  assert.deepEqual([pressed("what"), pressed("direction"), pressed("beside")], [["weight"], ["row"], ["convolution"]]);
+  assert.deepEqual(
+    [pressedValues("what"), pressedValues("direction"), pressedValues("beside")],
+    [["weight"], ["row"], ["convolution"]],
+  );
   microscope.lens.update({ view: { layer: 2, what: "value", direction: "column", beside: "wall" } });
-  assert.deepEqual([pressed("what"), pressed("direction"), pressed("beside")], [["value"], ["column"], ["wall"]]);
+  assert.deepEqual(
+    [pressedValues("what"), pressedValues("direction"), pressedValues("beside")],
+    [["value"], ["column"], ["wall"]],
+  );
   assert.deepEqual([microscope.part("layer").value, microscope.part("layer").max], ["2", "3"]);
 });
 
@@ -32,20 +38,22 @@ test("what has no share to be lit is drawn as heat, and the choice says so", asy
 });
 
 test("only what the source can answer is offered", async () => {
-  const offered = async (host) => {
+  const offeredParts = async (host) => {
     const microscope = await mounted({ pack: { held: [1] }, view: { layer: 1 }, host });
-    const visible = (element) => !element.hidden;
-    const asks = [...microscope.root.querySelectorAll("[data-ask]")].filter(visible).map((item) => item.dataset.ask);
+    const isVisible = (element) => !element.hidden;
+    const visibleRequests = [...microscope.root.querySelectorAll("[data-ask]")]
+      .filter(isVisible)
+      .map((item) => item.dataset.ask);
     return {
-      asks: new Set(asks),
-      wall: visible(microscope.part("wallTab")),
+      asks: new Set(visibleRequests),
+      wall: isVisible(microscope.part("wallTab")),
       layers: !microscope.part("layer").disabled,
     };
   };
-  const some = await offered({ offers: ["features", "layers"], compare: () => {} });
-  assert.ok(some.asks.has("features") && some.wall && some.layers);
-  assert.ok(!some.asks.has("rollout"));
-  assert.deepEqual(await offered({ offers: [] }), { asks: new Set(), wall: false, layers: false });
+  const someParts = await offeredParts({ offers: ["features", "layers"], compare: () => {} });
+  assert.ok(someParts.asks.has("features") && someParts.wall && someParts.layers);
+  assert.ok(!someParts.asks.has("rollout"));
+  assert.deepEqual(await offeredParts({ offers: [] }), { asks: new Set(), wall: false, layers: false });
 });
 
 test("each head and each special token has its button, by the model's numbers and names", async () => {

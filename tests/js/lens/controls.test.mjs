@@ -75,25 +75,25 @@ test("keys move the patch, stop at the border, and choose layer, head, switch, d
 
 test("what is typed with another key held, or into a text, is no shortcut", async () => {
   const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
-  const typed = document.createElement("input");
-  typed.type = "text";
-  microscope.root.append(typed);
-  microscope.key("]", typed);
+  const textField = document.createElement("input");
+  textField.type = "text";
+  microscope.root.append(textField);
+  microscope.key("]", textField);
   assert.equal(microscope.lens.view.layer, 1);
 });
 
 test("the trained scale and none attract the dial, at zero every row is even, and it goes past none", async () => {
   const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
   const dial = microscope.part("dial");
-  const turned = (to) => {
+  const scaleAfterTurn = (to) => {
     microscope.input(dial, String(to));
     return microscope.lens.view.scale;
   };
-  assert.deepEqual([turned(505), turned(1005)], ["on", "off"]);
-  const once = stateOf(microscope);
-  assert.ok(turned(1500) > 1);
-  assert.ok(stateOf(microscope).peak >= once.peak && stateOf(microscope).entropy <= once.entropy);
-  turned(0);
+  assert.deepEqual([scaleAfterTurn(505), scaleAfterTurn(1005)], ["on", "off"]);
+  const formerState = stateOf(microscope);
+  assert.ok(scaleAfterTurn(1500) > 1);
+  assert.ok(stateOf(microscope).peak >= formerState.peak && stateOf(microscope).entropy <= formerState.entropy);
+  scaleAfterTurn(0);
   const { row, effective } = stateOf(microscope);
   for (const weight of row) assert.ok(Math.abs(weight - 1 / 44) < 1e-6, `${weight}`);
   assert.ok(Math.abs(effective - 44) < 1e-3);
@@ -135,16 +135,16 @@ test("a click on the wall goes to that layer and head: layers downwards, heads t
 
 test("one sheet is open at a time; a click elsewhere on the page, or Escape, closes it", async () => {
   const microscope = await mounted({ pack: GRID });
-  const open = () => ["drawing", "saving"].filter((name) => !microscope.part(`${name}Sheet`).hidden).join();
+  const openSheets = () => ["drawing", "saving"].filter((name) => !microscope.part(`${name}Sheet`).hidden).join();
   microscope.click(microscope.part("drawing"));
-  assert.equal(open(), "drawing");
+  assert.equal(openSheets(), "drawing");
   microscope.click(microscope.part("saving"));
-  assert.equal(open(), "saving");
+  assert.equal(openSheets(), "saving");
   microscope.point("pointerdown", microscope.part("savingSheet"), 0, 0);
-  assert.equal(open(), "saving", "within it");
+  assert.equal(openSheets(), "saving", "within it");
   microscope.point("pointerdown", microscope.part("stage"), 0, 0);
-  assert.equal(open(), "");
+  assert.equal(openSheets(), "");
   microscope.click(microscope.part("saving"));
   microscope.key("Escape");
-  assert.equal(open(), "");
+  assert.equal(openSheets(), "");
 });

@@ -18,14 +18,14 @@ const LABELS = [
 
 // A lens with labels.
 async function lensWithLabels(view, labels = LABELS) {
-  const started = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, ...view } });
-  frame(started.lens);
+  const labelledLens = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, ...view } });
+  frame(labelledLens.lens);
   await pass(REST);
-  open(started.source, "labels").answer(labels);
+  open(labelledLens.source, "labels").answer(labels);
   await pass(REST);
-  const { tokens } = started.lens.data.main.pack;
-  const count = () => asked(started.source).filter((text) => !/^(names|labels)/.test(text));
-  return { ...started, count, halves: (bits) => new Uint16Array(tokens).fill(bits) };
+  const { tokens } = labelledLens.lens.data.main.pack;
+  const count = () => asked(labelledLens.source).filter((text) => !/^(names|labels)/.test(text));
+  return { ...labelledLens, count, halves: (bits) => new Uint16Array(tokens).fill(bits) };
 }
 
 test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {

@@ -23,13 +23,13 @@ test("a click on the film goes to that layer, and dragging plays them", async ()
 test("of each layer it shows the head on view, the sharpest, or the mean; the button says which", async () => {
   const microscope = await mounted({ pack: GRID, view: VIEW });
   await pass(100);
-  const pressed = () =>
+  const pressedButtons = () =>
     [...microscope.root.querySelectorAll('[data-film][aria-pressed="true"]')].map((item) => item.dataset.film);
-  assert.deepEqual(pressed(), ["head"]);
+  assert.deepEqual(pressedButtons(), ["head"]);
   assert.equal(microscope.find('[data-film="head"]').textContent, "head 1");
   microscope.click(microscope.find('[data-film="sharpest"]'));
   await pass(100);
-  assert.deepEqual(pressed(), ["sharpest"]);
+  assert.deepEqual(pressedButtons(), ["sharpest"]);
 });
 
 test("the mean of heads is what the picture and its numbers show; the head keeps its row", async () => {

@@ -56,7 +56,7 @@ test("who wants no motion sees none, and who has a patch locked is not interrupt
   const microscope = await mounted({ pack: GRID, view: VIEW });
   assert.equal((await greeted(microscope)).comes, false);
   wantsNoMotion(false);
-  const locked = await mounted({ pack: GRID, view: { ...VIEW, locked: true } });
-  const { began: startCount, ghost } = await greeted(locked);
+  const lockedMicroscope = await mounted({ pack: GRID, view: { ...VIEW, locked: true } });
+  const { began: startCount, ghost } = await greeted(lockedMicroscope);
   assert.deepEqual([startCount, ghost()], [0, null]);
 });

@@ -21,10 +21,13 @@ test("layers that come later join their trace, whose answers stay the same objec
   const { lens } = aLens();
   const bytes = packOf({ held: [1] });
   const [entry, size, { answers }] = [lens.data.main, lens.data.main.size, lens.data.main];
-  const after = receive(lens.data, aTrace("cat"), bytes);
-  assert.deepEqual([after === entry, after.answers === answers, answers.pack === after.pack], [true, true, true]);
-  assert.deepEqual([holdsAll(after.pack, 0), holdsAll(after.pack, 1)], [true, true]);
-  assert.equal(after.size, size + bytes.byteLength, "what is held is counted as it came");
+  const entryAfter = receive(lens.data, aTrace("cat"), bytes);
+  assert.deepEqual(
+    [entryAfter === entry, entryAfter.answers === answers, answers.pack === entryAfter.pack],
+    [true, true, true],
+  );
+  assert.deepEqual([holdsAll(entryAfter.pack, 0), holdsAll(entryAfter.pack, 1)], [true, true]);
+  assert.equal(entryAfter.size, size + bytes.byteLength, "what is held is counted as it came");
   assert.notEqual(receive(lens.data, aTrace("dog"), bytes), entry);
   assert.equal(keptNames(lens), "cat dog");
 });
@@ -51,9 +54,9 @@ test("what is shown stays however large it is", () => {
 
 test("a picture is asked for once and kept", async () => {
   const { lens, source } = aLens();
-  const promise = receivePicture(lens.data, aTrace("cat"));
+  const pictureRequest = receivePicture(lens.data, aTrace("cat"));
   open(source, "picture").answer("bitmap");
-  const result = await promise;
+  const result = await pictureRequest;
   assert.deepEqual(result, { id: "picture of cat", bitmap: "bitmap" });
   assert.equal(
     await receivePicture(lens.data, { ...aTrace("cat in another model"), picture: aTrace("cat").picture }),
@@ -73,14 +76,14 @@ test("two traces of one picture that come at once have one picture", async () =>
 
 test("twelve pictures are kept; the one that was shown longest ago goes", async () => {
   const { lens, source } = aLens();
-  const showing = async (n) => {
-    const promise = receivePicture(lens.data, aTrace(`n${n}`));
+  const showPicture = async (n) => {
+    const pictureRequest = receivePicture(lens.data, aTrace(`n${n}`));
     if (!lens.data.pictures.has(`picture of n${n}`)) open(source, "picture").answer(n);
-    await promise;
+    await pictureRequest;
   };
-  for (let n = 0; n < 12; n++) await showing(n);
-  await showing(0);
-  await showing(12);
+  for (let n = 0; n < 12; n++) await showPicture(n);
+  await showPicture(0);
+  await showPicture(12);
   assert.deepEqual(
     [...lens.data.pictures.values()].map(({ bitmap }) => bitmap),
     [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 12],
@@ -93,18 +96,18 @@ test("a source that has everything again in a moment wants less to be kept", asy
   dropOld(lens.data, [entries.b]);
   assert.equal(keptNames(lens), "b");
   for (const n of [1, 2, 3]) {
-    const promise = receivePicture(lens.data, aTrace(`n${n}`));
+    const pictureRequest = receivePicture(lens.data, aTrace(`n${n}`));
     open(lens.data.host.source, "picture").answer(n);
-    await promise;
+    await pictureRequest;
   }
   assert.deepEqual([...lens.data.pictures.keys()], ["picture of n2", "picture of n3"]);
 });
 
 test("a picture that could not be had is asked for again", async () => {
   const { lens, source } = aLens();
-  const promise = receivePicture(lens.data, aTrace("cat"));
+  const pictureRequest = receivePicture(lens.data, aTrace("cat"));
   open(source, "picture").fail(new Error("no"));
-  await assert.rejects(promise, /no/);
+  await assert.rejects(pictureRequest, /no/);
   assert.equal(lens.data.pictures.size, 0);
   receivePicture(lens.data, aTrace("cat"));
   await pass();

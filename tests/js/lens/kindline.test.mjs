@@ -14,7 +14,7 @@ async function writtenText(microscope) {
 
 test("what kind of row it is, is said of rows of weights alone", async () => {
   const microscope = await mounted({ pack: GRID, view: { layer: 3 } });
-  const shows = async (view) => {
+  const kindShown = async (view) => {
     microscope.lens.update({ view: { locked: true, ...view } });
     draw();
     return writtenText(microscope);
@@ -22,12 +22,12 @@ test("what kind of row it is, is said of rows of weights alone", async () => {
   let [view, sentence] = [null, ""];
   for (let n = 0; n < 4 * 42 && !sentence; n++) {
     view = { layer: Math.floor(n / 42), head: 1, query: `${Math.floor((n % 42) / 7)},${n % 7}` };
-    sentence = await shows(view);
+    sentence = await kindShown(view);
   }
   assert.notEqual(sentence, "", "no row is of a kind");
   for (const overrides of [{ what: "value" }, { direction: "column" }, { what: "norm" }])
-    assert.equal(await shows({ ...view, ...overrides }), "", JSON.stringify(overrides));
-  assert.equal(await shows(view), sentence);
+    assert.equal(await kindShown({ ...view, ...overrides }), "", JSON.stringify(overrides));
+  assert.equal(await kindShown(view), sentence);
 });
 
 test("what to do stands there until somebody has done it", async () => {
@@ -39,8 +39,8 @@ test("what to do stands there until somebody has done it", async () => {
   await writtenText(microscope);
   assert.equal(microscope.find("[data-hint]").textContent, "");
   assert.equal(microscope.words("lock"), "click to lock");
-  const low = await mounted({ pack: GRID, view: { layer: 1 } });
-  assert.match(low.words("lock"), /^Put the cursor on a patch/, "where there is no room for the line");
+  const lowMicroscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  assert.match(lowMicroscope.words("lock"), /^Put the cursor on a patch/, "where there is no room for the line");
 });
 
 // A plain picture with two equal patches at 1,1 and 4,5, which attend to each other in head 1 of layer 2.
@@ -70,8 +70,11 @@ test("the head in which this patch shows more is named, and the button leads the
   const [, layer, head] = /^layer (\d), head (\d) shows more here$/.exec(resolve.textContent);
   const { query } = microscope.lens.view;
   microscope.click(resolve);
-  const now = microscope.lens.view;
-  assert.deepEqual([now.layer, now.head, now.query, now.locked], [Number(layer), Number(head), query, true]);
+  const viewNow = microscope.lens.view;
+  assert.deepEqual(
+    [viewNow.layer, viewNow.head, viewNow.query, viewNow.locked],
+    [Number(layer), Number(head), query, true],
+  );
   microscope.lens.update({ view: { layer: 0, head: 0, query: "3,3" } });
   microscope.key("b"); // goes to another of the best moments
   assert.ok(microscope.lens.view.locked);

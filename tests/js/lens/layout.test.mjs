@@ -6,8 +6,8 @@ import { aLens } from "./alens.mjs";
 import { draw, mounted } from "./mounted.mjs";
 
 test("a bare lens and a presented one are the picture alone; else the largest picture wins", async () => {
-  const bare = await mounted({ ui: { bare: true } });
-  assert.equal(bare.root.dataset.way, "bare");
+  const bareMicroscope = await mounted({ ui: { bare: true } });
+  assert.equal(bareMicroscope.root.dataset.way, "bare");
   const microscope = await mounted();
   assert.ok(["one", "over"].includes(microscope.root.dataset.way), microscope.root.dataset.way);
   microscope.click(microscope.part("present"));

@@ -66,8 +66,8 @@ test("a patch of the compared picture asks as well", async () => {
 });
 
 test("of one picture in two models nothing is matched", async () => {
-  const other = { id: "cat in another model", trace: { model: "large", picture: { id: "picture of cat" } } };
-  const microscope = await mounted({ pack: GRID, view: VIEW, other });
+  const otherEntry = { id: "cat in another model", trace: { model: "large", picture: { id: "picture of cat" } } };
+  const microscope = await mounted({ pack: GRID, view: VIEW, other: otherEntry });
   assert.ok(microscope.find(".match-words").hidden);
 });
 
@@ -100,8 +100,8 @@ test("a patch of the other picture is put into this one; what changes is drawn a
 });
 
 test("what a patch of a sample changes leads to the whole pass, by the text that a figure takes", async () => {
-  const other = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
-  const microscope = await mounted({ pack: GRID, view: { ...VIEW, locked: true }, other });
+  const otherEntry = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
+  const microscope = await mounted({ pack: GRID, view: { ...VIEW, locked: true }, other: otherEntry });
   const [button] = microscope.find(".patching").children;
   microscope.click(button);
   open(microscope.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });

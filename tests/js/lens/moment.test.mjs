@@ -113,10 +113,10 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
     },
   };
   for (const [name, does] of Object.entries(cases)) {
-    const opened = openedLens();
-    does(opened);
-    await searched(opened.lens);
-    assert.deepEqual(opened.moves, [], name);
+    const openLens = openedLens();
+    does(openLens);
+    await searched(openLens.lens);
+    assert.deepEqual(openLens.moves, [], name);
   }
   const { lens, moves } = openedLens({ view: { layer: "2" } });
   await searched(lens);
@@ -136,8 +136,8 @@ test("a sample stays in the view that was chosen for it; what tells is known the
   await searched(lens);
   assert.deepEqual(moves, []);
   const moment = sceneOf(lens.data).moments.find(({ layer, head }) => layer === 2 && head === 0);
-  const telling = moment.patches.filter((_, i) => moment.tells[i] > 0);
-  assert.deepEqual(tellingPatches(lens.choice, lens.data), telling.length ? telling.reverse() : null);
+  const strikingPatches = moment.patches.filter((_, i) => moment.tells[i] > 0);
+  assert.deepEqual(tellingPatches(lens.choice, lens.data), strikingPatches.length ? strikingPatches.reverse() : null);
 });
 
 test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
@@ -154,11 +154,11 @@ test("another photograph moves again, the same one on a finer grid does not if i
 });
 
 test("a coarse first look is not searched, and nothing is while layers are missing", async () => {
-  const coarse = openedLens({ trace: { ...OWN, words: { first: "yes" } } });
-  const early = openedLens({ pack: { ...WHOLE, held: [0, 1, 2] } });
+  const coarseLens = openedLens({ trace: { ...OWN, words: { first: "yes" } } });
+  const earlyLens = openedLens({ pack: { ...WHOLE, held: [0, 1, 2] } });
   await pass(3000);
-  assert.equal(sceneOf(coarse.lens.data), null);
-  assert.equal(sceneOf(early.lens.data), null);
+  assert.equal(sceneOf(coarseLens.lens.data), null);
+  assert.equal(sceneOf(earlyLens.lens.data), null);
 });
 
 test("surprises go round, lock the patch, and are no move of the picture itself", async () => {
@@ -171,9 +171,9 @@ test("surprises go round, lock the patch, and are no move of the picture itself"
     assert.ok(locked);
     surprises.push(`${layer} ${head} ${query}`);
   }
-  const different = new Set(surprises);
-  assert.ok(different.size > 1 && different.size <= 8, [...different].join("; "));
-  assert.equal(surprises[0], surprises[different.size]);
+  const distinctSurprises = new Set(surprises);
+  assert.ok(distinctSurprises.size > 1 && distinctSurprises.size <= 8, [...distinctSurprises].join("; "));
+  assert.equal(surprises[0], surprises[distinctSurprises.size]);
 });
 
 test("a surprise that is asked for too early comes when the layers have come", async () => {

@@ -97,23 +97,23 @@ page.HTMLCanvasElement.prototype.getContext = function getContext() {
   return this.context;
 };
 
-// A canvas context that records [function, arguments] in `drawn`.
+// A canvas context that records each call in `drawn`: [function, arguments].
 function aContext(canvas) {
-  const drawn = [];
-  const known = {
+  const calls = [];
+  const contextFields = {
     canvas,
-    drawn,
+    drawn: calls,
     createImageData: (width, height) => new ImageData(width, height),
     getImageData: (_x, _y, width, height) => new ImageData(width, height),
     measureText: (text) => ({ width: 7 * text.length }),
   };
-  return new Proxy(known, {
-    get: (source, name) => (name in source ? source[name] : (...args) => void drawn.push([name, ...args])),
+  return new Proxy(contextFields, {
+    get: (source, name) => (name in source ? source[name] : (...args) => void calls.push([name, ...args])),
     set: (source, name, value) => Object.assign(source, { [name]: value }) && true,
   });
 }
 
-// Draws one frame, or as many as wanted.
+// Draws the requested frames, one after the other, at most `maximum`.
 export function draw(maximum = 5) {
   for (let n = 0; n < maximum && frames.length; n++) for (const item of frames.splice(0)) item(performance.now());
 }
@@ -184,8 +184,8 @@ export async function mounted({
     },
     // `x` and `y`: the place on the element, from 0 to 1.
     point: (kind, on, x, y, overrides = {}) => {
-      const at = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...overrides };
-      on.dispatchEvent(Object.assign(new page.MouseEvent(kind, at), overrides));
+      const eventPlace = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...overrides };
+      on.dispatchEvent(Object.assign(new page.MouseEvent(kind, eventPlace), overrides));
       draw();
     },
   };

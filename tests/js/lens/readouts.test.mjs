@@ -22,8 +22,8 @@ test("tokens and scales have their names", () => {
 });
 
 test("until somebody has done something the picture's own hint says what to do, else whatever they point with", () => {
-  const main = { picture: { hint: "Point at one eye." } };
-  assert.equal(whatToDo({ main }, { touch: false }), "Point at one eye.");
+  const mainEntry = { picture: { hint: "Point at one eye." } };
+  assert.equal(whatToDo({ main: mainEntry }, { touch: false }), "Point at one eye.");
   assert.match(whatToDo({ main: { picture: {} } }, { touch: true }), /^Drag/);
   assert.match(whatToDo({ main: { picture: {} } }, { touch: false }), /^Put the cursor/);
 });
@@ -39,11 +39,11 @@ test("what special tokens take, the largest weight and what lies above the expos
   const shares = [...microscope.part("shares").querySelectorAll("dd")].map((item) => printed(item.textContent));
   Object.values(prefix).forEach((share, i) => assert.ok(Math.abs(share - shares[i]) < 0.006, `${share} ${shares[i]}`));
   assert.ok(Math.abs(printed(microscope.words("peak")) - peak) < 0.006);
-  const above = row.slice(2).filter((weight) => weight > domain.high);
-  assert.ok(above.length > 0);
+  const exceedingWeights = row.slice(2).filter((weight) => weight > domain.high);
+  assert.ok(exceedingWeights.length > 0);
   const sentence = microscope.words("exposed");
-  assert.match(sentence, new RegExp(`: ${above.length} patch`));
-  assert.ok(Math.abs(printed(sentence.split("up to ")[1]) - Math.max(...above)) < 0.006, sentence);
+  assert.match(sentence, new RegExp(`: ${exceedingWeights.length} patch`));
+  assert.ok(Math.abs(printed(sentence.split("up to ")[1]) - Math.max(...exceedingWeights)) < 0.006, sentence);
 });
 
 test("the badge says what is not as it was trained, and goes with it", async () => {

@@ -56,12 +56,12 @@ test("presenting fills the screen and gives it back", async () => {
 });
 
 test("a link is copied; where it cannot be it is written", async () => {
-  const copied = [];
+  const copiedTexts = [];
   const microscope = await mounted({ pack: GRID, view: VIEW, host: { link: () => "https://playground.test/#x" } });
-  navigator.clipboard.writeText = async (text) => copied.push(text);
+  navigator.clipboard.writeText = async (text) => copiedTexts.push(text);
   microscope.click(microscope.part("link"));
   await new Promise(setImmediate);
-  assert.deepEqual(copied, ["https://playground.test/#x"]);
+  assert.deepEqual(copiedTexts, ["https://playground.test/#x"]);
   assert.equal(microscope.words("message"), "Link copied.");
   navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
   document.execCommand = () => false;
@@ -71,21 +71,21 @@ test("a link is copied; where it cannot be it is written", async () => {
 });
 
 test("before a link to an own picture is copied, a line says that the picture does not travel in it", async () => {
-  const copied = [];
+  const copiedTexts = [];
   const microscope = await mounted({
     pack: GRID,
     view: VIEW,
     host: { link: () => "https://playground.test/#x" },
     trace: { private: true },
   });
-  navigator.clipboard.writeText = async (text) => copied.push(text);
+  navigator.clipboard.writeText = async (text) => copiedTexts.push(text);
   microscope.click(microscope.part("link"));
   await new Promise(setImmediate);
   assert.equal(microscope.part("sendingSheet").hidden, false);
   assert.match(microscope.words("shareStatus"), /does not travel in a link/);
-  assert.deepEqual(copied, []);
+  assert.deepEqual(copiedTexts, []);
   microscope.click(microscope.part("shareSave"));
   await new Promise(setImmediate);
-  assert.deepEqual(copied, ["https://playground.test/#x"]);
+  assert.deepEqual(copiedTexts, ["https://playground.test/#x"]);
   assert.equal(microscope.words("shareStatus"), "Link copied.");
 });

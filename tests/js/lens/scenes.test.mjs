@@ -82,9 +82,9 @@ test("a renamed scene has its name when it is moved and another one is deleted",
 });
 
 test("a button that is pressed while the page runs is still there when it is let go", () => {
-  const pressed = buttonOf(1, "-1");
+  const pressedButton = buttonOf(1, "-1");
   readKept(lens.choice, lens.data, lens.page);
-  assert.equal(buttonOf(1, "-1"), pressed);
+  assert.equal(buttonOf(1, "-1"), pressedButton);
 });
 
 test("a list that another tab has changed is shown", () => {

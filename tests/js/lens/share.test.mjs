@@ -11,9 +11,9 @@ test("without See there is the picture alone; an own photograph is said to be in
   };
   microscope.click(microscope.part("sending"));
   for (let round = 0; round < 3; round++) await new Promise(setImmediate);
-  const offered = [...microscope.part("shareWays").children].filter(({ hidden }) => !hidden);
+  const offeredButtons = [...microscope.part("shareWays").children].filter(({ hidden }) => !hidden);
   assert.deepEqual(
-    offered.map(({ dataset }) => dataset.share),
+    offeredButtons.map(({ dataset }) => dataset.share),
     ["picture"],
   );
   assert.equal(microscope.part("shareSave").disabled, false);

@@ -12,10 +12,10 @@ export function writersIn(sources, properties) {
   const parts = Object.entries(sources).flatMap(([file, text]) =>
     declarations(text).map((part) => ({ file, ...part })),
   );
-  const handed = new Map(parts.map(({ name, text }) => [name, writtenParameters(text)]));
+  const writtenArguments = new Map(parts.map(({ name, text }) => [name, writtenParameters(text)]));
   const writtenByFile = new Map(Object.keys(sources).map((file) => [file, new Set()]));
   for (const { file, text } of parts)
-    for (const writtenText of writesOf(text, properties, handed)) writtenByFile.get(file).add(writtenText);
+    for (const writtenText of writesOf(text, properties, writtenArguments)) writtenByFile.get(file).add(writtenText);
   return writtenByFile;
 }
 
@@ -43,7 +43,7 @@ function declarations(source) {
   }));
 }
 
-// ["choice", "{ view }"]: the contents of the first parentheses.
+// The parameters in the first parentheses, such as ["choice", "{ view }"].
 function parametersOf(text) {
   const head = /^(?:export )?(?:async )?(?:function\*? \w+|const \w+ = (?:async )?)\(/.exec(text);
   return head ? parametersIn(text.slice(head[0].length)) : [];
@@ -72,27 +72,27 @@ function writtenParameters(text) {
   return parametersOf(text).flatMap((name, place) => (/^\w+$/.test(name) && isWritten(name) ? [place] : []));
 }
 
-function writesOf(text, properties, handed) {
+function writesOf(text, properties, writtenArguments) {
   const aliases = aliasesIn(text, properties);
-  const written = new Set();
+  const writtenPaths = new Set();
   // "frame.live.key" and "live.key" → "frame.live"
   const owner = (path) => {
     const [first, second] = path.replace(/^lens\./, "").split(/[.[]/);
     return GROUPS.includes(first) ? second && `${first}.${second}` : aliases.get(first);
   };
-  const note = (path) => owner(path) && written.add(owner(path));
+  const note = (path) => owner(path) && writtenPaths.add(owner(path));
   const names = [...GROUPS.map((group) => `(?:lens\\.)?${group}\\.\\w+`), ...aliases.keys()].join("|");
   for (const [, path, others] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITES})`, "g")))
     if (path.includes(".") || /^[.[]/.test(others)) note(path); // an assignment to a variable writes no property
   for (const [, path] of text.matchAll(/(?<![\w.])(?:delete |\+\+|--)([\w.]+)/g)) note(path);
   for (const { 0: whole, 1: name, index } of text.matchAll(/(?<![\w.])(Object\.assign|\w+)\(/g)) {
     const args = parametersIn(text.slice(index + whole.length));
-    if (name !== "Object.assign") for (const place of handed.get(name) ?? []) note(args[place] ?? "");
+    if (name !== "Object.assign") for (const place of writtenArguments.get(name) ?? []) note(args[place] ?? "");
     else if (GROUPS.includes(args[0].replace("lens.", "")))
       for (const key of keysOf(args[1])) note(`${args[0]}.${key}`);
     else note(args[0]);
   }
-  return written;
+  return writtenPaths;
 }
 
 // The names in a pattern or an object: [["view", "view"], ["list", "kept"]] of "{ view, list: kept }".

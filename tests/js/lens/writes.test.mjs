@@ -26,9 +26,9 @@ const sorted = (writers) =>
     .map(([file, writtenText]) => `${file}: ${[...writtenText].sort().join(" ")}`);
 
 test("a module writes what the table at the top of lens.js gives it, and the table gives nothing else", () => {
-  const listed = writersInTable(SOURCES["lens.js"]);
-  assert.ok(listed.size > 15, `${listed.size} lines`);
-  assert.deepEqual(sorted(writersIn(SOURCES, PROPERTIES)), sorted(listed));
+  const writersListed = writersInTable(SOURCES["lens.js"]);
+  assert.ok(writersListed.size > 15, `${writersListed.size} lines`);
+  assert.deepEqual(sorted(writersIn(SOURCES, PROPERTIES)), sorted(writersListed));
 });
 
 test("no property has one name in two of the objects: it is found by its name", () => {
@@ -78,12 +78,12 @@ test("what only reads, and what belongs to others, is no write", () => {
 test("a module that writes what the table does not give it is told, and what it gives in vain", () => {
   const table =
     "// What each file writes:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
-  const listed = writersInTable(table);
-  assert.deepEqual(sorted(listed), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
+  const writersListed = writersInTable(table);
+  assert.deepEqual(sorted(writersListed), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
   const sources = {
     "one.js": "function f(choice) {\n  choice.view = choice.aim = 1;\n}\n",
     "two.js": "function g(frame) {\n  frame.unit = 3;\n}\n",
   };
-  assert.notDeepEqual(sorted(writersIn(sources, PROPERTIES)), sorted(listed));
+  assert.notDeepEqual(sorted(writersIn(sources, PROPERTIES)), sorted(writersListed));
   assert.deepEqual(sorted(writersIn(sources, PROPERTIES)), ["one.js: choice.aim choice.view", "two.js: frame.unit"]);
 });

@@ -19,28 +19,28 @@ test("a dragged tip changes its arrow, the matrix follows, and the page hears of
   drawing.point(grid, "pointermove", x - 30, y + 20);
   drawing.point(grid, "pointerup", x - 30, y + 20);
   draw();
-  const after = drawing.read();
-  assert.notEqual(after.arrows, START);
-  assert.equal(drawing.told.arrows, after.arrows);
-  const changed = readArrows(after.arrows).map((number, i) => number - readArrows(START)[i]);
+  const reportAfter = drawing.read();
+  assert.notEqual(reportAfter.arrows, START);
+  assert.equal(drawing.told.arrows, reportAfter.arrows);
+  const differences = readArrows(reportAfter.arrows).map((number, i) => number - readArrows(START)[i]);
   assert.deepEqual(
-    [...changed.keys()].filter((i) => Math.abs(changed[i]) > 0.01),
+    [...differences.keys()].filter((i) => Math.abs(differences[i]) > 0.01),
     [18, 19],
     "the key of A alone",
   );
-  assert.deepEqual(after.weights, Array.from(weightsOf(scoresOf(readArrows(after.arrows)))));
+  assert.deepEqual(reportAfter.weights, Array.from(weightsOf(scoresOf(readArrows(reportAfter.arrows)))));
 });
 
 test("letters choose a token, Q and K its arrow, the arrow keys move the tip, and numbers can be typed", () => {
   const drawing = drawn(arrows, DATA);
   const grid = drawing.find('[data-ref="grid"]');
   for (const key of ["c", "k", "ArrowRight"]) drawing.key(grid, key);
-  const expected = readArrows(START);
-  expected[22] += 0.1;
-  assert.deepEqual([drawing.read().token, drawing.read().arrows], [2, writeArrows(expected)]);
+  const expectedArrows = readArrows(START);
+  expectedArrows[22] += 0.1;
+  assert.deepEqual([drawing.read().token, drawing.read().arrows], [2, writeArrows(expectedArrows)]);
   drawing.input(drawing.find('[data-number="1"]'), "-3.5");
-  expected[5] = -3.5;
-  assert.equal(drawing.read().arrows, writeArrows(expected));
+  expectedArrows[5] = -3.5;
+  assert.equal(drawing.read().arrows, writeArrows(expectedArrows));
   drawing.input(drawing.find('[data-number="1"]'), "99");
   assert.equal(readArrows(drawing.read().arrows)[5], MOST_LONG);
 });
@@ -55,8 +55,8 @@ test("the buttons do what they say", () => {
   pressButton("flat");
   for (const weight of drawing.read().weights) assert.ok(Math.abs(weight - 1 / 9) < 1e-9);
   pressButton("self");
-  const all = readArrows(drawing.read().arrows);
-  assert.deepEqual(all.slice(0, 18), all.slice(18));
+  const allArrows = readArrows(drawing.read().arrows);
+  assert.deepEqual(allArrows.slice(0, 18), allArrows.slice(18));
   pressButton("reset");
   assert.equal(drawing.read().arrows, START);
 });
@@ -64,9 +64,9 @@ test("the buttons do what they say", () => {
 test("arrows that the page gives are taken, those that it only heard are not taken back", () => {
   const drawing = drawn(arrows, DATA);
   drawing.click(drawing.find('[data-do="flat"]'));
-  const flat = drawing.read().arrows;
+  const flatArrows = drawing.read().arrows;
   drawing.again({ ...DATA, still: true });
-  assert.deepEqual([drawing.read().arrows, drawing.read().still], [flat, true]);
+  assert.deepEqual([drawing.read().arrows, drawing.read().still], [flatArrows, true]);
 });
 
 test("a hidden token gets exactly nothing, causal hides what comes later, and one token must stay", () => {
@@ -85,16 +85,16 @@ test("a hidden token gets exactly nothing, causal hides what comes later, and on
 });
 
 test("each token receives its row of weights times the values", () => {
-  const flat = writeArrows(new Float64Array(36));
-  const data = { arrows: flat, values: [9, 0, 0, 0, 0, 0, 0, 0, 9], letters: [..."ABCDEFGHI"], nearly: 8 };
-  reportNumbers("arrows", { arrows: flat });
+  const flatArrows = writeArrows(new Float64Array(36));
+  const data = { arrows: flatArrows, values: [9, 0, 0, 0, 0, 0, 0, 0, 9], letters: [..."ABCDEFGHI"], nearly: 8 };
+  reportNumbers("arrows", { arrows: flatArrows });
   const drawing = drawn(received, data);
   assert.deepEqual(drawing.texts("td b"), new Array(9).fill("2.0"));
   assert.deepEqual(reportsHere().received.received, new Array(9).fill(2));
 });
 
 test("what is received follows the arrows while they are dragged", () => {
-  const flat = writeArrows(new Float64Array(36));
+  const flatArrows = writeArrows(new Float64Array(36));
   drawn(arrows, DATA);
   const drawing = drawn(received, {
     arrows: START,
@@ -103,7 +103,7 @@ test("what is received follows the arrows while they are dragged", () => {
     nearly: 7,
   });
   const readBefore = drawing.read();
-  reportNumbers("arrows", { arrows: flat });
+  reportNumbers("arrows", { arrows: flatArrows });
   draw();
   assert.deepEqual(drawing.read(), new Array(9).fill(4));
   assert.notDeepEqual(readBefore, drawing.read());

@@ -36,10 +36,10 @@ const data = (overrides = {}) =>
 
 // The expected weights of a patch, and the share that each token adds.
 function rowsOf(head, patch) {
-  const at = 1 + patch;
+  const token = 1 + patch;
   const powers = Array.from({ length: TOKENS }, (_, j) => {
     let score = 0;
-    for (let d = 0; d < DIM; d++) score += Q[head][at * DIM + d] * K[head][j * DIM + d];
+    for (let d = 0; d < DIM; d++) score += Q[head][token * DIM + d] * K[head][j * DIM + d];
     return Math.exp(score / 2);
   });
   const shares = (numbers) => numbers.map((item) => item / numbers.reduce((a, b) => a + b));

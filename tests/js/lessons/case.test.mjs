@@ -73,8 +73,8 @@ test("a dial, a preset and a switch change all at once, and the page hears of it
   draw();
   assert.deepEqual([drawing.told, drawing.read().tokens, drawing.read().rest], [{ patch: 48 }, 16, 32]);
   assert.deepEqual(texts(drawing, "sides"), ["224 ÷ 48, 32 left"]);
-  const large = pressButton(drawing, "large");
-  assert.equal(large.getAttribute("aria-pressed"), "true");
+  const largeCase = pressButton(drawing, "large");
+  assert.equal(largeCase.getAttribute("aria-pressed"), "true");
   assert.deepEqual([drawing.read().entries, drawing.told.image, drawing.told.patch], [16_777_216, 1024, 16]);
   assert.ok(texts(drawing, "legend")[0].includes("small: 38,416"), "smaller cases are drawn within");
   pressButton(drawing, "small");

@@ -41,23 +41,23 @@ test("where the page cannot tell there is nothing to be done", () => {
 });
 
 test("what asks something and has no hint keeps its answer back until it is asked for", () => {
-  const asks = { ...DATA, id: "bare", hint: "", done: true, answers: [["many", ""]] };
-  const drawing = mounted(exercise, asks);
+  const exerciseData = { ...DATA, id: "bare", hint: "", done: true, answers: [["many", ""]] };
+  const drawing = mounted(exercise, exerciseData);
   assert.deepEqual([shownParts(drawing), drawing.find(".offers").hidden], ["ask", false]);
   drawing.click(drawing.find(".offers button"));
   assert.deepEqual([drawing.find("i").textContent, shownParts(drawing)], ["✓", "answer"]);
 });
 
 test("what also asks something is done when that was answered, not when the page is set", () => {
-  const asks = {
+  const exerciseData = {
     ...DATA,
     answers: [
       ["one", "There is another."],
       ["many", ""],
     ],
   };
-  const drawing = mounted(exercise, asks);
-  drawing.again({ ...asks, done: true });
+  const drawing = mounted(exercise, exerciseData);
+  drawing.again({ ...exerciseData, done: true });
   const { find } = drawing;
   assert.deepEqual([find("i").textContent, shownParts(drawing), find(".offers").hidden], ["○", "hint ask", false]);
   assert.deepEqual(drawing.texts(".offers button"), ["one", "many"]);
@@ -66,5 +66,5 @@ test("what also asks something is done when that was answered, not when the page
   assert.match(find(".why").textContent, /^Not so\. There is another\.$/);
   drawing.click(drawing.parentElement.querySelectorAll(".offers button")[1]);
   assert.deepEqual([find("i").textContent, shownParts(drawing), find(".offers").hidden], ["✓", "answer", true]);
-  assert.equal(mounted(exercise, asks).find("i").textContent, "✓", "this browser keeps it");
+  assert.equal(mounted(exercise, exerciseData).find("i").textContent, "✓", "this browser keeps it");
 });

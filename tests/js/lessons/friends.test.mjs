@@ -36,8 +36,8 @@ function rowOf(query, temperature, hidden = []) {
   const powers = COLOURS.map((colour, j) =>
     hidden.includes(j) ? 0 : Math.exp(colour.reduce((sum, x, c) => sum + x * COLOURS[query][c], 0) / temperature),
   );
-  const all = powers.reduce((a, b) => a + b);
-  return powers.map((power) => power / all);
+  const powerSum = powers.reduce((a, b) => a + b);
+  return powers.map((power) => power / powerSum);
 }
 
 function isRow(row, byHand) {
@@ -70,8 +70,8 @@ test("a hidden patch gets exactly nothing; it is kept in the address, and read f
   assert.deepEqual([hidden, row[1], row[2]], [2, 0, 0]);
   isRow(row, rowOf(0, 0.5, [1, 2]));
   assert.match(drawing.find('[data-ref="sum"]').textContent, /of 4 patches; the 2 hidden ones get 0$/);
-  const other = drawn(friends, data({ id: "again", hidden: drawing.told.hidden }));
-  assert.deepEqual([other.read().hidden, other.read().row[1]], [2, 0]);
+  const otherDrawing = drawn(friends, data({ id: "again", hidden: drawing.told.hidden }));
+  assert.deepEqual([otherDrawing.read().hidden, otherDrawing.read().row[1]], [2, 0]);
   drawing.click(drawing.find('[data-tool="clear"]'));
   draw();
   assert.deepEqual([drawing.read().hidden, drawing.told.hidden], [0, ""]);

@@ -77,10 +77,10 @@ test("a number is dragged on the axis of its picture; the blank in the sentence 
   assert.ok(drawing.find('[data-ref="lock"]').disabled, "nothing is guessed yet");
   assert.match(drawing.find("svg").innerHTML, /covered/);
   drawing.point(drawing.find("svg"), "pointerdown", 200, 0.8 * WIDE);
-  const low = read(drawing).guess;
+  const lowGuess = read(drawing).guess;
   drawing.point(drawing.find("svg"), "pointermove", 200, 0.3 * WIDE);
   const { guess } = read(drawing);
-  assert.ok(guess > low && guess > 40, `${low} ${guess}`);
+  assert.ok(guess > lowGuess && guess > 40, `${lowGuess} ${guess}`);
   assert.equal(drawing.find(".gap").textContent, `${guess} %`);
   assert.equal(Number(drawing.find("input").value), guess);
   drawing.input(drawing.find("input"), "60");
@@ -100,8 +100,8 @@ test("locked, the truth is drawn and said beside the guess, and nothing moves it
 });
 
 test("what is counted is typed, exactly, also where the slider counts in powers", () => {
-  const counted = { ...NUMBER, guess: { ...NUMBER.guess, low: 10, high: 4000, unit: "", log: true }, truth: 126 };
-  const drawing = mounted(mountGuess, { ...counted, picture: null });
+  const countQuestion = { ...NUMBER, guess: { ...NUMBER.guess, low: 10, high: 4000, unit: "", log: true }, truth: 126 };
+  const drawing = mounted(mountGuess, { ...countQuestion, picture: null });
   const field = drawing.find(".typed input");
   drawing.input(field, "12");
   drawing.input(field, "126");
@@ -110,15 +110,15 @@ test("what is counted is typed, exactly, also where the slider counts in powers"
   lock(drawing);
   assert.match(comparisonOf(drawing), /^You said 126, it is 126: exactly\./);
   localStorage.clear();
-  const near = mounted(mountGuess, { ...counted, picture: null, truth: 1264 });
-  near.input(near.find(".typed input"), "1300");
-  near.key(near.find(".typed input"), "Enter");
-  assert.match(comparisonOf(near), /^You said 1,300, it is 1,264: 36 too high\./);
+  const nearQuestion = mounted(mountGuess, { ...countQuestion, picture: null, truth: 1264 });
+  nearQuestion.input(nearQuestion.find(".typed input"), "1300");
+  nearQuestion.key(nearQuestion.find(".typed input"), "Enter");
+  assert.match(comparisonOf(nearQuestion), /^You said 1,300, it is 1,264: 36 too high\./);
 });
 
 test("what is no whole number is not typed; what is off the scale is taken to its end; nothing is no guess", () => {
-  const half = mounted(mountGuess, { ...NUMBER, guess: { ...NUMBER.guess, step: 0.5 } });
-  assert.equal(half.find(".typed"), null);
+  const halfStepQuestion = mounted(mountGuess, { ...NUMBER, guess: { ...NUMBER.guess, step: 0.5 } });
+  assert.equal(halfStepQuestion.find(".typed"), null);
   localStorage.clear();
   const drawing = mounted(mountGuess, NUMBER);
   drawing.input(drawing.find(".typed input"), "900");
@@ -171,9 +171,13 @@ test("of something else it was guessed already: the result is shown, and may be 
   next.click(next.find('[data-ref="again"]'));
   assert.deepEqual([next.find('[data-ref="told"]').hidden, next.find('[data-ref="lock"]').disabled], [true, true]);
   assert.equal(document.documentElement.dataset.guessed, "", "what was held back is hidden again");
-  const afresh = mounted(mountGuess, { ...NUMBER, context: "flock", afresh: true });
-  assert.equal(afresh.find('[data-ref="passed"]').hidden, true, "where there is nothing else to see it is asked again");
-  assert.match(afresh.find('[data-ref="before"]').textContent, /^Last time here: you said 60 %/);
+  const freshQuestion = mounted(mountGuess, { ...NUMBER, context: "flock", afresh: true });
+  assert.equal(
+    freshQuestion.find('[data-ref="passed"]').hidden,
+    true,
+    "where there is nothing else to see it is asked again",
+  );
+  assert.match(freshQuestion.find('[data-ref="before"]').textContent, /^Last time here: you said 60 %/);
 });
 
 function lockIn(data, value) {

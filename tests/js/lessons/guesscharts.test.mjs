@@ -30,23 +30,23 @@ const bars = {
 };
 
 test("the bar that is asked about is covered, then drawn at its height", () => {
-  const now = { guess: null, truth: 30, open: false, width: 400, height: 300 };
-  const covered = CHARTS.Bars(bars, now);
-  assert.match(covered.svg, /covered/);
-  assert.doesNotMatch(covered.svg, /bar true/);
-  const after = CHARTS.Bars(bars, { ...now, guess: 50, open: true });
-  assert.doesNotMatch(after.svg, /covered/);
-  assert.match(after.svg, /bar true/);
-  assert.match(after.svg, /your guess/);
-  assert.ok(covered.valueAt(0, 20) > covered.valueAt(0, 200));
+  const state = { guess: null, truth: 30, open: false, width: 400, height: 300 };
+  const coveredChart = CHARTS.Bars(bars, state);
+  assert.match(coveredChart.svg, /covered/);
+  assert.doesNotMatch(coveredChart.svg, /bar true/);
+  const openChart = CHARTS.Bars(bars, { ...state, guess: 50, open: true });
+  assert.doesNotMatch(openChart.svg, /covered/);
+  assert.match(openChart.svg, /bar true/);
+  assert.match(openChart.svg, /your guess/);
+  assert.ok(coveredChart.valueAt(0, 20) > coveredChart.valueAt(0, 200));
 });
 
 test("of the curve that is asked about the rest is not in the picture before", () => {
   const line = { name: "x", y: [1, 2, 3, 4], colour: "red", shown: 2 };
   const chart = { kind: "Lines", x: [0, 1, 2, 3], series: [line], low: 0, high: 5, x_title: "", at: [0, 3], marks: [] };
   const points = (open) => {
-    const now = { guess: null, truth: 4, open, width: 400, height: 300 };
-    return CHARTS.Lines(chart, now)
+    const state = { guess: null, truth: 4, open, width: 400, height: 300 };
+    return CHARTS.Lines(chart, state)
       .svg.match(/d="([^"]*)"/)[1]
       .match(/[ML]/g).length;
   };
@@ -68,8 +68,8 @@ test("a wrong answer hears its reason, the right one none", () => {
 test("a place on the axis is guessed along the axis, and drawn there", () => {
   const line = { name: "loss", y: [1, 0.5], colour: "red" };
   const chart = { kind: "Lines", x: [10, 1000], series: [line], low: 0, high: 1, x_title: "", at: null, log_x: true };
-  const now = { guess: 100, truth: 300, open: false, width: 700, height: 300 };
-  const { svg, valueAt } = CHARTS.Lines(chart, now);
+  const state = { guess: 100, truth: 300, open: false, width: 700, height: 300 };
+  const { svg, valueAt } = CHARTS.Lines(chart, state);
   const place = Number(svg.match(/class="guess-line" x1="([\d.]+)"/)[1]);
   assert.ok(Math.abs(valueAt(place, 7) - 100) < 1e-6);
   assert.match(svg, /your guess/);
@@ -91,9 +91,12 @@ test("the name of a curve stands above it, or below it, and does not cross it", 
     const { svg } = CHARTS.Lines(chart, { guess: null, truth: 4, open: true, width: 700, height: 300 });
     const points = [...svg.match(/d="([^"]*)"/)[1].matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, a, b]) => [+a, +b]);
     const [, right, height] = svg.match(/<text x="([\d.]+)" y="([\d.]+)" class="series"/).map(Number);
-    const over = points.filter(([x]) => x > right - 7 * line.name.length && x < right).map(([, at]) => at);
-    assert.ok(over.length > 0);
-    assert.ok(below ? height - 12 > Math.max(...over) : height < Math.min(...over), `${height} of ${over}`);
+    const heightsAlongName = points.filter(([x]) => x > right - 7 * line.name.length && x < right).map(([, at]) => at);
+    assert.ok(heightsAlongName.length > 0);
+    assert.ok(
+      below ? height - 12 > Math.max(...heightsAlongName) : height < Math.min(...heightsAlongName),
+      `${height} of ${heightsAlongName}`,
+    );
   }
 });
 
@@ -111,8 +114,8 @@ test("names of curves that end together stand apart, and cross no line", () => {
   const boxes = names.map(([, left, y, words]) => ({ left: +left, right: +left + 7 * words.length, y: +y, words }));
   for (const item of boxes) {
     for (const other of boxes) {
-      const meet = item !== other && item.left < other.right && other.left < item.right;
-      assert.ok(!meet || Math.abs(item.y - other.y) > 14, `${item.words} lies on ${other.words}`);
+      const overlap = item !== other && item.left < other.right && other.left < item.right;
+      assert.ok(!overlap || Math.abs(item.y - other.y) > 14, `${item.words} lies on ${other.words}`);
     }
   }
 });
@@ -126,9 +129,9 @@ test("where a guess is small, its name lies on no other row", () => {
 
 test("the name of a mark stands beside its line", () => {
   const chart = { x: [1, 10], series: [{ name: "", y: [1, 1], colour: "#000" }], low: 0, high: 2, x_title: "" };
-  const now = { guess: null, truth: 1, open: true, width: 400, height: 300 };
+  const state = { guess: null, truth: 1, open: true, width: 400, height: 300 };
   for (const x of [2, 9.9]) {
-    const { svg } = CHARTS.Lines({ ...chart, marks: [{ x, words: "the first habit" }] }, now);
+    const { svg } = CHARTS.Lines({ ...chart, marks: [{ x, words: "the first habit" }] }, state);
     const line = +svg.match(/class="true-line" x1="([\d.]+)"/)[1];
     const left = +svg.match(/<text x="([\d.]+)" y="[\d.]+" class="known-mark"/)[1];
     assert.ok(left > line || left + 7 * "the first habit".length < line, `${left} beside ${line}`);

@@ -77,14 +77,14 @@ test("a click opens the head in the microscope, here or in another tab", () => {
 
 test("without Streamlit a click follows the link, and the first touch only shows the card", () => {
   const drawing = mounted(atlas, { ...ATLAS, microscope: "#" });
-  const pressed = (pointerType) => {
+  const clickBy = (pointerType) => {
     const event = new MouseEvent("click", { bubbles: true, cancelable: true });
     Object.defineProperty(event, "pointerType", { value: pointerType });
     cell(drawing, 1, 0).dispatchEvent(event);
     return event.defaultPrevented;
   };
   assert.equal(cell(drawing, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
-  assert.deepEqual([pressed("touch"), pressed("touch"), pressed("mouse")], [true, false, false]);
+  assert.deepEqual([clickBy("touch"), clickBy("touch"), clickBy("mouse")], [true, false, false]);
 });
 
 const BOARD = {

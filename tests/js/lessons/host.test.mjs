@@ -128,18 +128,23 @@ test("words have the values of the sample, or of the photograph that is on show"
 
 test("a part that stays the sample's says so beside a photograph, and only there", () => {
   const parts = [{ kind: "words", text: "measured", stays: true }, SIDE];
-  const stays = "These numbers are of a sample.";
-  assert.equal(playedStep(parts, {}, {}, { stays }).find(".lesson-whose"), null);
-  const drawing = playedStep(parts, {}, {}, { stays, subject: { id: "mine", pack: PACK } });
-  assert.deepEqual(drawing.texts(".lesson-whose"), [stays]);
+  const staysText = "These numbers are of a sample.";
+  assert.equal(playedStep(parts, {}, {}, { stays: staysText }).find(".lesson-whose"), null);
+  const drawing = playedStep(parts, {}, {}, { stays: staysText, subject: { id: "mine", pack: PACK } });
+  assert.deepEqual(drawing.texts(".lesson-whose"), [staysText]);
   assert.match(drawing.find(".lesson-whose").parentElement.textContent, /measured/);
 });
 
 test("a question about a photograph has its truth and its words, and is another one than the sample's", async () => {
   const question = { id: "q", truth: 24, says: "of 7,056 rows", asks: "In ▢ of 100" };
   const sentence = { text: "of {rows:,} rows", values: { rows: { measure: "rows_asked", says: "7,056" } } };
-  const ask = { kind: "ask", question, context: "meadow", own: { truth: { measure: "differing" }, says: sentence } };
-  const ownQuestion = await askedOf(ask, { id: "mine", pack: PACK });
+  const askPart = {
+    kind: "ask",
+    question,
+    context: "meadow",
+    own: { truth: { measure: "differing" }, says: sentence },
+  };
+  const ownQuestion = await askedOf(askPart, { id: "mine", pack: PACK });
   assert.equal(ownQuestion.says, `of ${PACK.patches * PACK.layers * PACK.heads} rows`);
   assert.ok(ownQuestion.truth >= 0 && ownQuestion.truth <= 100 && ownQuestion.truth !== 24);
   assert.deepEqual([ownQuestion.context, ownQuestion.asks, ownQuestion.id], ["mine", "In ▢ of 100", "q"]);
@@ -155,7 +160,7 @@ test("of a chart only the traces change that are the photograph's", async () => 
 test("rows of the patch in the middle: a kernel's nine, all alike, and a head's", () => {
   const { rows, columns, patches, prefixCount, tokens } = PACK;
   const kernel = ROWS.kernel(PACK);
-  assert.deepEqual([kernel.length, kernel.reduce((sum, item) => sum + item)], [rows * columns, 9]);
+  assert.deepEqual([kernel.length, kernel.reduce((rowSum, item) => rowSum + item)], [rows * columns, 9]);
   assert.equal(kernel[Math.floor(rows / 2) * columns + Math.floor(columns / 2)], 1);
   assert.deepEqual([...ROWS.even(PACK)], new Array(patches).fill(1));
   const row = ROWS.head(PACK, { layer: 1, head: 2 });

@@ -126,7 +126,7 @@ export async function decoded() {
   draw();
 }
 
-// Draws all changes and sends them to the page.
+// Draws all requested frames, and sends changed settings to the page.
 export function draw() {
   mock.timers.tick(5000);
   for (let n = 0; n < 9 && frames.length; n++) for (const item of frames.splice(0)) item(performance.now());

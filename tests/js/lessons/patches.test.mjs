@@ -77,8 +77,8 @@ test("the arrow keys choose a patch, the token under the pointer a number of it;
   const flight = drawing.find('[data-ref="flight"]');
   drawing.point(flight, "pointermove", 0.1 * WIDE, 5); // the cursor is on the drawn patch, not on a number
   assert.equal(drawing.read().number, 1);
-  const low = Number.parseFloat(flight.style.height) - 12;
-  drawing.point(flight, "pointermove", 0.1 * WIDE, low);
+  const tokenY = Number.parseFloat(flight.style.height) - 12;
+  drawing.point(flight, "pointermove", 0.1 * WIDE, tokenY);
   draw();
   assert.deepEqual([drawing.read().number, drawing.told.number], [0, "0"]);
 });

@@ -34,8 +34,8 @@ const data = (overrides) =>
 
 test("it begins with the upper layer and the first patch, and says their numbers", () => {
   const drawing = drawn(push, data({}));
-  const at = PATCHES + 6;
-  assert.deepEqual([drawing.read().layer, drawing.read().at, drawing.read().length], [1, 6, 10 + at]);
+  const measureIndex = PATCHES + 6;
+  assert.deepEqual([drawing.read().layer, drawing.read().at, drawing.read().length], [1, 6, 10 + measureIndex]);
   assert.equal(drawing.find('[data-ref="sum"]').textContent, "1 (1, 2): 24.0 4.5 0.44 −0.44");
   const [x, y] = drawing.read().added;
   assert.ok(Math.abs(Math.hypot(x, y) - 4.5) < 1e-9);

@@ -57,10 +57,13 @@ test("with positions some of its weight goes elsewhere, and how much is said", a
   const drawing = drawn(shuffle, data({ id: "placed", more: (place, d) => Math.cos(place + d) }));
   await decoded();
   const { before: rowBefore, after: rowAfter } = drawing.read();
-  const apart = PLACES.reduce((sum, patch, place) => sum + Math.abs(rowBefore[1 + patch] - rowAfter[1 + place]) / 2, 0);
-  assert.ok(apart > 0.1, String(apart));
+  const difference = PLACES.reduce(
+    (sum, patch, place) => sum + Math.abs(rowBefore[1 + patch] - rowAfter[1 + place]) / 2,
+    0,
+  );
+  assert.ok(difference > 0.1, String(difference));
   assert.ok(
-    verdictOf(drawing).includes(`${Math.round(100 * apart)} % of its weight has gone to other patches`),
+    verdictOf(drawing).includes(`${Math.round(100 * difference)} % of its weight has gone to other patches`),
     verdictOf(drawing),
   );
 });

@@ -72,8 +72,8 @@ test("a lesson's step is played when its slide is reached, and keys and buttons 
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   assert.ok(frame.classList.contains("away"));
   assert.match(second.querySelector(".scene").textContent, /What grows\?/);
-  const pressed = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
-  assert.deepEqual(pressed, ["false", "true"]); // this setting comes from the plan, not from the lesson's defaults
+  const pressedStates = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
+  assert.deepEqual(pressedStates, ["false", "true"]); // the setting comes from the plan, not from the defaults
   await pressButton("PageDown");
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   document.getElementById("back").click();

@@ -47,10 +47,13 @@ const DATA = container(
 
 function walking() {
   const reports = [];
-  const within = document.createElement("div");
-  within.dataset.walk = "";
-  const drawing = mounted(steps, DATA, { within, setStateValue: (_name, value) => reports.push(value.walk ?? value) });
-  return { ...drawing, told: reports, now: () => within.__walk.read() };
+  const walkElement = document.createElement("div");
+  walkElement.dataset.walk = "";
+  const drawing = mounted(steps, DATA, {
+    within: walkElement,
+    setStateValue: (_name, value) => reports.push(value.walk ?? value),
+  });
+  return { ...drawing, told: reports, now: () => walkElement.__walk.read() };
 }
 
 test("buttons, arrow keys and the list go to a step; the page hears of the last one, a moment later", () => {
@@ -121,16 +124,19 @@ const numbers = (overrides) => container({ ...NUMBERS, ...SIZES, ...overrides },
 
 function sizing(overrides) {
   const reports = [];
-  const within = document.createElement("div");
-  within.dataset.walk = "";
-  const drawing = mounted(steps, numbers(overrides), { within, setStateValue: (_name, value) => reports.push(value) });
+  const walkElement = document.createElement("div");
+  walkElement.dataset.walk = "";
+  const drawing = mounted(steps, numbers(overrides), {
+    within: walkElement,
+    setStateValue: (_name, value) => reports.push(value),
+  });
   const sizes = () => [...drawing.parentElement.querySelectorAll("input")].map((input) => Number(input.value));
   const write = (name, text) => {
     const input = drawing.find(`[name="${name}"]`);
     input.value = text;
     input.dispatchEvent(new Event("change"));
   };
-  return { ...drawing, told: reports, sizes, write, now: () => within.__walk.read() };
+  return { ...drawing, told: reports, sizes, write, now: () => walkElement.__walk.read() };
 }
 
 test("an example has its own sizes; who changes one has their own numbers, all five", () => {
@@ -177,10 +183,10 @@ test("columns that can't be shared out are explained with the nearest that can; 
 test("the numbers that are offered are possible and none is nearer", () => {
   for (const chan of [5, 12, 64, 97])
     for (let heads = 2; heads < 25; heads++) {
-      const why = sizesProblem({ tokens: 4, dim: chan, chan, heads });
-      assert.equal(why === "", chan % heads === 0);
-      if (!why) continue;
-      const [, widths, overrides] = why.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
+      const problem = sizesProblem({ tokens: 4, dim: chan, chan, heads });
+      assert.equal(problem === "", chan % heads === 0);
+      if (!problem) continue;
+      const [, widths, overrides] = problem.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
       for (const width of widths.split(" or ")) assert.ok(width % heads === 0 && Math.abs(width - chan) < heads);
       for (const n of overrides.split(" or ")) assert.equal(chan % n, 0);
     }

@@ -15,13 +15,13 @@ test("a difference of scores is a ratio of weights, and only differences count",
 });
 
 test("a power, or a sum of powers, that 32-bit numbers can't hold breaks the plain softmax alone", () => {
-  for (const broken of [
+  for (const brokenScores of [
     [89, 0, 0],
     [88, 88, 88],
     [1000, 0, -8],
   ]) {
-    const { naive, weights } = powersOf(broken);
-    assert.ok(isBroken(naive), String(broken));
+    const { naive, weights } = powersOf(brokenScores);
+    assert.ok(isBroken(naive), String(brokenScores));
     assert.ok(Math.abs(weights.reduce((a, b) => a + b) - 1) < 1e-6);
   }
   assert.ok(!isBroken(powersOf([88, 0, -100]).naive));
@@ -53,9 +53,9 @@ test("scores out of an address stay on the dials, and numbers are short", () => 
 
 test("on the mixing desk what is heard is fader times loudness, the largest weights first", () => {
   const weights = Float32Array.from({ length: 12 }, (_, i) => (i * 7) % 12);
-  const loud = Float32Array.from({ length: 12 }, (_, i) => 1 / (1 + i));
+  const valueNorms = Float32Array.from({ length: 12 }, (_, i) => 1 / (1 + i));
   const place = document.createElement("div");
-  const desk = deskOf(place, weights, loud, { prefix: ["cls"], prefixCount: 1, columns: 4 });
+  const desk = deskOf(place, weights, valueNorms, { prefix: ["cls"], prefixCount: 1, columns: 4 });
   assert.equal(desk.length, 8);
   assert.deepEqual(
     desk.map(({ weight }) => weight),

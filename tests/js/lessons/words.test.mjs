@@ -31,9 +31,9 @@ test("and the caption of a picture", () => {
 });
 
 test("so does the name of a curve", () => {
-  const now = { guess: null, truth: 1, open: true, width: 400, height: 300 };
+  const state = { guess: null, truth: 1, open: true, width: 400, height: 300 };
   const series = [{ name: "1/√d_k", y: [1, 2], colour: "#000" }];
-  const { svg } = CHARTS.Lines({ x: [1, 2], series, low: 0, high: 3, x_title: "d_k", at: [0, 1] }, now);
+  const { svg } = CHARTS.Lines({ x: [1, 2], series, low: 0, high: 3, x_title: "d_k", at: [0, 1] }, state);
   assert.match(svg, /1\/√<tspan font-style="italic" text-decoration="overline">d<\/tspan>/);
   assert.match(svg, /<tspan dy="3" font-size="75%">k<\/tspan><tspan dy="-3">/);
   assert.doesNotMatch(svg, /d_k/);
