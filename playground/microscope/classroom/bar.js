@@ -1,5 +1,5 @@
 // Draws the lecturer's controls of a class beside the story: the class's code, buttons, the number of people, and the
-// number of answers. No guess is shown before the lecturer reveals it.
+// number of answers. Guesses stay hidden until the lecturer reveals them.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
@@ -55,8 +55,9 @@ export function createClassBar(head, host) {
 
 // Draws the class's question in place of the story's while a class runs. of: the question about this scene as the
 // server returned it, or null; asked: the question as story/scenes.js prepared it; wantsPicture: whether to ask the
-// lecturer if the photograph may be sent to the phones; ask(isAllowed): asks the question, or asks the lecturer first
-// if undefined; picture(): the photograph as an element.
+// lecturer if the photograph may be sent to the phones; ask(isAllowed): sends the question to the class, with the
+// photograph if it is allowed; ask(): asks the lecturer about the photograph first; picture(): the photograph as an
+// element.
 export function drawClassBoard(
   box,
   { language, now: state, of: question, asked: storyQuestion, act, ask: setAsking, picture, wantsPicture },

@@ -1,5 +1,5 @@
-// The rows of all heads of a pack, for one layer, query, scale and way of looking. Buffers are allocated once, so that
-// moving the cursor allocates nothing. No DOM.
+// Computes the rows of all heads of a pack, for one layer, query, scale and way to look (see ways.js). Buffers are
+// allocated once, so that moving the cursor allocates nothing. No DOM.
 import { ownDomain } from "./colours.js";
 import {
   columnInto,
@@ -31,7 +31,7 @@ export function createAnswers(pack) {
     ready: new Uint8Array(pack.heads), // 1 once the head is computed; a column needs the layer's normalisers first
     normalisers: new Map(), //               layer → {values, done}
     normalisersScale: NaN,
-    ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
+    ranges: new Map(), //                    layer → {low, high} of its raw scores at scale 1
     scratch: new Float32Array(pack.tokens),
     cell: new Float32Array(pack.tokens),
   };
@@ -213,8 +213,8 @@ export function ownExposure(values, offset, pack, way, ceiling, log) {
 
 // Below: computes one weight step by step, from q and k to the key's share of the row.
 
-// Returns {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
-// score), total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: number of tokens}
+// Returns {q, k, products: `dim` numbers each; dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
+// score), total: the sum of all tokens' exponentials, weight, rank: 1 for the row's largest weight, of: tokens}
 export function pairOf(pack, layer, head, query, key, scale) {
   const stored = layerOf(pack, layer);
   const { dim, tokens } = pack;

@@ -86,8 +86,8 @@ function halfOf(bits) {
   return sign | Math.min(half + carry, LARGEST);
 }
 
-// From values (tokens, dim) to {codes, low, step}: for each dimension, 255 even steps from its smallest to its largest
-// value, as eight_bits in playground/pack.
+// From values (tokens, dim) to {codes, low, step}. In each dimension, 255 even steps lead from the smallest to the
+// largest value, as in eight_bits of playground/pack.
 export function toBytes(values, dim) {
   const [low, step] = [new Float32Array(dim).fill(Number.POSITIVE_INFINITY), new Float32Array(dim)];
   const high = new Float32Array(dim).fill(Number.NEGATIVE_INFINITY);
@@ -102,8 +102,8 @@ export function toBytes(values, dim) {
 
 // Writes the numbers of a figure as .json, .csv or .npz, as playground/figures/numbers.py does.
 
-// `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: [keys of each map], values:
-// [Float32Array of each map]}.
+// `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: an object for each map, whose
+// keys become columns, such as {layer, head}, values: a Float32Array for each map}.
 export function numbersFile(kind, metadata, table) {
   return { json: asJson, csv: asCsv, npz: asNpz }[kind](metadata, table);
 }
@@ -149,7 +149,7 @@ function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
   return zipOf(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, bytes]));
 }
 
-// A NumPy array of texts, padded to one length, four bytes for each letter.
+// A NumPy array of texts: each is padded to the longest text's length, and a letter takes four bytes.
 function ofTexts(texts, shape = [texts.length]) {
   const letters = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
   const longest = Math.max(1, ...letters.map(({ length }) => length));

@@ -339,8 +339,8 @@ export function neighbourhood(rows, columns, row, column, k, depth = 1) {
   return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
 }
 
-// The k×k kernel that serves as the example of a convolution: the binomial blur, for k = 3: 1 2 1 / 2 4 2 / 1 2 1 over
-// 16.
+// The weights of a k×k binomial blur, the example of a convolution. For k = 3 its rows are 1 2 1, 2 4 2 and 1 2 1, each
+// divided by 16.
 export function kernelWeights(k) {
   const line = [1];
   for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) line[i] = (line[i] ?? 0) + (line[i - 1] ?? 0);
@@ -349,7 +349,7 @@ export function kernelWeights(k) {
 }
 
 // Cuts: which queries could not attend to which keys in the pack's forward pass. playground/cuts.py does the same in
-// Python, and has already checked each text: "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.
+// Python, and has already checked texts such as "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.
 
 export const MOST_CUTS = 16; // as in playground/cuts.py
 
@@ -357,7 +357,7 @@ const ALL = "*";
 const KERNEL = /^([357])x\1$/;
 
 // Parses cuts. Each becomes {hearers: queries, unheard: keys, layers, heads: Sets of numbers, or null for all, kernel:
-// k of a cut to k×k neighbourhoods, else 0, kept: the tokens that such a cut leaves, to: the output of ablated heads,
+// k of a cut to k×k neighbourhoods, else 0, kept: the tokens that such a cut spares, to: the output of ablated heads,
 // "zero" or "mean"}.
 export function readCuts(texts, { prefix, columns }) {
   const token = (word) => {

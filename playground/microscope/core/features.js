@@ -6,7 +6,7 @@
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
-// `columns`: of the picture's grid, needed to cut the picture into parts.
+// `columns`: the number of columns of the picture's grid, which only partsOf needs.
 export function makeFeatures(bits, tokens, width, from, columns = 1) {
   const values = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
   const unit = new Float32Array(values.length);
@@ -21,8 +21,8 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
   return { tokens, width, from, columns, raw: values, unit, norms };
 }
 
-// Writes the cosines of one token with every token of `features`. queryFeatures: the features of the token's picture,
-// if it is another one.
+// Writes the cosines of one token with every token of `features`. queryFeatures: the features of the picture that
+// contains the one token.
 export function similarityInto(out, features, token, queryFeatures = features) {
   const { tokens, width, unit } = features;
   const start = token * width;
@@ -192,8 +192,8 @@ export function withoutOutliers(values, from, to) {
 export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
 const MOST_MEANS_STEPS = 50; // maximum of k-means steps
 
-// For each patch of the first picture, its nearest patch in the second if each is the other's nearest; else −1. one,
-// other: features from makeFeatures. Returns an Int32Array.
+// Returns an Int32Array: for each patch of the first picture, the nearest patch in the second if each is the other's
+// nearest, else −1. The arguments are features from makeFeatures.
 export function matchesOf(one, other) {
   const count = one.tokens - one.from,
     otherCount = other.tokens - other.from;
@@ -242,7 +242,7 @@ function mostSimilar(one, token, other) {
   return largestIndex(row, other.from, other.tokens);
 }
 
-// Divides pictures into k parts; for several pictures, into common parts. Returns an Int32Array for each picture: the
+// Divides pictures into k parts; several pictures share the same parts. Returns an Int32Array for each picture: the
 // number of each patch's part, 0 for the largest part.
 // The method is k-means on the sphere, of the sum over each patch's 3 × 3 neighbourhood. The first centre is the patch
 // nearest to the mean, each further one the patch least similar to the centres so far. Nothing is random, so the same

@@ -1,5 +1,4 @@
-// Patches of a picture, numbered row by row: patch = row · columns + column; and patches as vectors.
-// No DOM in here.
+// Converts between a patch's number, row · columns + column, and its place; and patches into vectors. No DOM.
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
 
@@ -30,7 +29,7 @@ export function patchAfterKey(key, patch, rows, columns) {
 // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own: the patch side that the
 // filters were trained for, pixels, mean, std, filters, stretch, bias}, see lessons/patches.js.
 
-// The patch as the model's input: all red, then all green, then all blue values, normalised by mean and deviation.
+// The patch as the model's input: all red, then all green, then all blue values, normalised by `mean` and `std`.
 export function patchVector(cut, place) {
   const { size, patch, grid, pixels, mean, std } = cut;
   const top = Math.floor(place / grid[1]) * patch,
@@ -46,7 +45,7 @@ export function patchVector(cut, place) {
 }
 
 // The filter that computes one number of the token. It was trained on patches of own × own pixels and is resized to
-// this patch: stretch · filter · stretchᵀ, colour by colour.
+// this patch's side: stretch · filter · stretchᵀ, for each colour.
 export function patchFilter(cut, number) {
   const { own: filterSide, patch, stretch, filters } = cut;
   const filter = new Float32Array(3 * patch * patch),

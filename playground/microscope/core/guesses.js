@@ -12,8 +12,8 @@ export function overlapOf(painted, row) {
   return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
 }
 
-// The largest overlap that a painted set can have with this row. Such a set contains the n largest weights, for the
-// best n.
+// The largest overlap that a painted set can have with this row. The best set contains the n patches with the largest
+// weights, so each n is tried.
 export function bestOverlap(row) {
   const sorted = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   let best = 0;
@@ -21,7 +21,7 @@ export function bestOverlap(row) {
   return best;
 }
 
-// A number rounded to the question's axis: to a step, or to two digits on a log scale.
+// A number rounded to a step of the question's axis, or to two digits if the axis is logarithmic.
 export function asGuessed(x, { low, high, step, log }) {
   const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
   return Math.min(high, Math.max(low, rounded));

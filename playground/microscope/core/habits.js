@@ -20,8 +20,8 @@ export function apartIn(colours) {
   return colourDistances;
 }
 
-// A head's numbers, as `Head` in heads.py. colourDistances: from apartIn. `effect` is known only if the pack has the
-// lengths that each head adds. All patches' rows are measured here; heads.py takes a sample on large grids.
+// A head's numbers, as `Head` in heads.py. colourDistances: from apartIn. `effect` is NaN if the pack lacks the lengths
+// that heads add. All patches' rows are measured here; heads.py takes a sample on large grids.
 export function headNumbers(pack, colourDistances, layer, head) {
   const { rows: gridRows, columns: gridColumns, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
@@ -67,7 +67,7 @@ export function headNumbers(pack, colourDistances, layer, head) {
   };
 }
 
-// The length that a head adds to the tokens, relative to its layer's average head.
+// The length of the vectors that a head adds to tokens, divided by the mean over its layer's heads.
 function effectOf({ header: { adds, held } }, layer, head) {
   if (!adds) return Number.NaN;
   const lengths = adds[held.indexOf(layer)];

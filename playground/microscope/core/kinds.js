@@ -4,11 +4,11 @@
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { dotOfVectors, makeFeatures } from "./features.js";
 
-const MEAN_ROW_PATCHES = 48; // patches, evenly spread, whose mean row stands for the rows of all
+const MEAN_ROW_PATCHES = 48; // evenly spread patches whose mean row stands for all rows
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY_LAYERS_SHARE = 1 / 3; // share of the layers that count as early
-const SHARED_PLACE_FACTOR = 0.5; // a place attracts all rows if their mean gives it this much of a row's largest weight
+const SHARED_PLACE_FACTOR = 0.5; // least weight of a shared place in the mean row, × the row's largest weight
 const EVEN_ROW_FACTOR = 4; // × the mean weight: a row with a larger weight is not called even
 const NOISE_ROW_FACTOR = 10; // × the mean weight: a row with a larger weight is not noise
 
@@ -100,13 +100,14 @@ export function meanRowOf(pack, layer, head, scale) {
   return { tokens: mean, most: largest, offsets: sums };
 }
 
-// The index, among the offsets from this patch, of the picture's first patch.
+// The index of the offset from this patch to the picture's first patch.
 const firstOffset = (patch, rows, columns) =>
   (rows - 1 - Math.floor(patch / columns)) * (2 * columns - 1) + columns - 1 - (patch % columns);
 
 // -------------------------------------------------------------------------------------------------- facts of a row
 
-// The facts about a row by which its kind is found, see Facts in row_kinds.py. row: (tokens,); likeness: (patches,).
+// The facts that decide a row's kind, see Facts in row_kinds.py. row: (tokens,); crowd: the head's mean row, from
+// meanRowOf; likeness: (patches,).
 export function rowFacts(row, pack, patch, crowd, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;
@@ -165,13 +166,13 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     place,
     alike: alike / Math.max(patchTotal - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
-    // Only kinds that the patch with the largest weight fits, because the sentence above the picture names this patch.
+    // Only kinds that fit the patch with the largest weight, because the sentence above the picture names this patch.
     fits: Object.keys(fitsByKind).filter((name) => fitsByKind[name]),
   };
 }
 
-// The connected region around a patch: 1 for this patch, and for each patch in `belongs` that is connected to it over
-// common sides.
+// The connected region around a patch: 1 for this patch, and for each patch that fulfils `belongs` and is connected to
+// this patch over common sides.
 export function component(belongs, patch, rows, columns) {
   const reached = new Uint8Array(rows * columns);
   reached[patch] = 1;

@@ -25,7 +25,7 @@ const OPAQUE = 0.94; // opacity of the strongest colour
 const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that small weights are visible
 const GAMMA = 0.8; // below 1: makes small weights a little stronger
 const CLIPPED_SHARE = 0.008; // share of the cells that may exceed the exposure
-const PEAK = 0.2; // the least exposure, × the largest value: a dominant patch stands out
+const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
 const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
@@ -90,7 +90,7 @@ export function stepOf(value, { low, high, log, signed }) {
   return log ? (share * (STEPS - 1) + 0.5) | 0 : raisedStep(share);
 }
 
-// A domain around zero whose ends are ± the largest absolute value, but at least ± `floor`.
+// A domain around zero; its ends are ± the largest absolute value, and at least ± `floor`.
 export function domainAround(values, from, to, floor = 0) {
   let high = floor;
   for (let j = from; j < to; j++) high = Math.max(high, Math.abs(values[j]));
@@ -129,8 +129,8 @@ export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
   Math.round(256 * OPAQUE * (1 - (1 - step / (STEPS - 1)) ** OPACITY_POWER)),
 );
 
-// The photograph as 0xAABBGGRR for each pixel. ends: its darkest and brightest tone; share: how much of its colour is
-// left.
+// The faded photograph as 0xAABBGGRR for each pixel. ends: the darkest and brightest tone; share: the share of the
+// colour that stays.
 export function fadedPixels(bytes, ends, share) {
   const pixels = new Uint32Array(bytes.length / 4);
   const span = ends[1] - ends[0];
@@ -268,7 +268,7 @@ function smoothed(path) {
     const previous = i ? i - 2 : count - 2,
       next = i + 2 < count ? i + 2 : 0;
     const turn = turns[i / 2];
-    const part = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // on stairs
+    const part = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // 1 on stairs
     points[i] = corners[i] + part * (corners[previous] - 2 * corners[i] + corners[next]);
     points[i + 1] = corners[i + 1] + part * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
   }

@@ -236,7 +236,7 @@ function evenDistance(rows, columns) {
   return sum / (rows * columns) ** 2;
 }
 
-// ----------------------------------------------------------------------------------------- a row that is worth a guess
+// ----------------------------------------------------------------------------------------- a head that looks far
 
 // The [layer, head] that looks far, see far_looking in playground/analysis/heads.py.
 const farLooking = (pack) => cached(pack, "far", searchFar);
@@ -328,8 +328,8 @@ export function formatNumber(number, style) {
   return grouped + (fraction === undefined ? "" : `.${fraction}`);
 }
 
-// The text with its blanks filled: with values measured on `pack`, or, without a pack, with the sample's values.
-// values: {name: {measure, …, says: the sample's value}}
+// Fills a text's blanks with values measured on `pack`, or, without a pack, with the sample's values. values: {name:
+// {measure, …, says: the sample's value}}
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
   const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);

@@ -5,18 +5,19 @@
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, neighbourRadius, spreadPatches } from "./kinds.js";
 
-const BESIDE = 0.03; // of the longer side: partners at a smaller distance don't count
-const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
-const SUBJECT = 400; // partners are searched among this many patches: those that belong most to the subject
-const ASKING = 24; // number of patches with a far partner whose rows are compared
+// A patch's partner is a distant patch that resembles it. Distances are shares of the picture's longer side.
+const BESIDE = 0.03; // distance up to which a partner does not count
+const FAR = 0.25; // distance from which a partner counts in full
+const SUBJECT = 400; // number of patches, those that belong most to the subject, among which partners are searched
+const ASKING = 24; // number of patches with a partner whose rows are compared
 const REGION = 0.4; // least cosine of a patch in the query's region
 const WALL = 0.3; // share of the picture: a region of this size halves the score
 const SEEN = 0.45; // least cosine between the query and the brightest patch of a telling row
-const PLAIN = 0.1; // factor for a row whose brightest patch is near the query, or does not resemble it
+const PLAIN = 0.1; // factor for a row whose brightest patch is near the query or unlike the query
 const ISLAND = 2; // patches: the radius of the area around the most telling weight, whose sum enters the score
 const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
-const FRAME = 0.08; // of each side: patches this near to an edge count half
-const APART = 0.1; // of the longer side: the least distance between two of the three patches
+const FRAME = 0.08; // share of a side: patches nearer than this to an edge count half
+const APART = 0.1; // least distance between two of a moment's three patches
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
 export const STRIKING = 0.044; // moments with a smaller score are not called striking
 
@@ -191,7 +192,7 @@ function* twinsOf({ pack, toward, subject }) {
   return queries;
 }
 
-// A query as {patch, likeness: each patch's similarity to it, worth: how telling a weight on each patch is}.
+// A query as {patch, likeness: each patch's similarity to `patch`, worth: how telling a weight on each patch is}.
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
@@ -230,8 +231,8 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
   return meanRow;
 }
 
-// Writes the telling part of each weight of a row into `out`. Returns a score. It grows with the sum of these parts and
-// with their sum around the largest part; it shrinks if the row's largest weight is not telling. row: (patches, …)
+// Writes the telling part of each weight of a row into `out`. Returns a score, which grows with the sum of these parts
+// and with their sum around the largest part, and shrinks if the row's largest weight is not telling. row: (patches, …)
 function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
   let [total, patchTotal, largest, peak, island] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
@@ -253,8 +254,8 @@ function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, wo
   return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[largest]);
 }
 
-// The three queries with the most telling rows. No two of these queries are close together, and no two peaks of their
-// rows are.
+// The three queries with the most telling rows. A query counts less if it, or its row's peak, is close to a chosen
+// query or to that query's peak.
 function momentOf({ rows, columns }, layer, head, askers, litRows, scores) {
   const peaks = litRows.map(indexOfLargest);
   const remaining = Float64Array.from(scores);

@@ -6,7 +6,7 @@ export const TOKENS = 9;
 export const MOST_LONG = 4; // an arrow's coordinates go from −4 to 4
 const SCALE = 1 / Math.sqrt(2); // 1/√d_k: a query has two numbers
 
-// Reads "20_0_15_13_…": coordinates in tenths, x before y, of all queries, then of all keys.
+// Reads "20_0_15_13_…": the coordinates of all queries, then of all keys, in tenths, x before y.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
 export const writeArrows = (arrows) => Array.from(arrows, (number) => String(Math.round(number * 10))).join("_");
 export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math.round(number * 10) / 10));

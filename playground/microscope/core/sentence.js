@@ -70,12 +70,13 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's name; k: the width of the neighbourhood,
 //   seen: the result of `spread`, or null until the numbers have arrived,
-//   place: the name of the patch with the most; "here" if the picture shows the number beside it,
-//   special: {names: "CLS and registers", share: their share together, most: the largest share of one},
-//   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even, tokens,
+//   place: the name of the patch with the largest value; "here" if the picture shows the value beside this patch,
+//   special: {names: "CLS and registers", share: the sum of their shares, most: the largest of these shares},
+//   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even: whether the row is even
+//         (isEven in light.js), tokens: the number of tokens,
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
 //         are on their way,
-//   unmoved: for an occlusion that moves nothing, the bound below which it stays, in words; else "",
+//   unmoved: for an occlusion that moves nothing, the bound of all changes, in words; else "",
 //   part: {here: the part's share of the picture, there: its share of the compared picture, or null},
 //   heard: for a column, the sum that this token gets from all tokens, 1 on average }
 export function sentenceOf(facts) {

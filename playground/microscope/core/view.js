@@ -64,7 +64,7 @@ export function queryOf(token, pack) {
   return patchText(token - pack.prefixCount, pack.columns);
 }
 
-// The first query as text: the patch at a point [y, x], given in parts of height and width.
+// The first query as text: the patch at a point [y, x], in shares of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);
 }
@@ -121,8 +121,8 @@ export function tidyView(view, pack, opening) {
 
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
-// The scale at the dial's position t: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to
-// 8 at MOST_DIAL. The first half has even steps, the rest even ratios, because from 0.125 to 1 the ratio matters.
+// The scale at the dial's position t: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and MOST_SCALE at
+// MOST_DIAL. Up to 0.5 equal steps add, beyond 0.5 they multiply, because from 0.125 to 1 the ratio matters.
 export function dialToScale(t, trainedScale) {
   if (t > 1) return MOST_SCALE ** ((t - 1) / (MOST_DIAL - 1));
   return t <= 0.5 ? trainedScale * 2 * t : trainedScale ** (2 - 2 * t);
@@ -152,8 +152,8 @@ export function viewFromQuery(text) {
   return view;
 }
 
-// [key, word] of each choice in an address that this view does not have. If `query` names a patch that does not exist,
-// `locked` is not listed: it follows from `query`.
+// Compares an address's words with the view made from them: returns [key, word] of each choice that the view did not
+// take over. If `query` names a patch that does not exist, `locked` is not listed, because it follows from `query`.
 export function notTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
   const ignored = Object.entries(words ?? {}).filter(

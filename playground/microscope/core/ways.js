@@ -3,8 +3,8 @@
 import { percent, shortNumber } from "./numbers.js";
 import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
-// One function for each way to look whose numbers are computed from a row or a column of weights. It is called for
-// every head in every frame.
+// A function for each way to look that computes its numbers from a row or a column of weights. The functions are called
+// for every head in every frame.
 // (out, offset, weights, count, norms, from, step): weights[offset …] become out[offset …]. norms[from + step * j] is
 // the length of the value vector that weight j multiplies: in a row, of token j; in a column, where step is 0, always
 // of the same token.
@@ -30,8 +30,8 @@ export function tableWords(name, kind, cases = [], filled = {}, language = "en")
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
-// A sentence that says how far a map of relevance can be trusted: measured on this picture (`measured`: {foretells,
-// random, blocks, by}), or else on other pictures with this model; "" for a way without such a claim.
+// A sentence about how far a map of relevance can be trusted, by a measurement on this picture (`measured`: {foretells,
+// random, blocks, by}), or without one on other pictures in this model; "" for a way without such a claim.
 export function trustWords(way, model, measured = null) {
   if (!way.attributes) return "";
   const twoDigits = (number) => number.toFixed(2).replace("-", "−");
@@ -59,8 +59,8 @@ export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].exp
 // token depends on this.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
-// Whether a map can be drawn as light, which needs shares of a whole. Maps with a range of values, with values for and
-// against a label, or with colours of features are no such shares (as in figures/drawing/prints.py).
+// Whether a map can be drawn as light, which needs shares of a whole, as in figures/drawing/prints.py. Values of any
+// range, values for and against a label, and colours of features are no shares.
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 
 // The unit of the view's numbers; "share" is written in %.
