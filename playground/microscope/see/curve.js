@@ -33,7 +33,7 @@ export function createCurve(frame, box) {
     return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - CURVE_BOW * length)], to };
   }
 
-  // Puts the curve at these ends; null removes it. With the same ends the drawn curve stays.
+  // Draws the curve between these ends, unless it is drawn already; null removes the curve.
   function place(ends) {
     const { pictureWidth: w, pictureHeight: h } = frame;
     const path = ends ? curvePath(ends) : "";
@@ -55,8 +55,8 @@ function curvePath({ from, bend, to }) {
   return `M${startText} Q${bendText} ${endText}`;
 }
 
-// Below: the staircase. It has a bar for each of the row's largest shares, and a dashed outline at the length that the
-// first bar would have at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
+// Below: the staircase. It has a bar for each of the row's largest shares. A dashed outline shows the first bar's
+// length at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
 
 const BARS = 12;
 const FLIP = 250; // ms of the animation when the switch is flipped

@@ -128,7 +128,7 @@ const filmKind = () =>
     ? FILM_KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
     : undefined;
 
-// Records the film from `canvas` as a blob; null if it failed or is no longer wanted.
+// Records the loop from `canvas` as a blob; null if the recording failed or is no longer wanted.
 export async function makeLoop(canvas, shape, moment, font, isWanted) {
   Object.assign(canvas, { width: shape.width, height: shape.height });
   const context = canvas.getContext("2d");
@@ -192,7 +192,7 @@ export function gifOf(frames, width, height) {
   number(height);
   bytes.push(0xf7, 0, 0); // a palette of 256 colours
   for (let i = 0; i < GIF_COLOURS; i++) bytes.push(...(palette[i] ?? [0, 0, 0]));
-  // the extension that makes the GIF loop forever
+  // the extension that makes the GIF loop for ever
   bytes.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
   const parts = [Uint8Array.from(bytes)];
   let formerFrame = null;

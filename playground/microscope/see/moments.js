@@ -95,7 +95,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     return true;
   }
 
-  // Draws the part of the picture around the row's patch and its brightest patch.
+  // Draws the part of the picture around the row's query and brightest patch.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best: brightest }) {
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
@@ -207,7 +207,7 @@ function strongestMoment(pack, patch, shareOf, minimum, kind) {
   return strongest;
 }
 
-// The label of a moment: "eye → eye" if the sample names both places; else a word for its kind.
+// The label of a moment: "eye → eye" if the sample has names for both places; else a word for the moment's kind.
 export function momentName({ kind, patch, best: brightest }, { rows, columns }, parts, names, wordOf) {
   const [fromPart, toPart] = [partAt(parts, patch, rows, columns), partAt(parts, brightest, rows, columns)];
   if (fromPart && toPart && ["far", "same"].includes(kind))

@@ -26,8 +26,8 @@ export function partAt(parts, patch, rows, columns) {
   return parts.find(({ box: [top, left, bottom, right] }) => y >= top && y < bottom && x >= left && x < right) ?? null;
 }
 
-// The name of the brightest patch's place, as "the other eye"; "" if the sample does not name it, or if the asking
-// patch lies in the same part.
+// The name of the brightest patch's place, such as "the other eye"; "" if the sample has no name for this place, or if
+// the asking patch lies in the same part.
 export function nameOfPlace(language, parts, mark, brightest, rows, columns) {
   const [fromPart, toPart] = [partAt(parts, mark, rows, columns), partAt(parts, brightest, rows, columns)];
   if (!toPart || fromPart === toPart) return "";

@@ -50,7 +50,8 @@ const SEE_STAIRS = `
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
-// page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
+// page, tryAt: () => this page's address for other people or "", bar: px above the lens, story(lens, see): creates the
+// story (story/story.js)}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
@@ -78,7 +79,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     drawer: "", //       which drawer is open: "why" | "heads" | "numbers" | "moments"; "": none
     lockedForWhy: false,
     stairs: createStaircase(),
-    other: new Float32Array(0), // the row at the other setting of the switch
+    other: new Float32Array(0), // the row at the other setting of the √d_k switch
     above: 0, //         px of the page above the lens at the last layout
     story: null,
     get on() {
@@ -139,7 +140,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     refs.switch.querySelector(".off").textContent = see.on ? words("switchOff") : "OFF";
   }
 
-  // ---- drawers lie over the column; the photograph never moves
+  // ---- drawers, which lie over the column beside or below the photograph
   const coveredParts = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside"), refs.row];
   const openDrawer = (name) => cutTo(coveredParts, () => changeDrawer(name));
   function changeDrawer(name) {
@@ -200,7 +201,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     turned(newFace);
   }
 
-  // Full screen, in See and in Lab: the shown moment stays.
+  // Called for full screen, in See and in Lab. The shown moment stays.
   function present() {
     if (see.drawer) openDrawer("");
     hold(true);
@@ -363,8 +364,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     };
   }
 
-  // If the query's brightest patch is the query itself: its brightest patch beyond the neighbours, for the sentence.
-  // Else null.
+  // The brightest patch beyond the query's neighbours, for the sentence, if `brightest` is the query itself; else null.
   function patchBeyondNear(brightest) {
     const { answers, pack, mark, altered } = frame.shown;
     if (brightest !== mark || altered || !isPlainRow()) return null;
@@ -414,7 +414,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   if (see.on) setPlaceAndSize();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
-    // The distance by which a change of the page above has moved the lens since the last layout.
+    // How many px the page above has moved the lens since the last layout.
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
@@ -426,7 +426,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    marked: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest), // the label's patch
+    // the patch that the picture labels with its share
+    marked: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest),
     habit: (label) => habitIn(language(), label),
     says: () => sentenceElement.textContent,
     spoken: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
