@@ -9,7 +9,7 @@ import { ask } from "./http.js";
 
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
-  own: { model: "bundled", detail: 1 }, // how a person's own picture opens
+  own: { model: "bundled", detail: 1 }, // the model and detail that open a person's own picture
   // the model for photographs: {model, title, here, may_fetch, megabytes, with_photographs: whether the samples'
   // photographs are downloaded with the model}
   real: null,
@@ -45,7 +45,7 @@ export const choice = {
   get now() {
     return current;
   },
-  // options: for the listeners, {quietly: the address has this choice already}
+  // options: for the listeners, {quietly: whether the address already has this choice}
   set: (changes, options = {}) => setCurrent(choiceAfter(current, changes), options),
   // Sets the choice that an address names; missing parameters get their usual values.
   open: (words, options = {}) => setCurrent(openedBy(words), options),
@@ -87,8 +87,8 @@ export function choiceAfter(formerChoice, changes) {
   return nextChoice;
 }
 
-// The model and detail for a new picture: the detail that the person chose, and the model that suits the picture unless
-// the person chose one.
+// The model and detail for a new picture. A model that the person chose stays; otherwise the picture's usual model
+// opens. A detail that the person chose stays only if the model stays.
 function wishFor(formerChoice, picture) {
   const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usual(picture).model;
   const choseDetail = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
@@ -172,7 +172,7 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
 
 // The part of the view that stays when `trace` replaces `formerTrace`, which may be null; the result is null if only
 // the grid changes. A locked patch stays only for the same picture; layer and head stay only in the same model, and
-// only if the picture does not open at others.
+// only if the new trace does not name its own.
 export function viewFor(trace, formerTrace, view) {
   const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
   const sameModel = formerTrace?.model === trace.model;
@@ -184,7 +184,7 @@ export function viewFor(trace, formerTrace, view) {
   return nextView;
 }
 
-// The view, changed to show the compared picture if something is compared, and not to show it otherwise.
+// The view with beside: "compare" if something is compared, and with another value otherwise.
 export const viewWithBeside = (view, isComparing) => ({
   ...view,
   beside: isComparing ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,

@@ -52,7 +52,7 @@ export const isEarly = () => Boolean(earlyPage);
 // Stores a part's message to Streamlit until Streamlit is ready.
 export const sendOrStore = (...words) => earlyPage?.wishes.push(words);
 
-// Called when Streamlit has made the place for this part: the early part moves there, and stored messages are sent.
+// Moves an early part into the place that Streamlit has made for it, and sends the stored messages.
 export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
   const from = earlyPage?.places[part];
   if (!from) return;
@@ -63,13 +63,13 @@ export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") {
-    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // was hidden, because its place changed
+    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // its new place lies in the hidden page
     for (const words of earlyPage.wishes) setTriggerValue(...words);
   }
   if (!Object.keys(earlyPage.places).length) removeBox();
 }
 
-// If Streamlit went on to a page without a microscope, removes the early one, which would cover that page for ever.
+// Removes the early microscope if Streamlit shows a page without one, because it would cover that page for ever.
 export function endEarly() {
   if (!earlyPage) return;
   for (const place of Object.values(earlyPage.places)) place.__stage?.end();

@@ -30,7 +30,7 @@ const CHOICES_OF_KIND = {
   webp: ["kind", ...EXPORT_LOOK, "sweep"],
 };
 
-const pickedForExport = {}; // the last options in this document; the next sheet begins with them
+const pickedForExport = {}; // the options that the person chose last; the next sheet begins with them
 
 // ---- the request
 
@@ -72,8 +72,8 @@ export const wordsOfExportWait = (peopleAhead) =>
 export function fillExport(box, { words, layout = null, ask: sendRequest, theme = "light", share = null, signal }) {
   const current = { words, layout, theme };
   let data = null; // the server's last answer
-  let previewRequest = null; // request of the preview
-  let saving = false; //  whether a download is running
+  let previewRequest = null; // the AbortController of the running preview
+  let saving = false; // whether a download is running
 
   const root = exportPart("div", "exporting");
   const frame = exportPart("div", "export-preview");
@@ -179,8 +179,8 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
-  // The preview's image. A still figure of a sample is loaded by address; if that fails, a request to the server gives
-  // the reason.
+  // The preview's image. A still figure of a sample is loaded by its address; if that fails, a second request tells the
+  // reason.
   async function pictureAt({ address: path, method }, abortSignal) {
     if (method === "GET") {
       const image = await loadedImage(addressOf(path), abortSignal).catch(() => null);

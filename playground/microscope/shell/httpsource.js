@@ -10,7 +10,7 @@ const KEPT_TRACES = 60; // number of trace descriptions
 
 // bringAgain(id): sends an own picture again if the server has forgotten it; onWait: see http.js.
 export function createHttpSource({ bringAgain, onWait }) {
-  const knownTraces = new Map(); // words → trace, for samples
+  const knownTraces = new Map(); // address parameters → trace, for samples
 
   // If the server has forgotten a person's picture, sends it again, once.
   async function request(path, { signal } = {}) {
@@ -102,7 +102,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     async names(trace, layer, options) {
       return (await (await request(part(trace, "names", { layer }), options)).json()).heads;
     },
-    // scale: null for the trained scale; cut: "" for none; from: the sample from whose pass the cut takes values.
+    // scale: null for the trained scale; cut: "" for none; from: the sample whose pass gives the values for the cut.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
         ...(scale !== null && { scale: String(scale) }),
@@ -137,7 +137,7 @@ export const source = createHttpSource({
   onWait: sayWaiting,
 });
 
-// From now on `nearSource` answers, instead of the server, for each picture, model or trace that `nearSource` has.
+// Makes `nearSource` answer, instead of the server, for each picture, model or trace that `nearSource` has.
 export function askNearer(nearSource) {
   const server = { ...source };
   const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);

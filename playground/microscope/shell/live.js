@@ -8,7 +8,7 @@ import { notify } from "./notice.js";
 
 const WIDEST = 640; // pixels along a frame's longer side
 const RATE_WINDOW = 1000; // ms over which the frame rate is measured
-const LIVE_REST = 60; // ms between two checks whether a frozen picture goes on
+const LIVE_REST = 60; // ms until the next check whether a frozen picture is released
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
 
@@ -92,8 +92,8 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     return { id, trace };
   }
 
-  // The view of the first frame in a model. In a second model only the patch of the former view stays, because layers
-  // differ.
+  // The view of the first frame in a model: the present view, unlocked, if the picture before was in this model; else
+  // {}, because layers differ between models.
   const viewFirst = (model, formerModel) =>
     formerModel || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
@@ -112,7 +112,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     camera: () => begin(openCamera, "The camera runs"),
     stop: stopSession,
     film: (file) => begin(() => openFilm(file), "The film runs"),
-    // Whether the film goes on after a new choice: only if the picture is the same.
+    // Whether the film goes on after a new choice, as it does if the chosen picture stays the same.
     goesOn() {
       if (!runningSession) return false;
       if (runningSession.picture === pictureChosen() && !choice.now.beside) return true;

@@ -104,7 +104,7 @@ export function modelPart(kind, className = "", text = "") {
 const TYPING_PAUSE = 300; // ms without typing until a search is sent
 // ms between two requests for the progress; the server drops a download nobody has asked about for 5 s
 const PROGRESS_INTERVAL = 500;
-const MOST_MISSED = 20; //  consecutive requests without an answer
+const MOST_MISSED = 20; // consecutive requests without an answer, after which a download fails
 const NO_SERVER_SENTENCE = "The server does not answer: try again.";
 const DOWNLOAD_FAILED = "It did not arrive: try again.";
 
@@ -118,7 +118,7 @@ const troubleSentence = ({ status, says: sentence }) =>
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
   const begin = async () => (await ask(address, { method: "POST", signal })).json();
-  // the server also stops by itself when nobody asks for the progress
+  // if this request fails: the server stops a download by itself when nobody asks for its progress
   const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {});
   signal?.throwIfAborted();
   signal?.addEventListener("abort", cancelFetching, { once: true });

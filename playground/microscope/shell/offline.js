@@ -47,7 +47,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     markKept(listFile);
   }
 
-  // Fetches the first files once a picture is on view. Files that fail are fetched at the next visit.
+  // Fetches small networks and the first files, once a picture is shown. A failed file is fetched at the next visit.
   async function bringSoon(signal) {
     await firstPicture();
     if (navigator.connection?.saveData) return false;
@@ -122,6 +122,6 @@ function markKept(list) {
   try {
     localStorage.setItem(ALL_KEPT, list);
   } catch {
-    // the next request finds the stored files
+    // storage is forbidden; the next request finds the stored files
   }
 }

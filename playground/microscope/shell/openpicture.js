@@ -9,8 +9,8 @@ import { createIcon } from "./toolbarparts.js";
 
 export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
 
-// Replaces `button` by the camera's picture and a button that takes a photograph. onFiles gets the photograph as a
-// file.
+// Replaces `button` by the camera's picture and a button that takes a photograph. onFiles(file) receives the
+// photograph.
 export async function startCamera(button, onFiles, signal) {
   button.disabled = true;
   let stream = null;
@@ -65,9 +65,9 @@ export function picturesAmong(files) {
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
-// take(files): opens pictures. labelled: {count, what: a word for one} of the numbered pictures; takeLabelled(number):
-// opens one of them and returns a promise. kept: the sentence about the privacy of pictures. live: {camera(),
-// film(file)}, if frames can be shown one after another.
+// take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
+// takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
+// pictures. live: {camera(), film(file)}, if frames can be shown one after another.
 export function fillOpenPicture(
   box,
   { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
@@ -124,7 +124,7 @@ function noteLine(words) {
   return line;
 }
 
-// Chooses a picture by its number: on a slider, whose arrow keys go to the next picture, or typed.
+// A slider and a number field that choose a picture by its number.
 function byNumber({ count, what: itemName }, takeLabelled) {
   const part = document.createElement("fieldset");
   const legend = document.createElement("legend");

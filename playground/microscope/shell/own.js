@@ -70,7 +70,7 @@ export const ownPictures = {
     const { mine: ownId, beside } = choice.now;
     if (ownId) choice.set({ sample: firstSample().name, beside: null });
     else if (beside?.mine) choice.set({ beside: null });
-    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // it expires at the server anyway
+    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // the server drops old pictures anyway
     await emptied;
   },
 };
@@ -174,7 +174,7 @@ function openDatabase() {
 
 const SCENES = "attention-playground-scenes";
 
-let inMemory = null; // scenes in memory, if storage is forbidden or full
+let inMemory = null; // the scenes as text, if storage is forbidden or full
 
 export function keptScenes() {
   if (inMemory !== null) return inMemory;
@@ -212,7 +212,7 @@ export function takeScenesOfLink() {
 
 const BEEN_HERE = "attention-playground-been-here";
 
-// Greets a newcomer once. If the browser stores nothing, there is no greeting, because it would come at each visit.
+// Greets a newcomer once. If the browser stores nothing, there is no greeting, because each visit would repeat it.
 export function greetOnce(lens) {
   try {
     if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));

@@ -7,9 +7,9 @@ import { notify } from "./notice.js";
 
 const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files are refused with a sentence
 const JSON_BESIDE = /\.json$/i;
-const MOST_KEPT = 3; // models of this visit
-const MOST_PATCHES_HERE = 1600; // a finer grid takes a browser half a minute
-const FIRST_LOOK = [16, 16]; // grid of the first pass of a model with more patches
+const MOST_KEPT = 3; // opened models that stay in memory
+const MOST_PATCHES_HERE = 1600; // with more patches a pass takes a browser half a minute
+const FIRST_LOOK = [16, 16]; // grid of the first pass, for models with more patches
 const MOST_BYTES = 2e9; // maximum for a file from another address
 const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
 const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
@@ -23,8 +23,8 @@ const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may 
 
 const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
 
-// What the toolbar needs to open dropped models and to fill its sheet of models. own(): a promise of createOwnModels's
-// result.
+// Returns the toolbar's `models`, which open dropped models and fill the sheet of models. door(): a promise of
+// createOwnModels's result.
 export function createModelDoor(door, choice) {
   return {
     takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),

@@ -27,7 +27,7 @@ function createPhone(root, host) {
     state: null, // the server's last answer
     refusal: null, // (language) → the sentence of a refused request, see http.js
     says: null, //   (language) → a sentence under the guess
-    wanted: null, // a slider's number before it is sent
+    wanted: null, // the slider's number that is not sent yet
     image: null, //  {of: path, src}
     drawn: "",
     stop: new AbortController(),

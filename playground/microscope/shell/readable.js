@@ -87,7 +87,7 @@ const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
-const HEAD_BYTES = 2 ** 16; // bytes at the beginning of the file, where a PNG lists its transparent colours
+const HEAD_BYTES = 2 ** 16; // bytes at the beginning of a PNG in which its transparent colours are listed
 const OPACITY_BIT = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
@@ -136,8 +136,8 @@ export async function readable(file) {
   return isOpaque ? in8Bits : ((await onWhite(in8Bits)) ?? in8Bits);
 }
 
-// The pixels on white. null if all are opaque, or if this browser can't read the file's own colours; the second case
-// needs a canvas.
+// A bitmap of the file's pixels on white; null if all pixels are opaque, or if this browser can't read the file's own
+// colours.
 async function onWhite(file) {
   const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
   let frame;
@@ -173,8 +173,8 @@ const SENT_AS_IT_IS = 8e6; // bytes: smaller files are not resized
 const MOST_SENT = 32e6; //    the limit of an upload
 const LONGEST_SIDE = 2048; // pixels
 
-// The file, made smaller if it is large, under the same name. A file that the browser can't open is returned unchanged;
-// the server then reports the error.
+// Returns the file, or a smaller one of the same name if the file is large. A file that the browser can't open is
+// returned unchanged; the server then reports the error.
 export async function smallEnough(file) {
   if (file.size <= SENT_AS_IT_IS) return file;
   const shrunkFile = await shrinkFile(file).catch(() => file);

@@ -72,14 +72,14 @@ async function pictureNamed({ sample, mine }) {
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
 }
 
-// Runs `act` after the page's load event; if that is over, because begin.js adds this script late, in the next task.
+// Runs `act` after the page's load event, or in the next task if that event is over: begin.js adds this script late.
 function whenLoaded(act) {
   if (document.readyState === "complete") setTimeout(act);
   else addEventListener("load", act);
 }
 
-// Opens a model from another address, given as #model=https://…. Then the model is named after its file, and the
-// parameter is removed from the address.
+// Opens a model from another address, given as #model=https://…, and removes this parameter. The model gets the name of
+// its file.
 function bringNamed() {
   const words = new URLSearchParams(location.hash.slice(1));
   const address = words.get("model");
@@ -165,7 +165,7 @@ function draw(page) {
   });
 }
 
-// The model for live frames: the chosen one if it is in this browser; else another one that is.
+// The model for live frames: the chosen model if its weights are in this browser, else another such model.
 visit.modelForLive = async (model) => {
   const isAvailable = async (name) => networks[name] && (!networks[name].asked || (await store.isKept(name)));
   if (await isAvailable(model)) return model;
@@ -320,7 +320,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
   let playing = null; // the shown step: {step, parts, end}
   let photographPromise = null; // a promise of the person's own photograph
-  // {subject: the person's own photograph if one is chosen, else null, line: says whose numbers the step shows}
+  // {subject: the person's own photograph if it is chosen, else null, line: says whose numbers the step shows}
   async function subjectFor({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
     if (!own) return { subject: null, line: OF_SAMPLE };
@@ -334,7 +334,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
-    playing.parts?.draw(); // also draws the part that reported the photograph and waits for its numbers
+    playing.parts?.draw();
     chose({ step: playing.step.name, ...changedOf(record.settings, settings) });
   };
   const goToStep = async (step) => {

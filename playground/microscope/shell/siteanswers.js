@@ -97,11 +97,11 @@ async function openHere(blob, name) {
   return jsonResponse({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
-// [width, height] from the picture's header; null if it has none. They are read before decoding, because a small file
-// may claim more pixels than memory holds.
+// [width, height] from the picture's header, or null. The header is read before decoding, because a small file may
+// claim more pixels than memory holds.
 async function sizeClaimed(blob) {
   const image = new Image();
-  // the browser ignores this type and looks at the bytes
+  // any type of image will do, because the browser looks at the bytes
   const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg"));
   const size = new Promise((resolve) => {
     image.onload = () => resolve(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
@@ -129,8 +129,8 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// If the operator wants so, the browser computes the attention of a person's own photographs and does not send them.
-// Features that need Python ask the person first.
+// Below: if the operator wants so, the browser computes the attention of a person's own photographs and does not send
+// them. Before a function that needs Python, the person is asked.
 
 const ENGINE = "api/engine";
 const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
@@ -405,7 +405,7 @@ export async function ownPicture(id) {
   return { id, ...words, ...(await sizeOf(entry)), file: async () => entry.blob };
 }
 
-// The picture's size, stored when it was opened here; a picture that a server opened is decoded again.
+// The picture's size: stored if this browser opened the picture; otherwise the picture is decoded again.
 async function sizeOf({ blob, width, height }) {
   if (width) return { width, height };
   const bitmap = await toBitmap(blob);

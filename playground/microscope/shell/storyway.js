@@ -63,7 +63,7 @@ export function beginStory() {
 const KEPT_CLASS = "attention-playground-class";
 const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
-const POLL_PAUSE = 300; // ms between two requests; many guesses arrive in that time
+const POLL_PAUSE = 300; // ms between two requests, so that one answer reports many guesses
 
 const classListeners = new Set();
 const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
@@ -89,8 +89,8 @@ function keptClass() {
   }
 }
 
-// Creates the argument `klass` of the story (story/story.js) for a page with a server. language(): the language of its
-// texts; command: the command that starts a server, for pages without one.
+// Creates the argument `klass` of the story (story/story.js). language(): the language of the texts; command: on a page
+// without a server, the command that starts one.
 export function lecturersClass({ language, command = "" }) {
   const asLecturer = (path, { headers, ...options } = {}) =>
     ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>

@@ -44,7 +44,7 @@ export function createStrip(host) {
   const resized = new ResizeObserver(() => [bringChosenIntoSight(), showWhatIsHidden()]);
   resized.observe(pictures);
 
-  // Scrolls the row sideways with the mouse wheel; at either end the wheel scrolls the page.
+  // Scrolls the row sideways with the mouse wheel. At either end of the row the wheel scrolls the page.
   function turnSideways(event) {
     if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
     const formerScroll = pictures.scrollLeft;

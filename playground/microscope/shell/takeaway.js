@@ -89,7 +89,7 @@ const pictureName = () => {
 };
 const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
 
-// The file's metadata: the origin of its content in words, as in the app's files (playground/figures/provenance.py).
+// A file's metadata: model, picture, view and command, as in the app's files (playground/figures/provenance.py).
 function aboutView(numbers, output) {
   const { model } = choice.now;
   const { map, input, dim } = numbers ?? {};

@@ -5,9 +5,9 @@
 //        go(page, words) opens a page, link(page, words) returns its address; version,
 //        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
-//        labelled: {count, what} of small pictures with a label, by number; null: this page has none,
+//        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
-//        models: {takes(dropped): whether this is a model, open(dropped)} or null: opens a person's own model,
+//        models: {takes(dropped): whether the dropped files are a model, open(dropped)} or null,
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures; null: all layouts; undefined: no button *Export*,
 //        share(): opens the sheet that shares the microscope's picture,
@@ -15,7 +15,7 @@
 //        hidden: whether the toolbar is hidden, and takes no dropped picture,
 //        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
 //
-// The choice is read only from `choice.now`. update(part of a host) redraws the changed parts.
+// update(part of a host) redraws the changed parts. The choice is always read from `choice.now`.
 import { oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
@@ -131,7 +131,7 @@ export function createToolbar(root, host) {
   const strip = createStrip(parts);
   const grid = createGridChooser((detail) => choice.set({ detail }));
 
-  // ---- its parts
+  // ---- parts of the toolbar
   const name = document.createElement("p");
   name.className = "name";
   name.setAttribute("aria-level", "1");
@@ -338,7 +338,7 @@ export function createToolbar(root, host) {
     setText(faceButton, isSee ? words("lab") : words("see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
     setVisible(faceButton, parts.page === MICROSCOPE_PAGE);
-    // Keeps the stops of the Tab key before the picture few: in See the whole bar is one stop; in Lab the Tab key skips
+    // Leaves few stops of the Tab key before the picture. In See the whole bar is one stop. In Lab the Tab key skips
     // the button that opens See, because the key l does the same.
     if (isSee !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
     if (!isSee) faceButton.tabIndex = -1;
@@ -390,7 +390,7 @@ function writeAttribute(element, attribute, words) {
   if (element.getAttribute(attribute) !== words) element.setAttribute(attribute, words);
 }
 
-// A sentence about an error. It stays until it is closed, something new is tried or another picture is shown.
+// A sentence about an error. It stays until the person closes it, opens another file or shows another picture.
 function createNotice() {
   const element = document.createElement("div");
   const [message, close] = [document.createElement("p"), document.createElement("button")];

@@ -19,7 +19,7 @@ export function createIcon(name) {
   return span;
 }
 
-// A row of buttons as one stop of the Tab key, with the arrow keys inside it.
+// Below: makes a row of buttons one stop of the Tab key; arrow keys move within the row.
 
 // The item to which a key moves the focus; `keys`: [back, forward].
 export function nextByKey(event, items, [backKey, forwardKey]) {
@@ -34,7 +34,7 @@ export function makeOneStop(items, stop) {
 
 // The sheet under a button. The toolbar has one sheet for all buttons, so that two sheets are never open.
 // The sheet lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
-// outside and the Tab key past its end close it; then its button has the focus again, unless another element took it.
+// outside and the Tab key past its end close the sheet; then its button gets the focus, unless another element has it.
 
 const SHEET_EDGE = 8; // px of free space between a sheet and the window's edge
 const SHEET_GAP = 6; //  px between a button and its sheet

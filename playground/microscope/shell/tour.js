@@ -1,13 +1,13 @@
 // The guided tour: a card over See with five steps about the present picture, and an outline around the part that a
-// step is about. When the tour ends, the former view returns. `?tour=3` in the address resumes the tour. Its words are
-// in see/words.js.
+// step is about. When the tour ends, the former view returns. `?tour=3` in the address resumes the tour. see/words.js
+// has the tour's words.
 
 import { sayMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
 
-// name: names the step's words in see/words.js; point: selectors, of which the first visible one is outlined; words:
-// address parameters that set the view.
+// name: part of the keys of the step's words in see/words.js; point: selectors, whose first visible element is
+// outlined; words: address parameters that set the view.
 const LOCKED = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
@@ -36,8 +36,8 @@ const CARD = `
 let isStepFromCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
 let card = null; // {root, kept: the state that beginTour returns} while the tour runs
 
-// place: the element for the card, inside the toolbar's styles; way: {go(words): opens a step's view, back(before,
-// finished): returns to the former {page, words, face}, or null if a link led into the tour}
+// place: the element for the card, where the toolbar's styles apply; way: {go(words): opens a step's view, back(before,
+// finished): returns to `before`, {page, words, face}; `before` is null if a link led into the tour}
 export function followTour(place, way) {
   const n = Number(pageNow().tour);
   const step = TOUR_STEPS[n - 1];

@@ -21,7 +21,7 @@ import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // most bytes of stored passes besides the latest; dropped passes run again when needed
+const KEPT_OF_PASSES = 8e6; // most bytes of stored passes, without the latest; a dropped pass runs again when needed
 const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
 const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: a larger scale may make scores infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
@@ -318,8 +318,8 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   return source;
 }
 
-// A worker that starts with the first job and is restarted if it is lost. `silentSentence`: the error if it is lost
-// before its first message.
+// A worker that starts with the first job, and again after it was lost. `silentSentence`: the error if the worker is
+// lost before its first message.
 export function lateWorker(begin, silentSentence) {
   const listeners = [];
   let worker = null;
@@ -400,8 +400,8 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
     throw new RequestError(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
 }
 
-// [label, before, after] for each label whose probability changes, the largest change first; if no label changes, of
-// the likeliest label alone. The same as playground/analysis/scale.py::changed.
+// [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the
+// likeliest label alone. The same as playground/analysis/scale.py::changed.
 export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_label: isMultiLabel }) {
   const [before, after] = [scaledLogits, unscaledLogits].map((logits) =>
     isMultiLabel ? logistic(logits) : shares(logits),
@@ -430,7 +430,7 @@ function shares(logits) {
   return e.map((x) => x / total);
 }
 
-// ‖x' − x‖ / ‖x‖ of a token's feature, as playground/analysis/cutting.py::moved.
+// ‖x' − x‖ / ‖x‖ of a token's feature x, as in playground/analysis/cutting.py::moved.
 function movedBy(before, after, token, tokens) {
   const width = before.length / tokens;
   const [formerFeature, newFeature] = [before, after].map((halves) =>
