@@ -24,7 +24,7 @@ export function container(header, sections) {
 
 const numberAt = (source, layer, head, i) => Math.sin(1 + source + 7 * layer + 3 * head + 0.37 * i) * 2;
 
-// `numbers(of, layer, head, i)` replaces the default numbers, sine waves; `of` is 0 for q, 1 for k, 2 for v.
+// `numbers(source, layer, head, i)` replaces the default numbers, sine waves; `source`: 0 for q, 1 for k, 2 for v.
 // `some`: the heads that the pack holds, or null for all. `eighths`: numbers in 8 bits, as for a prepared photograph.
 export function packOf({
   held: layersHeld = [0],

@@ -1,4 +1,4 @@
-// Finds Python, the fixture's folder and the modules' folder.
+// For tests: runs Python, reads the fixture, and names the repository's and the microscope's folders.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";

@@ -52,7 +52,7 @@ test("the sentence says what a patch gives to places that a convolution does not
 
 test("what lies outside the neighbourhood is counted, and where the most goes is found", () => {
   const values = new Float32Array(26); // one special token, 5 × 5 patches
-  values[0] = 0.2; // the special token's share is no place
+  values[0] = 0.2; // the special token, which has no place
   values[1 + 12] = 0.3; // the patch itself, in the middle
   values[1 + 6] = 0.1; // its neighbour
   values[1 + 24] = 0.4; // the far corner

@@ -120,7 +120,7 @@ test("the head on view has its sums first", () => {
   const answers = createAnswers(allHeads);
   const turns = [0, 0.5, 2, 2, 2, 2];
   const clock = performance.now;
-  performance.now = () => turns.shift() ?? 2; // the limit of 1 ms ends after one slice, a small head
+  performance.now = () => turns.shift() ?? 2; // the limit of 1 ms ends after one slice: the rows of a small head
   try {
     prepareColumns(answers, [0], 2, SCALE, 1);
   } finally {

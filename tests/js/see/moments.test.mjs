@@ -70,7 +70,7 @@ test("an address that says a view and no face opens Lab, as it was made; another
   assert.equal(faceOf({}, "lab"), "lab");
   assert.equal(faceOf({ layer: "8" }, null), "lab");
   assert.equal(faceOf({ with: "sample:meadow" }, null), "lab");
-  assert.equal(faceOf({ class: "yes", layer: "4", head: "0" }, "lab"), "see"); // a class sees the picture
+  assert.equal(faceOf({ class: "yes", layer: "4", head: "0" }, "lab"), "see"); // a class link opens See
   assert.equal(faceOf({ tour: "1" }, null), "see");
   assert.equal(faceOf({ layer: "8", face: "see" }, "lab"), "see");
   assert.equal(faceOf({ face: "lab" }, null), "lab");

@@ -25,7 +25,7 @@ export async function withoutStorage(act) {
 
 // ------------------------------------------------------------------------------------------------------- a server
 
-// questions: [{path, method, key, ticket, headers, body, signal}]; `answers`: (question) → a Response.
+// Returns {questions: [{path, method, headers, body, signal}], answers}. `answers`: (question) → a Response.
 export function aServer(answers) {
   const server = { questions: [], answers };
   globalThis.fetch = async (url, { method, headers, body, signal }) => {

@@ -32,7 +32,7 @@ const HERE = { ...HALF, bytes: 8e6, arrived: true, over: true };
 
 const refusalOf = (status, sentence) => Object.assign(new Error(sentence), { status, says: sentence });
 
-// A server whose answers a test gives: server.answers[address] is a value, an error, or a function of the options.
+// A server with answers by the test: server.answers["GET path"] is a value, an error, or a function of the signal.
 function fakeServer() {
   const server = { asked: [], answers: { "GET api/models": { open: true, cards: [CLIP, OURS, DINO] } } };
   server.ask = async (path, { method = "GET", signal } = {}) => {

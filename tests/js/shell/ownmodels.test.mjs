@@ -34,7 +34,7 @@ function fileOf(name, { said: withConfig = true } = {}) {
   return new File([new BigUint64Array([BigInt(text.length)]), text, new Uint8Array(at)], name);
 }
 
-// Plays weights/worker.js in this thread.
+// Does the work of weights/worker.js in this thread.
 function aWorker() {
   const listeners = { message: [], error: [] };
   const worker = {
