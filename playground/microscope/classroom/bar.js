@@ -14,8 +14,15 @@ export function createClassBar(head, host) {
   // end.
   function drawHead(language) {
     const lesson = host.now();
-    const state = lesson && [lesson.code, lesson.phones, lesson.open, lesson.minutes, lesson.trouble, lesson.asked];
-    const key = JSON.stringify([language, state, host.says(), host.shownCode()]);
+    const stateParts = lesson && [
+      lesson.code,
+      lesson.phones,
+      lesson.open,
+      lesson.minutes,
+      lesson.trouble,
+      lesson.asked,
+    ];
+    const key = JSON.stringify([language, stateParts, host.says(), host.shownCode()]);
     if (drawnKey === key) return;
     drawnKey = key;
     head.replaceChildren();
@@ -43,11 +50,11 @@ export function createClassBar(head, host) {
       madeIn(box, "p", "class-address").textContent = state.address.replace(/^https?:\/\//, "");
     }
     madeIn(box, "p", "class-large").textContent = state.code;
-    const small = madeIn(box, "p", "class-small");
-    const link = madeIn(small, "a");
+    const footer = madeIn(box, "p", "class-small");
+    const link = madeIn(footer, "a");
     Object.assign(link, { href: host.link(), textContent: words("yourLink") });
-    small.append(` · ${words("left", { minutes: state.minutes })}`);
-    if (state.asked) small.append(` · ${words("asked", { asked: state.asked })}`);
+    footer.append(` · ${words("left", { minutes: state.minutes })}`);
+    if (state.asked) footer.append(` · ${words("asked", { asked: state.asked })}`);
   }
 
   return { drawHead };
@@ -121,9 +128,9 @@ function handsIn(box, { options, hands, ...question }, words, language, act) {
   });
 }
 
-function classButton(box, words, act, main = false) {
-  const button = madeIn(box, "button", main ? "class-main" : "");
-  Object.assign(button, { type: "button", textContent: words });
+function classButton(box, text, act, isMain = false) {
+  const button = madeIn(box, "button", isMain ? "class-main" : "");
+  Object.assign(button, { type: "button", textContent: text });
   button.addEventListener("click", act);
   return button;
 }
@@ -136,10 +143,10 @@ export function qrPicture(rows) {
   svg.setAttribute("class", "class-qr");
   svg.setAttribute("shape-rendering", "crispEdges");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  const dark = rows.flatMap((row, y) =>
+  const darkSquares = rows.flatMap((row, y) =>
     [...row].flatMap((cell, x) => (cell === "1" ? [`M${x + QR_MARGIN} ${y + QR_MARGIN}h1v1h-1z`] : [])),
   );
-  path.setAttribute("d", dark.join(""));
+  path.setAttribute("d", darkSquares.join(""));
   svg.append(path);
   return svg;
 }

@@ -6,10 +6,10 @@ export const EXERCISES_KEY = "attention-playground:exercises";
 
 // The overlap of a painted set of patches, each counted equally, with a row of weights: 1 if both are the same
 // distribution.
-export function overlapOf(painted, row) {
+export function overlapOf(paintedPatches, row) {
   const total = row.reduce((sum, weight) => sum + weight, 0);
-  if (!painted.length || !total) return 0;
-  return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
+  if (!paintedPatches.length || !total) return 0;
+  return paintedPatches.reduce((sum, patch) => sum + Math.min(1 / paintedPatches.length, row[patch] / total), 0);
 }
 
 // The largest overlap that a painted set can have with this row. The best set contains the n patches with the largest
@@ -53,18 +53,18 @@ export function nearOf(guess, truth, scale) {
 const shortText = (x, digits) =>
   x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
-export function readKept(storage, place = GUESSES_KEY) {
+export function readKept(storage, storageKey = GUESSES_KEY) {
   try {
-    const guesses = JSON.parse(storage.getItem(place) ?? "{}");
+    const guesses = JSON.parse(storage.getItem(storageKey) ?? "{}");
     return guesses && typeof guesses === "object" && !Array.isArray(guesses) ? guesses : {};
   } catch {
     return {}; // storage is forbidden, or holds data of another page
   }
 }
 
-export function keep(storage, id, guess, place = GUESSES_KEY) {
+export function keep(storage, id, guess, storageKey = GUESSES_KEY) {
   try {
-    storage.setItem(place, JSON.stringify({ ...readKept(storage, place), [id]: guess }));
+    storage.setItem(storageKey, JSON.stringify({ ...readKept(storage, storageKey), [id]: guess }));
   } catch {
     // storage is forbidden
   }
@@ -72,7 +72,7 @@ export function keep(storage, id, guess, place = GUESSES_KEY) {
 
 export function forget(storage) {
   try {
-    for (const place of [GUESSES_KEY, EXERCISES_KEY]) storage.removeItem(place);
+    for (const storageKey of [GUESSES_KEY, EXERCISES_KEY]) storage.removeItem(storageKey);
   } catch {
     // storage is forbidden
   }
@@ -80,12 +80,12 @@ export function forget(storage) {
 
 // Why a wrong answer is tempting; "" if no reason is known. `tempting` is [[condition, reason], …]; a condition is the
 // key of a choice, or [low, high] for a number. A range that also contains the truth is skipped.
-export function reasonFor(guess, truth, tempting) {
+export function reasonFor(guess, truth, reasons) {
   if (guess === truth) return "";
   const contains = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
   const isMet = ([condition]) =>
     Array.isArray(condition) ? contains(condition, guess) && !contains(condition, truth) : condition === guess;
-  return tempting.find(isMet)?.[1] ?? "";
+  return reasons.find(isMet)?.[1] ?? "";
 }
 
 // Below: the numbers that a page's drawings report to the exercises beside them, {drawing: its numbers}. They are

@@ -28,12 +28,12 @@ export function headNumbers(pack, colourDistances, layer, head) {
   const patchTokens = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
   const rows = rowsInto(new Float32Array(patches * tokens), pack, layer, head, patchTokens, pack.scale);
   const mean = new Float64Array(tokens);
-  let [entropy, breadth, distance, toSelf, near] = [0, 0, 0, 0, 0];
+  let [entropySum, breadthSum, distanceSum, selfSum, nearSum] = [0, 0, 0, 0, 0];
   for (let i = 0; i < patches; i++) {
     const offset = i * tokens;
     const bits = entropyBits(rows, offset, tokens);
-    entropy += bits;
-    breadth += 2 ** bits / tokens;
+    entropySum += bits;
+    breadthSum += 2 ** bits / tokens;
     for (let j = 0; j < tokens; j++) mean[j] += rows[offset + j] / patches;
     let [distances, total] = [0, 0];
     for (let j = 0; j < patches; j++) {
@@ -44,22 +44,22 @@ export function headNumbers(pack, colourDistances, layer, head) {
       const weight = rows[offset + prefixCount + j];
       distances += weight * gap;
       total += weight;
-      if (gap > 0 && gap < 2) near += weight;
+      if (gap > 0 && gap < 2) nearSum += weight;
     }
-    distance += distances / Math.max(total, LEAST_DIVISOR);
-    toSelf += rows[offset + prefixCount + i];
+    distanceSum += distances / Math.max(total, LEAST_DIVISOR);
+    selfSum += rows[offset + prefixCount + i];
   }
   const share = (from, to) => mean.subarray(from, to).reduce((sum, weight) => sum + weight, 0);
   const pattern = patternOf(rows, pack);
   return {
-    entropy: entropy / patches,
-    breadth: breadth / patches,
-    distance: distance / patches,
-    to_self: toSelf / patches,
+    entropy: entropySum / patches,
+    breadth: breadthSum / patches,
+    distance: distanceSum / patches,
+    to_self: selfSum / patches,
     to_class: share(0, prefixCount - registers),
     to_registers: share(prefixCount - registers, prefixCount),
     to_one: Math.max(...mean.subarray(prefixCount)),
-    near: near / patches,
+    near: nearSum / patches,
     ...contentAndColour(rows, pattern, pack, colourDistances),
     effect: effectOf(pack, layer, head),
     offsets: aroundOf(pattern, gridRows, gridColumns),
@@ -113,7 +113,7 @@ function aroundOf({ mean, asked }, rows, columns) {
 // How far the rows differ from the mean pattern of offsets, and whether the differences follow colour. The patch itself
 // is left out, and the remaining weights are scaled to sum to 1.
 function contentAndColour(weights, pattern, { rows, columns, patches, prefixCount, tokens }, colourDistances) {
-  let [content, actualDistance, expectedDistance] = [0, 0, 0];
+  let [contentSum, actualDistance, expectedDistance] = [0, 0, 0];
   for (let i = 0; i < patches; i++) {
     const expectedShare = (j) => (i === j ? 0 : pattern.mean[offsetOf(i, j, rows, columns)]);
     const share = (j) => (i === j ? 0 : weights[i * tokens + prefixCount + j]);
@@ -127,13 +127,13 @@ function contentAndColour(weights, pattern, { rows, columns, patches, prefixCoun
         share(j) / Math.max(total, LEAST_DIVISOR),
         expectedShare(j) / Math.max(expectedTotal, LEAST_DIVISOR),
       ];
-      content += Math.abs(actual - expected) / 2;
+      contentSum += Math.abs(actual - expected) / 2;
       actualDistance += actual * colourDistances[i * patches + j];
       expectedDistance += expected * colourDistances[i * patches + j];
     }
   }
   return {
-    content: content / patches,
+    content: contentSum / patches,
     colour: expectedDistance > LEAST_COLOUR ? 1 - actualDistance / expectedDistance : 0,
   };
 }
@@ -165,21 +165,24 @@ function farthestAhead({ offsets }) {
 
 // The head's habit in words. habits: the list in heads.py, {label, short}.
 export function habitWords(head, habits) {
-  const place = habitOf(head);
-  const { label, short } = habits[place];
-  if (place !== FIXED) return { long: label, short };
-  const way = directionOf(farthestAhead(head).offset);
-  return { long: `${label}: ${way}`, short: way };
+  const habit = habitOf(head);
+  const { label, short } = habits[habit];
+  if (habit !== FIXED) return { long: label, short };
+  const direction = directionOf(farthestAhead(head).offset);
+  return { long: `${label}: ${direction}`, short: direction };
 }
 
 // [0, -1] is "left", [2, 1] is "2 down, right".
 export function directionOf([down, right]) {
-  const words = [
+  const axes = [
     [down, "up", "down"],
     [right, "left", "right"],
   ];
-  return words
+  return axes
     .filter(([steps]) => steps)
-    .map(([steps, less, more]) => `${Math.abs(steps) > 1 ? `${Math.abs(steps)} ` : ""}${steps > 0 ? more : less}`)
+    .map(
+      ([steps, lessWord, moreWord]) =>
+        `${Math.abs(steps) > 1 ? `${Math.abs(steps)} ` : ""}${steps > 0 ? moreWord : lessWord}`,
+    )
     .join(", ");
 }

@@ -79,13 +79,13 @@ export function meanRowOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const queries = spreadPatches(rows, columns, MEAN_ROW_PATCHES);
   const row = new Float32Array(tokens);
-  const mean = new Float64Array(tokens);
+  const meanRow = new Float64Array(tokens);
   const width = 2 * columns - 1;
   const sums = new Float64Array(width * (2 * rows - 1));
   const counts = new Float64Array(sums.length);
   for (const patch of queries) {
     rowInto(row, 0, pack, layer, head, prefixCount + patch, scale);
-    for (let j = 0; j < tokens; j++) mean[j] += row[j] / queries.length;
+    for (let j = 0; j < tokens; j++) meanRow[j] += row[j] / queries.length;
     const firstIndex = firstOffset(patch, rows, columns);
     for (let r = 0, j = prefixCount; r < rows; r++) {
       for (let c = 0, index = firstIndex + r * width; c < columns; c++, index++, j++) {
@@ -96,8 +96,8 @@ export function meanRowOf(pack, layer, head, scale) {
   }
   for (let index = 0; index < sums.length; index++) if (counts[index]) sums[index] /= counts[index];
   let largest = 0;
-  for (let j = 1; j < tokens; j++) if (mean[j] > mean[largest]) largest = j;
-  return { tokens: mean, most: largest, offsets: sums };
+  for (let j = 1; j < tokens; j++) if (meanRow[j] > meanRow[largest]) largest = j;
+  return { tokens: meanRow, most: largest, offsets: sums };
 }
 
 // The index of the offset from this patch to the picture's first patch.
@@ -106,9 +106,9 @@ const firstOffset = (patch, rows, columns) =>
 
 // -------------------------------------------------------------------------------------------------- facts of a row
 
-// The facts that decide a row's kind, see Facts in row_kinds.py. row: (tokens,); crowd: the head's mean row, from
-// meanRowOf; likeness: (patches,).
-export function rowFacts(row, pack, patch, crowd, likeness) {
+// The facts that decide a row's kind, see Facts in row_kinds.py. row: (tokens,); meanRow: from meanRowOf;
+// likeness: (patches,).
+export function rowFacts(row, pack, patch, meanRow, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;
   for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
@@ -119,53 +119,56 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     x = patch % columns;
   const width = 2 * columns - 1,
     firstIndex = firstOffset(patch, rows, columns);
-  let expected = 0,
-    near = 0,
-    nearby = 0,
-    alike = 0,
-    area = 0;
-  const relative = (j) => crowd.offsets[firstIndex + Math.floor(j / columns) * width + (j % columns)];
+  let expectedTotal = 0,
+    nearTotal = 0,
+    nearCount = 0,
+    alikeTotal = 0,
+    alikeCount = 0;
+  const offsetMean = (j) => meanRow.offsets[firstIndex + Math.floor(j / columns) * width + (j % columns)];
   const isNear = (j) => Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= nearRadius;
   let largest = 0;
   for (let j = 0; j < patches; j++) {
     const weight = row[prefixCount + j];
-    expected += relative(j);
+    expectedTotal += offsetMean(j);
     if (weight > row[prefixCount + largest]) largest = j;
     if (isNear(j)) {
-      near += weight;
-      nearby++;
+      nearTotal += weight;
+      nearCount++;
     } else if (likeness[j] >= ALIKE) {
-      alike += weight;
-      area++;
+      alikeTotal += weight;
+      alikeCount++;
     }
   }
   let place = 0,
     shared = 0;
   for (let j = 0; j < patches; j++)
-    place += Math.min(row[prefixCount + j] / Math.max(patchTotal, 1e-12), relative(j) / Math.max(expected, 1e-12));
-  for (let j = 0; j < tokens; j++) shared += Math.min(row[j], crowd.tokens[j]);
+    place += Math.min(
+      row[prefixCount + j] / Math.max(patchTotal, 1e-12),
+      offsetMean(j) / Math.max(expectedTotal, 1e-12),
+    );
+  for (let j = 0; j < tokens; j++) shared += Math.min(row[j], meanRow.tokens[j]);
   const largestWeight = row[prefixCount + largest];
   const fitsByKind = {
     near: isNear(largest),
     thing: region[largest] === 1,
     far: likeness[largest] >= ALIKE && !isNear(largest) && !region[largest],
     place:
-      relative(largest) / Math.max(expected, 1e-12) >=
+      offsetMean(largest) / Math.max(expectedTotal, 1e-12) >=
       (SHARED_PLACE_FACTOR * largestWeight) / Math.max(patchTotal, 1e-12),
-    peak: row.every((weight) => weight <= row[crowd.most]),
-    shared: crowd.tokens[prefixCount + largest] >= SHARED_PLACE_FACTOR * largestWeight,
+    peak: row.every((weight) => weight <= row[meanRow.most]),
+    shared: meanRow.tokens[prefixCount + largest] >= SHARED_PLACE_FACTOR * largestWeight,
     even: largestWeight <= EVEN_ROW_FACTOR / tokens,
     noise: largestWeight <= NOISE_ROW_FACTOR / tokens,
   };
   return {
     breadth: 2 ** entropyBits(row, 0, tokens) / tokens,
     shared,
-    peak: row[crowd.most],
-    crowdPeak: crowd.tokens[crowd.most],
-    near: near / Math.max(patchTotal, 1e-12),
+    peak: row[meanRow.most],
+    crowdPeak: meanRow.tokens[meanRow.most],
+    near: nearTotal / Math.max(patchTotal, 1e-12),
     place,
-    alike: alike / Math.max(patchTotal - near, 1e-12),
-    area: area / Math.max(1, patches - nearby),
+    alike: alikeTotal / Math.max(patchTotal - nearTotal, 1e-12),
+    area: alikeCount / Math.max(1, patches - nearCount),
     // Only kinds that fit the patch with the largest weight, because the sentence above the picture names this patch.
     fits: Object.keys(fitsByKind).filter((name) => fitsByKind[name]),
   };
@@ -174,22 +177,22 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
 // The connected region around a patch: 1 for this patch, and for each patch that fulfils `belongs` and is connected to
 // this patch over common sides.
 export function component(belongs, patch, rows, columns) {
-  const reached = new Uint8Array(rows * columns);
-  reached[patch] = 1;
+  const isReached = new Uint8Array(rows * columns);
+  isReached[patch] = 1;
   const toVisit = [patch];
-  const visit = (neighbour) => {
-    if (reached[neighbour] || !belongs(neighbour)) return;
-    reached[neighbour] = 1;
+  const addCell = (neighbour) => {
+    if (isReached[neighbour] || !belongs(neighbour)) return;
+    isReached[neighbour] = 1;
     toVisit.push(neighbour);
   };
   while (toVisit.length) {
     const cell = toVisit.pop();
-    if (cell >= columns) visit(cell - columns);
-    if (cell < (rows - 1) * columns) visit(cell + columns);
-    if (cell % columns) visit(cell - 1);
-    if (cell % columns < columns - 1) visit(cell + 1);
+    if (cell >= columns) addCell(cell - columns);
+    if (cell < (rows - 1) * columns) addCell(cell + columns);
+    if (cell % columns) addCell(cell - 1);
+    if (cell % columns < columns - 1) addCell(cell + 1);
   }
-  return reached;
+  return isReached;
 }
 
 // ---------------------------------------------------------------------------------------------------------- the rule
@@ -200,7 +203,7 @@ export const isEarlyLayer = (layer, layers) => layer < EARLY_LAYERS_SHARE * laye
 export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");
 
 // The kind of a row, the simplest that fits; null if none fits. The patch with the largest weight must fit, too.
-export function kindOf(facts, early) {
+export function kindOf(facts, isEarly) {
   const { breadth, shared, near, place, alike, area, fits } = facts;
   if (breadth >= 0.8 && fits.includes("even")) return "even";
   if (isPeak(facts)) return "sink";
@@ -212,7 +215,7 @@ export function kindOf(facts, early) {
     if (fits.includes("far")) return "far";
   }
   if (near >= 0.25 && fits.includes("near")) return "near";
-  return early && fits.includes("noise") ? "noise" : null;
+  return isEarly && fits.includes("noise") ? "noise" : null;
 }
 
 const SINKS = {
@@ -290,10 +293,10 @@ export function nearnessInto(out, offset, colours, rows, columns, patch) {
 export function overlapWithFilter(row, offset, filterRow, patch) {
   let total = 0;
   for (let j = 0; j < filterRow.length; j++) if (j !== patch) total += row[offset + j];
-  let shared = 0;
+  let overlap = 0;
   for (let j = 0; j < filterRow.length; j++)
-    if (j !== patch) shared += Math.min(row[offset + j] / Math.max(total, 1e-12), filterRow[j]);
-  return shared;
+    if (j !== patch) overlap += Math.min(row[offset + j] / Math.max(total, 1e-12), filterRow[j]);
+  return overlap;
 }
 
-export const isMuch = (shared) => shared >= NEARLY_SAME_OVERLAP;
+export const isMuch = (overlap) => overlap >= NEARLY_SAME_OVERLAP;

@@ -42,26 +42,26 @@ export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(ste
 // The exposure, that is the value drawn brightest. Only a few cells exceed it; see CLIPPED_SHARE, PEAK and FLOOR.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
-// One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `places`.
-export function exposureOfAll(values, places, count) {
-  const rank = Math.floor(places.length * count * CLIPPED_SHARE);
+// One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `starts`.
+export function exposureOfAll(values, starts, count) {
+  const rank = Math.floor(starts.length * count * CLIPPED_SHARE);
   // The rank + 1 largest values so far. The rank is small, so this list is faster than sorting.
   const largest = new Float64Array(rank + 1).fill(-Infinity); // ascending
   let total = 0;
-  for (const start of places) {
+  for (const start of starts) {
     for (let j = start; j < start + count; j++) {
       const value = values[j];
       total += value;
       if (!(value > largest[0])) continue;
-      let place = 0;
-      while (place < rank && largest[place + 1] < value) {
-        largest[place] = largest[place + 1];
-        place++;
+      let slot = 0;
+      while (slot < rank && largest[slot + 1] < value) {
+        largest[slot] = largest[slot + 1];
+        slot++;
       }
-      largest[place] = value;
+      largest[slot] = value;
     }
   }
-  return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count))) || 1;
+  return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (starts.length * count))) || 1;
 }
 
 // Rounds up to two digits. So the exposure is exactly the number in the legend, and is the same on the screen and in a
@@ -133,8 +133,8 @@ export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
 // colour that stays.
 export function fadedPixels(bytes, ends, share) {
   const pixels = new Uint32Array(bytes.length / 4);
-  const span = ends[1] - ends[0];
-  const [greyFactor, colourFactor] = [span * (1 - share), span * share];
+  const toneRange = ends[1] - ends[0];
+  const [greyFactor, colourFactor] = [toneRange * (1 - share), toneRange * share];
   for (let p = 0, i = 0; p < pixels.length; p++, i += 4) {
     const [r, g, b] = [bytes[i], bytes[i + 1], bytes[i + 2]];
     const base = 255 * ends[0] + greyFactor * greyOf(r, g, b) + 0.5;
@@ -224,14 +224,14 @@ export function densestInto(out, values, from, count, mass = MASS) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
     sum = 0,
-    place = count;
+    index = count;
   for (let j = count - 1; j >= 0 && sorted[j] > 0; j--) total += sorted[j];
   if (!(total > 0)) return void out.fill(0);
-  do sum += sorted[--place];
+  do sum += sorted[--index];
   while (sum < mass * total);
-  const threshold = sorted[place];
+  const threshold = sorted[index];
   let tiedCount = 0; // number of chosen patches with the value `threshold`
-  while (sorted[place + tiedCount] === threshold) tiedCount++;
+  while (sorted[index + tiedCount] === threshold) tiedCount++;
   for (let j = 0; j < count; j++) {
     const value = values[from + j];
     out[j] = value > threshold || (value === threshold && tiedCount-- > 0) ? 1 : 0;
@@ -268,9 +268,9 @@ function smoothed(path) {
     const previous = i ? i - 2 : count - 2,
       next = i + 2 < count ? i + 2 : 0;
     const turn = turns[i / 2];
-    const part = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // 1 on stairs
-    points[i] = corners[i] + part * (corners[previous] - 2 * corners[i] + corners[next]);
-    points[i + 1] = corners[i + 1] + part * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
+    const easing = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // 1 on stairs
+    points[i] = corners[i] + easing * (corners[previous] - 2 * corners[i] + corners[next]);
+    points[i + 1] = corners[i + 1] + easing * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
   }
   return points;
 }
@@ -278,14 +278,14 @@ function smoothed(path) {
 // The share of all patches' weight that lies on patches whose centre is inside the curves.
 export function shareWithin(paths, values, from, rows, columns) {
   const inside = cellsInside(paths, rows, columns);
-  let inner = 0,
+  let innerTotal = 0,
     total = 0;
   for (let cell = 0; cell < inside.length; cell++) {
     const value = Math.max(0, values[from + cell]);
     total += value;
-    if (inside[cell]) inner += value;
+    if (inside[cell]) innerTotal += value;
   }
-  return inner / (total || 1);
+  return innerTotal / (total || 1);
 }
 
 // 1 for each cell whose centre is inside the curves. Along a row of centres, each crossing of a curve switches between

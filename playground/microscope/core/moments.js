@@ -79,13 +79,13 @@ export function surprisesOf({ moments, pack }, maximum = 8) {
     moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
   );
   const minimumDistance = APART * Math.max(pack.rows, pack.columns);
-  const chosen = [];
+  const chosenRows = [];
   for (const row of rows.sort((a, b) => b.tells - a.tells)) {
-    if (chosen.length === maximum || !(row.tells > 0)) break;
-    const isNear = chosen.some(({ patch }) => patchDistance(patch, row.patch, pack.columns) <= minimumDistance);
-    if (!isNear && chosen.filter(({ moment }) => moment === row.moment).length < 2) chosen.push(row);
+    if (chosenRows.length === maximum || !(row.tells > 0)) break;
+    const isNear = chosenRows.some(({ patch }) => patchDistance(patch, row.patch, pack.columns) <= minimumDistance);
+    if (!isNear && chosenRows.filter(({ moment }) => moment === row.moment).length < 2) chosenRows.push(row);
   }
-  return chosen;
+  return chosenRows;
 }
 
 // The distance between two patches in rows or in columns, whichever is larger.
@@ -121,16 +121,16 @@ function* atClass(pack, layers) {
 
 // How much each patch belongs to the picture's subject: (patches,), from 0 for background to 1.
 function subjectOf({ rows, columns, patches }, { values, width }, receivedWeights) {
-  const edge = new Float64Array(width);
+  const edgeSum = new Float64Array(width);
   const edgeDistance = Float64Array.from({ length: patches }, (_, j) => {
     const r = Math.floor(j / columns),
       c = j % columns;
     return Math.min(Math.min(r, rows - 1 - r) / rows, Math.min(c, columns - 1 - c) / columns);
   });
   for (let j = 0; j < patches; j++)
-    if (!edgeDistance[j]) for (let x = 0; x < width; x++) edge[x] += values[j * width + x];
+    if (!edgeDistance[j]) for (let x = 0; x < width; x++) edgeSum[x] += values[j * width + x];
   const unlikeness = new Float64Array(patches);
-  for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlikeness[j] -= values[j * width + x] * edge[x];
+  for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlikeness[j] -= values[j * width + x] * edgeSum[x];
   let subjectRanks = ranks(smooth(unlikeness, rows, columns));
   if (receivedWeights) {
     const receivedRanks = ranks(smooth(receivedWeights, rows, columns));
@@ -157,11 +157,11 @@ const ascending = (values) => Array.from(values, (_, j) => j).sort((a, b) => val
 
 // Each value's rank, from 0 for the smallest to 1 for the largest.
 function ranks(values) {
-  const ranked = new Float64Array(values.length);
+  const rankList = new Float64Array(values.length);
   ascending(values).forEach((j, place) => {
-    ranked[j] = place / Math.max(1, values.length - 1);
+    rankList[j] = place / Math.max(1, values.length - 1);
   });
-  return ranked;
+  return rankList;
 }
 
 // ------------------------------------------------------------------------------------------------------- the queries
@@ -196,13 +196,13 @@ function* twinsOf({ pack, toward, subject }) {
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
-  let [count, regionRadius] = [0, 1];
+  let [regionSize, regionRadius] = [0, 1];
   component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((isInRegion, j) => {
-    count += isInRegion;
+    regionSize += isInRegion;
     if (isInRegion) regionRadius = Math.max(regionRadius, patchDistance(patch, j, columns));
   });
   const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
-  const areaFactor = Math.min(1, count / regionRadius ** 2); // smaller for patches along an outline
+  const areaFactor = Math.min(1, regionSize / regionRadius ** 2); // smaller for patches along an outline
   const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / WALL) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
@@ -222,11 +222,11 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
   const key = layer * pack.heads + head;
   if (meanRows.has(key)) return meanRows.get(key);
   const meanRow = new Float32Array(pack.patches);
-  const crowd = spreadPatches(pack.rows, pack.columns, WHO_ASKS).map((patch) => pack.prefixCount + patch);
-  const rows = new Float32Array(crowd.length * pack.tokens);
-  rowsInto(rows, pack, layer, head, crowd, pack.scale);
+  const spreadTokens = spreadPatches(pack.rows, pack.columns, WHO_ASKS).map((patch) => pack.prefixCount + patch);
+  const rows = new Float32Array(spreadTokens.length * pack.tokens);
+  rowsInto(rows, pack, layer, head, spreadTokens, pack.scale);
   for (let offset = pack.prefixCount; offset < rows.length; offset += pack.tokens)
-    for (let j = 0; j < meanRow.length; j++) meanRow[j] += rows[offset + j] / crowd.length;
+    for (let j = 0; j < meanRow.length; j++) meanRow[j] += rows[offset + j] / spreadTokens.length;
   meanRows.set(key, meanRow);
   return meanRow;
 }
@@ -234,40 +234,40 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
 // Writes the telling part of each weight of a row into `out`. Returns a score, which grows with the sum of these parts
 // and with their sum around the largest part, and shrinks if the row's largest weight is not telling. row: (patches, …)
 function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
-  let [total, patchTotal, largest, peak, island] = [0, 0, 0, 0, 0];
+  let [litTotal, patchTotal, largestPatch, peakPatch, islandSum] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
     const excess = row[j] - 3 * meanRow[j];
     out[j] = excess > 0 ? excess * worth[j] : 0;
-    total += out[j];
+    litTotal += out[j];
     patchTotal += row[j];
-    if (row[j] > row[largest]) largest = j;
-    if (out[j] > out[peak]) peak = j;
+    if (row[j] > row[largestPatch]) largestPatch = j;
+    if (out[j] > out[peakPatch]) peakPatch = j;
   }
-  if (!(total > 0)) return 0;
-  for (let j = 0; j < patches; j++) if (out[j] && patchDistance(peak, j, columns) <= ISLAND) island += out[j];
+  if (!(litTotal > 0)) return 0;
+  for (let j = 0; j < patches; j++) if (out[j] && patchDistance(peakPatch, j, columns) <= ISLAND) islandSum += out[j];
   const region = component((j) => likeness[j] >= ALIKE && row[j] >= patchTotal / patches, patch, rows, columns);
   const isFar =
-    likeness[largest] >= SEEN &&
-    !region[largest] &&
-    !region[peak] &&
-    patchDistance(patch, largest, columns) > neighbourRadius(rows, columns);
-  return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[largest]);
+    likeness[largestPatch] >= SEEN &&
+    !region[largestPatch] &&
+    !region[peakPatch] &&
+    patchDistance(patch, largestPatch, columns) > neighbourRadius(rows, columns);
+  return (isFar ? 1 : PLAIN) * Math.sqrt(islandSum * litTotal) * (row[peakPatch] / row[largestPatch]);
 }
 
 // The three queries with the most telling rows. A query counts less if it, or its row's peak, is close to a chosen
 // query or to that query's peak.
-function momentOf({ rows, columns }, layer, head, askers, litRows, scores) {
+function momentOf({ rows, columns }, layer, head, queries, litRows, scores) {
   const peaks = litRows.map(indexOfLargest);
   const remaining = Float64Array.from(scores);
   const minimumDistance = APART * Math.max(rows, columns);
-  const chosen = [];
-  while (chosen.length < 3) {
+  const chosenIndices = [];
+  while (chosenIndices.length < 3) {
     const index = indexOfLargest(remaining);
-    chosen.push(index);
-    for (const places of [askers, peaks])
+    chosenIndices.push(index);
+    for (const places of [queries, peaks])
       for (let i = 0; i < remaining.length; i++)
         if (patchDistance(places[index], places[i], columns) <= minimumDistance) remaining[i] *= 0.3;
-    for (const c of chosen) remaining[c] = -1;
+    for (const chosenIndex of chosenIndices) remaining[chosenIndex] = -1;
   }
-  return { layer, head, patches: chosen.map((i) => askers[i]), tells: chosen.map((i) => scores[i]) };
+  return { layer, head, patches: chosenIndices.map((i) => queries[i]), tells: chosenIndices.map((i) => scores[i]) };
 }

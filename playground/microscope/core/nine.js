@@ -53,9 +53,9 @@ export function softmaxRow(scores, scale) {
   const entropy = softmaxInPlace(weights, 0, count, Math.max(...weights));
   let squares = 0,
     cubes = 0;
-  for (const a of weights) {
-    squares += a * a;
-    cubes += a * a * a;
+  for (const weight of weights) {
+    squares += weight * weight;
+    cubes += weight * weight * weight;
   }
   const gradient = scale * Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares)); // ‖∂weights/∂(q·k)‖
   return { weights, deviation, entropy, peak: Math.max(...weights), gradient };

@@ -23,9 +23,9 @@ const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 function inParts(text, share = "", place = "") {
   const [before, rest] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
   const [between, after = ""] = rest.split(PLACE);
-  const ending = { place: rest.includes(PLACE) ? place : "", after };
-  if (before === null) return { before: capital(between), share: "", between: "", ...ending };
-  return { before: capital(before), share, between, ...ending };
+  const lastParts = { place: rest.includes(PLACE) ? place : "", after };
+  if (before === null) return { before: capital(between), share: "", between: "", ...lastParts };
+  return { before: capital(before), share, between, ...lastParts };
 }
 
 export const wholeSentence = ({ before, share, between, place, after }) => before + share + between + place + after;
@@ -45,13 +45,17 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
   }
   if (mark < 0) return { total, far: total, best: largest, value: values[from + largest], where: "far" };
   const row = Math.floor(mark / columns);
-  const area = neighbourhood(rows, columns, row, mark % columns, k);
+  const neighbours = neighbourhood(rows, columns, row, mark % columns, k);
   let nearTotal = 0;
-  for (let r = area.top; r <= area.bottom; r++)
-    for (let c = area.left; c <= area.right; c++) nearTotal += values[from + r * columns + c];
+  for (let r = neighbours.top; r <= neighbours.bottom; r++)
+    for (let c = neighbours.left; c <= neighbours.right; c++) nearTotal += values[from + r * columns + c];
   const bestRow = Math.floor(largest / columns),
     bestColumn = largest % columns;
-  const isNear = bestRow >= area.top && bestRow <= area.bottom && bestColumn >= area.left && bestColumn <= area.right;
+  const isNear =
+    bestRow >= neighbours.top &&
+    bestRow <= neighbours.bottom &&
+    bestColumn >= neighbours.left &&
+    bestColumn <= neighbours.right;
   const whereabouts = largest === mark ? "itself" : isNear ? "near" : "far";
   return {
     total,
@@ -82,16 +86,16 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
 export function sentenceOf(facts) {
   const { seen, scale, name, label } = facts;
   const way = wayOf(facts);
-  const asker = name || words("patch");
+  const askerName = name || words("patch");
   const opening = way.ofHeads && scale ? words("opening", { scale }) : "";
   const details = {
     ...facts,
     way,
-    filled: { who: asker, opening, k: facts.k, label: label && words("quoted", { label }) },
+    filled: { who: askerName, opening, k: facts.k, label: label && words("quoted", { label }) },
   };
   if (way.coloured) return FORMS[way.sentence](details);
   if (facts.unmoved) {
-    const subject = details.filled.label || words("feature", { who: asker });
+    const subject = details.filled.label || words("feature", { who: askerName });
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
   if (facts.ends) return aboutBothSides(details);
@@ -184,9 +188,9 @@ function aboutBlanking(facts) {
 // The sentence about a label, whose map has values for and against the label.
 function aboutBothSides({ ends: { most, least, written: format }, filled, way }) {
   const isAgainst = least.value < 0;
-  const sides = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
-  if (!(most.value > 0)) return inParts(words("against", sides, !isAgainst && "alone"), "", least.place);
-  return inParts(words(way.sentence, sides, isAgainst ? "label" : "alone"), "", most.place);
+  const values = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
+  if (!(most.value > 0)) return inParts(words("against", values, !isAgainst && "alone"), "", least.place);
+  return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), "", most.place);
 }
 
 const DIGITS = { cosine: 2, length: 1 };

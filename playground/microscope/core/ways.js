@@ -22,10 +22,10 @@ export const FIRST_WAY = WAY_RECORDS[0].name; // the default
 export const wayOf = (view) => WAYS[view.what];
 
 // The words for `name`: those for the first of `cases` that has words, else the general words, else "".
-export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
+export function tableWords(name, kind, cases = [], values = {}, language = "en") {
   const table = WAY_WORDS[language][kind];
   const words = cases.map((caseName) => table[`${name}.${caseName}`]).find((words) => words !== undefined);
-  return fill(words ?? table[name] ?? "", filled);
+  return fill(words ?? table[name] ?? "", values);
 }
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
@@ -51,7 +51,7 @@ export function trustWords(way, model, measured = null) {
   return tableWords("trust", "beside", [], { ...numbers, pictures: correlations.pictures });
 }
 
-const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (match, name) => filled[name] ?? match);
+const fill = (words, values) => words.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 

@@ -83,22 +83,22 @@ export function barsAt({ from, to, began: startTime }, time) {
 
 export const isMoving = (stairs, time) => time - stairs.began < FLIP;
 
-// bars: the shares; dashed: the largest share at the other setting; ramp, domain: the colours of the picture.
-export function drawStaircase(context, w, h, bars, dashed, { ramp, domain, colours, unit }) {
+// bars: the shares; dashedShare: the largest share at the other setting; ramp, domain: the colours of the picture.
+export function drawStaircase(context, w, h, bars, dashedShare, { ramp, domain, colours, unit }) {
   context.clearRect(0, 0, w, h);
   const [top, bottom] = [2 * unit, h - unit];
-  const step = w / BARS;
-  const largest = Math.max(bars[0] ?? 0, dashed, 1e-6);
+  const barStep = w / BARS;
+  const largest = Math.max(bars[0] ?? 0, dashedShare, 1e-6);
   const barHeight = (share) => Math.max(unit, (share / largest) * (bottom - top));
   context.strokeStyle = colours.soft;
   context.lineWidth = unit;
   context.setLineDash([3 * unit, 3 * unit]);
-  context.strokeRect(0.5 * unit, bottom - barHeight(dashed), step - 3 * unit, barHeight(dashed));
+  context.strokeRect(0.5 * unit, bottom - barHeight(dashedShare), barStep - 3 * unit, barHeight(dashedShare));
   context.setLineDash([]);
   for (const [i, share] of bars.entries()) {
     context.fillStyle = ramp[stepOf(share, domain)];
-    context.fillRect(i * step, bottom - barHeight(share), step - 2 * unit, barHeight(share));
-    context.strokeRect(i * step + 0.5 * unit, bottom - barHeight(share), step - 3 * unit, barHeight(share));
+    context.fillRect(i * barStep, bottom - barHeight(share), barStep - 2 * unit, barHeight(share));
+    context.strokeRect(i * barStep + 0.5 * unit, bottom - barHeight(share), barStep - 3 * unit, barHeight(share));
   }
   context.fillStyle = colours.line;
   context.fillRect(0, bottom, w, unit);

@@ -88,10 +88,10 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
 
   // Shows the next or former moment, for a presenter's keys. Returns false if the picture has no moments.
   function step(steps) {
-    const pressed = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
-    const target = pressed < 0 && steps < 0 ? moments.list.length - 1 : pressed + steps;
-    if (!moments.list[target]) return moments.list.length > 0;
-    showMoment(target);
+    const pressedIndex = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
+    const nextIndex = pressedIndex < 0 && steps < 0 ? moments.list.length - 1 : pressedIndex + steps;
+    if (!moments.list[nextIndex]) return moments.list.length > 0;
+    showMoment(nextIndex);
     return true;
   }
 
@@ -104,11 +104,14 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
     const [w, h] = [canvas.width, canvas.height];
-    const cropStart = (cell, cells, size, cut) =>
-      Math.min(size - cut, Math.max(0, ((cell + 0.5) / cells) * size - cut / 2));
-    const column = ((patch % pack.columns) + (brightest % pack.columns)) / 2;
-    const line = (Math.floor(patch / pack.columns) + Math.floor(brightest / pack.columns)) / 2;
-    const [x, y] = [cropStart(column, pack.columns, photo.width, w), cropStart(line, pack.rows, photo.height, h)];
+    const cropStart = (cell, cellCount, size, cropSize) =>
+      Math.min(size - cropSize, Math.max(0, ((cell + 0.5) / cellCount) * size - cropSize / 2));
+    const columnCentre = ((patch % pack.columns) + (brightest % pack.columns)) / 2;
+    const rowCentre = (Math.floor(patch / pack.columns) + Math.floor(brightest / pack.columns)) / 2;
+    const [x, y] = [
+      cropStart(columnCentre, pack.columns, photo.width, w),
+      cropStart(rowCentre, pack.rows, photo.height, h),
+    ];
     canvas.getContext("2d").drawImage(print.canvas, x, y, w, h, 0, 0, w, h);
   }
 
@@ -156,11 +159,11 @@ export function momentsOf(scene, opening) {
     if (!isRepeat && distinctMoments.length < FAR_ONES) distinctMoments.push(candidate);
   }
   const patch = distinctMoments[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
-  const byKind = [
+  const kindMoments = [
     strongestMoment(pack, patch, nearShare, STAYS_NEAR, "near"),
     strongestMoment(pack, patch, sinkShare, IN_A_SINK, "sink"),
   ];
-  return [...distinctMoments, ...byKind.filter(Boolean)].slice(0, 5);
+  return [...distinctMoments, ...kindMoments.filter(Boolean)].slice(0, 5);
 }
 
 const areClose = ({ columns }, patch, other) =>

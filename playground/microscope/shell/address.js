@@ -92,10 +92,10 @@ export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const choiceWords = {};
   for (const key of CHOSEN) if (words[key]) choiceWords[key] = words[key];
-  const only = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
+  const wordsWhere = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
   const ownWords = ["tour", "story"];
-  const settings = only((key) => !CHOSEN.includes(key) && !ownWords.includes(key));
-  const otherWords = only((key) => !(key in choiceWords) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
+  const settings = wordsWhere((key) => !CHOSEN.includes(key) && !ownWords.includes(key));
+  const otherWords = wordsWhere((key) => !(key in choiceWords) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
   const { tour = null, story = null } = words;
   return { choice: choiceWords, view: viewFromQuery(text), rest: otherWords, settings, tour, story };
 }

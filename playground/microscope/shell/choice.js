@@ -102,8 +102,8 @@ function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
   if (beside.model) return beside.model === nextChoice.model ? { model: formerChoice.model } : beside;
-  const compared = isSame(beside, nextChoice) ? pictureOf(formerChoice) : beside;
-  return isSame(compared, nextChoice) ? null : compared;
+  const newBeside = isSame(beside, nextChoice) ? pictureOf(formerChoice) : beside;
+  return isSame(newBeside, nextChoice) ? null : newBeside;
 }
 
 const isSame = (a, b) => (a.mine ?? null) === (b.mine ?? null) && (a.sample ?? null) === (b.sample ?? null);
@@ -175,11 +175,11 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
 // only if the new trace does not name its own.
 export function viewFor(trace, formerTrace, view) {
   const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
-  const sameModel = formerTrace?.model === trace.model;
-  if (!isNewPicture && sameModel) return null;
+  const isSameModel = formerTrace?.model === trace.model;
+  if (!isNewPicture && isSameModel) return null;
   const nextView = { ...view };
   const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (isNewPicture && trace.private);
-  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete nextView[key];
+  if (opensByItself || !isSameModel) for (const key of ["layer", "head"]) delete nextView[key];
   if (isNewPicture) for (const key of ["locked", "query", "cut"]) delete nextView[key];
   return nextView;
 }

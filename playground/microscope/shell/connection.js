@@ -34,12 +34,12 @@ export function watchConnection() {
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
     }, SHORT_BREAK);
   };
-  const watch = new MutationObserver(checkConnection);
-  watch.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: [CONNECTION] });
+  const observer = new MutationObserver(checkConnection);
+  observer.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: [CONNECTION] });
   checkConnection();
   return () => {
     clearTimeout(timer);
-    watch.disconnect();
+    observer.disconnect();
   };
 }
 

@@ -54,14 +54,14 @@ export const sendOrStore = (...words) => earlyPage?.wishes.push(words);
 
 // Moves an early part into the place that Streamlit has made for it, and sends the stored messages.
 export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
-  const from = earlyPage?.places[part];
-  if (!from) return;
+  const earlyPlace = earlyPage?.places[part];
+  if (!earlyPlace) return;
   delete earlyPage.places[part];
-  from.style.minHeight = `${from.offsetHeight}px`; // keeps the height until the other part has moved
-  const place = parentElement.querySelector(`[data-${part}]`);
-  for (const element of [...from.childNodes]) moveElement(element, place);
-  place.remove();
-  parentElement[`__${part}`] = from[`__${part}`];
+  earlyPlace.style.minHeight = `${earlyPlace.offsetHeight}px`; // keeps the height until the other part has moved
+  const marker = parentElement.querySelector(`[data-${part}]`);
+  for (const element of [...earlyPlace.childNodes]) moveElement(element, marker);
+  marker.remove();
+  parentElement[`__${part}`] = earlyPlace[`__${part}`];
   if (part === "toolbar") {
     earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // its new place lies in the hidden page
     for (const words of earlyPage.wishes) setTriggerValue(...words);

@@ -46,10 +46,10 @@ let localAnswer = null;
 
 // Sets the function `answer(path, {method, body, headers, signal, travels})`, which is called before each request. It
 // returns a response, or null to send the request to the server. `travels`: whether only the server may answer.
-// `place`: the new base of all addresses.
-export function answerHere(answer, place = root) {
+// `base`: the new base of all addresses.
+export function answerHere(answer, base = root) {
   localAnswer = answer;
-  root = new URL(place);
+  root = new URL(base);
 }
 
 export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer

@@ -27,13 +27,13 @@ export function liveFrame(id) {
 // back(): shows the chosen picture again.
 export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
   let runningSession = null; // {picture: the choice when the session began, film: its id, frames: their number, end()}
-  let films = 0;
+  let filmCount = 0;
 
   // `openStream()` returns a promise of {video, end}.
   async function begin(openStream, words) {
     stopSession();
     document.documentElement.classList.add("live-runs");
-    const session = { picture: pictureChosen(), film: `live-${++films}`, frames: 0, end: () => {} };
+    const session = { picture: pictureChosen(), film: `live-${++filmCount}`, frames: 0, end: () => {} };
     runningSession = session;
     try {
       const { video, end: stopStream } = await openStream();
@@ -94,8 +94,8 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
 
   // The view of the first frame in a model: the present view, unlocked, if the picture before was in this model; else
   // {}, because layers differ between models.
-  const viewFirst = (model, formerModel) =>
-    formerModel || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
+  const viewFirst = (model, formerFrame) =>
+    formerFrame || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
   function stopSession() {
     runningSession?.end();

@@ -117,17 +117,17 @@ const troubleSentence = ({ status, says: sentence }) =>
 // `says`.
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
-  const begin = async () => (await ask(address, { method: "POST", signal })).json();
+  const startFetching = async () => (await ask(address, { method: "POST", signal })).json();
   // if this request fails: the server stops a download by itself when nobody asks for its progress
   const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {});
   signal?.throwIfAborted();
   signal?.addEventListener("abort", cancelFetching, { once: true });
   try {
-    let progress = await begin();
+    let progress = await startFetching();
     while (!progress.over) {
       onProgress(progress);
       await pauseFor(PROGRESS_INTERVAL, signal);
-      progress = await progressOf(ask, address, begin, signal);
+      progress = await progressOf(ask, address, startFetching, signal);
     }
     if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? DOWNLOAD_FAILED });
     onProgress(progress);
@@ -270,17 +270,17 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
   const previews = loadPreviews(root, ask, words);
   let [searchRequest, typingTimer] = [null, 0]; // the last request, and the timer of the next search
 
-  async function loadModels(text) {
+  async function loadModels(query) {
     searchRequest?.abort();
     const { signal } = (searchRequest = new AbortController());
-    if (text) status.textContent = "Searching …";
+    if (query) status.textContent = "Searching …";
     try {
-      const address = text ? `api/models?${new URLSearchParams({ search: text })}` : "api/models";
+      const address = query ? `api/models?${new URLSearchParams({ search: query })}` : "api/models";
       const catalogue = await (await ask(address, { signal })).json();
       if (signal.aborted) return;
       search.hidden = !catalogue.open;
       draw(catalogue.cards);
-      status.textContent = text ? wordsOfSearch(catalogue.cards.length) : "";
+      status.textContent = query ? wordsOfSearch(catalogue.cards.length) : "";
     } catch (error) {
       if (!signal.aborted) status.textContent = troubleSentence(error);
     }

@@ -17,11 +17,11 @@ export async function startCamera(button, onFiles, signal) {
   try {
     stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
   } catch {
-    const trouble = document.createElement("p");
-    trouble.className = "trouble";
-    trouble.setAttribute("role", "alert");
-    trouble.textContent = "The camera can't be used: the browser has none, or is not allowed to use it.";
-    return button.replaceWith(trouble);
+    const errorLine = document.createElement("p");
+    errorLine.className = "trouble";
+    errorLine.setAttribute("role", "alert");
+    errorLine.textContent = "The camera can't be used: the browser has none, or is not allowed to use it.";
+    return button.replaceWith(errorLine);
   }
   const stopStream = () => stream.getTracks().forEach((track) => track.stop());
   if (signal.aborted) return stopStream(); // the sheet was closed in the meantime
@@ -73,14 +73,14 @@ export function fillOpenPicture(
   { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
 ) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
-  const choose = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
-  choose.input.multiple = true;
+  const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
+  chooser.input.multiple = true;
   if (onPhone) {
     const photograph = fileButton("Take a photo", "camera", onFiles);
     photograph.input.setAttribute("capture", "environment");
-    box.append(photograph.label, choose.label);
+    box.append(photograph.label, chooser.label);
   } else {
-    box.append(choose.label);
+    box.append(chooser.label);
     if (hasCamera()) box.append(cameraButton(onFiles, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
@@ -126,7 +126,7 @@ function noteLine(words) {
 
 // A slider and a number field that choose a picture by its number.
 function byNumber({ count, what: itemName }, takeLabelled) {
-  const part = document.createElement("fieldset");
+  const fieldset = document.createElement("fieldset");
   const legend = document.createElement("legend");
   legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${itemName}`;
   const line = noteLine("");
@@ -152,16 +152,16 @@ function byNumber({ count, what: itemName }, takeLabelled) {
     isBusy = false;
   };
   for (const input of inputs) {
-    const write = () => inputs.forEach((field) => field !== input && (field.value = input.value));
-    input.addEventListener("input", write);
+    const copyValue = () => inputs.forEach((field) => field !== input && (field.value = input.value));
+    input.addEventListener("input", copyValue);
     input.addEventListener("change", () => {
       wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
       for (const input of inputs) input.value = wantedNumber;
       if (!isBusy) openWanted();
     });
   }
-  part.append(legend, ...inputs, line);
-  return part;
+  fieldset.append(legend, ...inputs, line);
+  return fieldset;
 }
 
 const INVITATION =
@@ -172,7 +172,7 @@ const INVITATION =
 export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
   invitation.style.cssText = INVITATION;
-  const markInvited = (isOverPage) => {
+  const showInvitation = (isOverPage) => {
     document.documentElement.classList.toggle("takes-a-picture", isOverPage);
     if (isOverPage) document.body.append(invitation);
     else invitation.remove();
@@ -186,12 +186,12 @@ export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const onDragOver = (event) => {
     if (!isWanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
     event.preventDefault(); // otherwise the browser would leave the page for the file
-    markInvited(true);
+    showInvitation(true);
   };
   document.addEventListener("dragover", onDragOver, { signal });
-  document.addEventListener("dragleave", (event) => event.relatedTarget ?? markInvited(false), { signal });
-  document.addEventListener("drop", () => markInvited(false), { signal, capture: true });
+  document.addEventListener("dragleave", (event) => event.relatedTarget ?? showInvitation(false), { signal });
+  document.addEventListener("drop", () => showInvitation(false), { signal, capture: true });
   document.addEventListener("drop", (event) => takeFrom(event.dataTransfer, event), { signal });
   document.addEventListener("paste", (event) => takeFrom(event.clipboardData, event), { signal });
-  signal.addEventListener("abort", () => markInvited(false));
+  signal.addEventListener("abort", () => showInvitation(false));
 }

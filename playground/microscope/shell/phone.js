@@ -46,12 +46,12 @@ function createPhone(root, host) {
   async function followState() {
     phone.stop = new AbortController();
     const { signal } = phone.stop;
-    let count = -1;
+    let version = -1;
     while (!signal.aborted) {
       try {
-        const state = await host.state(host.code, count, signal);
+        const state = await host.state(host.code, version, signal);
         if (signal.aborted) return;
-        count = state.version;
+        version = state.version;
         takeState(state);
         if (state.ended) return;
       } catch (error) {
@@ -224,14 +224,14 @@ function createPhone(root, host) {
       Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: startValue });
       dial.setAttribute("aria-label", words("guess"));
       const output = madeIn(box, "output");
-      const write = () => {
+      const showValue = () => {
         output.textContent = `${dial.value}${unit}`;
       };
       dial.addEventListener("input", () => {
         phone.wanted = Number(dial.value);
-        write();
+        showValue();
       });
-      write();
+      showValue();
       const button = madeIn(box, "button", "phone-main");
       Object.assign(button, { type: "button", textContent: words("guess") });
       button.addEventListener("click", () => sendGuess(Number(dial.value)));

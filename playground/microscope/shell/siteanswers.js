@@ -150,11 +150,11 @@ export function computeOwnHere(models) {
 
   async function begin() {
     const engine = await (await ask(ENGINE)).json();
-    const here = computeHere(engine, addressOf, ({ mine, sample }) =>
+    const computer = computeHere(engine, addressOf, ({ mine, sample }) =>
       mine ? ownPicture(mine) : samplePicture(sample),
     );
-    const { kept: store, networks, computing } = here;
-    const ownModels = here.ownModels((model) => choice.set({ model, chose: true }));
+    const { kept: store, networks, computing } = computer;
+    const ownModels = computer.ownModels((model) => choice.set({ model, chose: true }));
     const source = createPreparedSource({ computing, models: networks, isKept: store.isKept, preparedOf: () => null });
     const onModelArrived = (model) => {
       catalogue.own = { model, detail: 1 };
@@ -278,14 +278,14 @@ export function createKeptWeights(files, addressOf) {
         signal?.throwIfAborted();
       }
     }
-    const joined = new Uint8Array(total);
+    const allBytes = new Uint8Array(total);
     let offset = 0;
     const isComplete =
-      bytes === total && pieces.every((piece) => [joined.set(piece, offset), (offset += piece.length)]);
-    if (isComplete && (await isWhole(joined, digest))) {
+      bytes === total && pieces.every((piece) => [allBytes.set(piece, offset), (offset += piece.length)]);
+    if (isComplete && (await isWhole(allBytes, digest))) {
       verifiedFiles.add(file);
       if (!fallback.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
-      return joined;
+      return allBytes;
     }
     await removeFile(file);
     throw Object.assign(new Error(DAMAGED), { says: DAMAGED });
@@ -401,8 +401,8 @@ export async function ownPicture(id) {
   const entry = ownPictures.list.find((item) => item.id === id);
   if (!entry?.blob)
     throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
-  const words = { title: entry.title, credit: "", hint: "", start: undefined };
-  return { id, ...words, ...(await sizeOf(entry)), file: async () => entry.blob };
+  const description = { title: entry.title, credit: "", hint: "", start: undefined };
+  return { id, ...description, ...(await sizeOf(entry)), file: async () => entry.blob };
 }
 
 // The picture's size: stored if this browser opened the picture; otherwise the picture is decoded again.

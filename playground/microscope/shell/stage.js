@@ -84,7 +84,7 @@ function beginStage(root, below) {
       createSee(lens, {
         face: openFace().now,
         language: () => openFace().language,
-        turned: (to) => openFace().turn(to),
+        turned: (newFace) => openFace().turn(newFace),
         shared: sharedScript,
         tryAt: addressForOthers,
         story: (parts, see) =>
@@ -177,14 +177,14 @@ async function showComing(stage) {
 
 // Streamlit's "skip to content" link would lead to the toolbar; here it leads to the picture.
 function leadToPicture({ lens }) {
-  const skip = (event) => {
+  const onClick = (event) => {
     if (!isWithin(event.target, SKIP)) return;
     event.preventDefault();
     event.stopPropagation();
     lens.focus();
   };
-  document.addEventListener("click", skip, { capture: true });
-  return () => document.removeEventListener("click", skip, { capture: true });
+  document.addEventListener("click", onClick, { capture: true });
+  return () => document.removeEventListener("click", onClick, { capture: true });
 }
 
 // Shows another view of the same picture, from the address.
@@ -283,8 +283,8 @@ const LONGEST_WORD = 40; // most letters of a value from an address that a sente
 
 function leftOutWords(ignoredWords) {
   const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
-  const number = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
-  return `The address asks for ${words}, which this page can't show: it is left out.${number}`;
+  const labelHint = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
+  return `The address asks for ${words}, which this page can't show: it is left out.${labelHint}`;
 }
 
 // The notice's action for a model that could not be shown.

@@ -165,10 +165,10 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   function readLink() {
-    const [link, word, code, secret] = location.hash.match(LECTURE) ?? [];
+    const [link, codeOrNew, code, secret] = location.hash.match(LECTURE) ?? [];
     const [keptCode, keptSecret] = keptClass().split(".");
     if (link) history.replaceState(history.state, "", location.pathname + location.search); // hides the secret
-    if (word === "new") begin();
+    if (codeOrNew === "new") begin();
     else if (code) openClass(code, secret);
     else if (keptSecret && !lecture.code && !command) openClass(keptCode, keptSecret);
   }
@@ -201,10 +201,10 @@ export function lecturersClass({ language, command = "" }) {
     // mayTravel: whether the lecturer's own photograph may be sent to the phones.
     ask({ scene, question }, address, mayTravel = false) {
       const id = address.match(OWN_PICTURE)?.[1];
-      const picture = id ? { mine: id, yes: mayTravel } : { picture: address };
+      const pictureWords = id ? { mine: id, yes: mayTravel } : { picture: address };
       lecture.shown = false;
       lecture.sent = JSON.stringify([lecture.code, scene]);
-      return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? picture : {}) } });
+      return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? pictureWords : {}) } });
     },
   };
 }

@@ -34,7 +34,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
       (file) => [handOver(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
-  const files = (kinds) => kinds.map((kind) => button(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
+  const buttonsFor = (kinds) => kinds.map((kind) => button(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
   const numbers = document.createElement("p");
   numbers.className = "take-numbers";
   numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => button(kind, () => save(kind), "")));
@@ -45,7 +45,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
     );
     link.textContent = isCopied ? "Copied" : "This browser does not let a page copy: take the address above";
   });
-  box.append(...files(["png", "svg"]), numbers, ...files(["html"]));
+  box.append(...buttonsFor(["png", "svg"]), numbers, ...buttonsFor(["html"]));
   if (share) box.append(button("A loop of three seconds, or a still picture", share));
   box.append(link, status, statusLine(pdfSentence()));
 }

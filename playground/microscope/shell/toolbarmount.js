@@ -101,14 +101,14 @@ function beginToolbar(root) {
   const redraw = () => toolbar.toolbar?.update(hostOf(toolbar));
   shownTrace.listeners.add(redraw);
   const onTour = () => followTour(root.parentNode, tourWay);
-  const unwatch = visit.follow(onTour);
-  const unspeak = openFace().follow(onTour);
+  const unfollowVisit = visit.follow(onTour);
+  const unfollowFace = openFace().follow(onTour);
   toolbar.stop = () => {
     toolbar.unconnected?.();
     clearTimeout(toolbar.timer);
     unfollow();
-    unwatch();
-    unspeak();
+    unfollowVisit();
+    unfollowFace();
     endLine();
     shownTrace.listeners.delete(redraw);
   };

@@ -87,10 +87,10 @@ export function createSheet() {
       if (path.includes(sheet) || path.includes(opener)) return; // the opener's click handler closes the sheet
       const button = opener;
       close();
-      const comeBack = () => nothingHasFocus() && button.focus({ preventScroll: true });
-      document.addEventListener("click", comeBack, { once: true }); // after this press has moved the focus
+      const restoreFocus = () => nothingHasFocus() && button.focus({ preventScroll: true });
+      document.addEventListener("click", restoreFocus, { once: true }); // after this press has moved the focus
     };
-    const byKey = (event) => {
+    const onKey = (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
       event.stopPropagation(); // Escape does not unlock the microscope's patch, too
@@ -100,7 +100,7 @@ export function createSheet() {
       if (relatedTarget && relatedTarget !== opener && !sheet.contains(relatedTarget)) close({ focusBack: false });
     };
     document.addEventListener("pointerdown", onPress, { signal, capture: true });
-    document.addEventListener("keydown", byKey, { signal, capture: true });
+    document.addEventListener("keydown", onKey, { signal, capture: true });
     document.addEventListener("scroll", putInPlace, { signal, capture: true });
     window.addEventListener("resize", putInPlace, { signal });
     sheet.addEventListener("focusout", onLeave, { signal });
@@ -114,8 +114,8 @@ export function createSheet() {
     const openerBox = opener.getBoundingClientRect();
     if (opener.checkVisibility?.() === false) return close(); // the *More* button disappears in a wider window
     const [windowWidth, windowHeight] = [document.documentElement.clientWidth, window.innerHeight];
-    const below = Math.max(SHEET_EDGE, openerBox.bottom + SHEET_GAP);
-    const top = windowHeight - below < LOW_ROOM ? SHEET_EDGE : below;
+    const belowTop = Math.max(SHEET_EDGE, openerBox.bottom + SHEET_GAP);
+    const top = windowHeight - belowTop < LOW_ROOM ? SHEET_EDGE : belowTop;
     const left = Math.max(SHEET_EDGE, Math.min(openerBox.left, windowWidth - SHEET_EDGE - sheet.offsetWidth));
     Object.assign(sheet.style, {
       left: `${left}px`,
@@ -171,16 +171,16 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
     sentence.textContent = `Compared with ${titleOfBeside(choiceNow, { catalogue, ownPictures, titles })}`;
     box.append(sentence, endButton);
   }
-  const part = document.createElement("div");
+  const tabBox = document.createElement("div");
   const fillTab = {
-    "Another picture": () => fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
-    "Another model, on this picture": () => fillWithModels(part),
+    "Another picture": () => fillWithPictures(tabBox, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
+    "Another model, on this picture": () => fillWithModels(tabBox),
   };
   const tabs = document.createElement("div");
   tabs.className = "tabs";
   const showTab = (words) => {
     for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.textContent === words));
-    part.replaceChildren();
+    tabBox.replaceChildren();
     fillTab[words]();
   };
   for (const words of Object.keys(fillTab)) {
@@ -189,12 +189,12 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
     tab.addEventListener("click", () => showTab(words));
     tabs.append(tab);
   }
-  box.append(tabs, part);
+  box.append(tabs, tabBox);
   showTab(Object.keys(fillTab)[choiceNow.beside?.model ? 1 : 0]);
 }
 
 function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }) {
-  const yoursList = ownPictures.list
+  const ownItems = ownPictures.list
     .toReversed()
     .map(({ id, title, src }) => ({ words: { mine: id }, title, src, own: true }));
   const samples = catalogue.samples.map(({ name, title, thumb }) => ({ words: { sample: name }, title, src: thumb }));
@@ -202,7 +202,7 @@ function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: s
   list.className = "besides";
   const isSamePicture = (words, { mine, sample }) =>
     words.mine ? words.mine === mine : !mine && words.sample === sample;
-  for (const { words, title, src, own: isOwn } of [...yoursList, ...samples]) {
+  for (const { words, title, src, own: isOwn } of [...ownItems, ...samples]) {
     if (isSamePicture(words, choiceNow)) continue;
     const button = document.createElement("button");
     const image = document.createElement("img");

@@ -107,23 +107,23 @@ function beginTour(root, goTo) {
     stop: new AbortController(), // aborted to remove the listeners on the document
   });
   const { signal } = state.stop;
-  const target = {
+  const stepNumbers = {
     back: () => state.data.n - 1,
     end: () => 0,
     next: () => (state.data.n + 1) % (TOUR_STEPS.length + 1),
   };
-  const act = (step) => (step !== "back" || state.data.n > 1 ? goTo(target[step]()) : null);
+  const act = (step) => (step !== "back" || state.data.n > 1 ? goTo(stepNumbers[step]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
     const step = event.target.closest("[data-go]")?.dataset.go;
     if (step) act(step);
   });
   // A presenter's remote control sends PageDown and PageUp.
-  const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back" };
+  const stepByKey = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back" };
   root.querySelector(".tour-card").addEventListener("keydown", (event) => {
-    if (!keys[event.key]) return;
+    if (!stepByKey[event.key]) return;
     event.preventDefault();
     event.stopPropagation();
-    act(keys[event.key]);
+    act(stepByKey[event.key]);
   });
   const onKey = (event) => {
     if (event.key !== "Escape" || document.fullscreenElement) return;
@@ -171,9 +171,9 @@ function findShown(selector, scope = document) {
 
 function followElement(root, { data }) {
   if (!root.isConnected || !data) return;
-  const [card, ring] = [root.querySelector(".tour-card"), root.querySelector(".tour-ring")];
+  const [card, outline] = [root.querySelector(".tour-card"), root.querySelector(".tour-ring")];
   const target = findShown(data.point);
-  ring.hidden = !target;
+  outline.hidden = !target;
   if (!target) return place(card, []);
   const box = target.getBoundingClientRect();
   const [left, top] = [Math.max(OUTLINE_INSET, box.left), Math.max(OUTLINE_INSET, box.top)];
@@ -182,9 +182,9 @@ function followElement(root, { data }) {
     Math.min(innerHeight - OUTLINE_INSET, box.bottom),
   ];
   for (const [side, size] of Object.entries({ left, top, width: right - left, height: bottom - top }))
-    ring.style[side] = `${size}px`;
-  const keptElements = UNCOVERED_PARTS.split(", ").map((selector) => findShown(selector));
-  const boxes = keptElements.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
+    outline.style[side] = `${size}px`;
+  const uncoveredElements = UNCOVERED_PARTS.split(", ").map((selector) => findShown(selector));
+  const boxes = uncoveredElements.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
   place(card, [[box, 20], ...boxes]);
 }
 

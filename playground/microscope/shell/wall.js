@@ -47,13 +47,13 @@ function tileOf({ words, row, parts, title, model, picture, size: [width, height
   const { before, place, after } = sayRow(language, row, parts);
   const sentence = document.createElement("span");
   sentence.textContent = before + place + after;
-  const line = document.createElement("small");
+  const originLine = document.createElement("small");
   const origin = { layer: words.layer, head: words.head, model };
-  line.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
+  originLine.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
   const share = document.createElement("b");
   share.textContent = percent(row.share);
   share.setAttribute("aria-hidden", "true");
-  anchor.append(image, share, sentence, line);
+  anchor.append(image, share, sentence, originLine);
   anchor.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
     event.preventDefault();

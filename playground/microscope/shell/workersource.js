@@ -161,7 +161,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   }
 
   // A promise of a layer of a pass as soon as it is computed; for key "done", of the whole pass.
-  function part(trace, key, signal) {
+  function requestPart(trace, key, signal) {
     const pass = passOf(trace);
     const value = key === "done" ? isWhole(pass) && pass : pass.layers[key];
     if (value) return inNextTask(value);
@@ -176,7 +176,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     });
   }
 
-  function packed(trace, heldLayers, parts) {
+  function packOf(trace, heldLayers, parts) {
     const { title, layers, heads, head_dim: dim, prefix, patch } = models[trace.model];
     const [rows, columns] = trace.grid;
     const tokens = prefix.length + rows * columns;
@@ -204,7 +204,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   }
 
   async function requestRollout(trace, query, signal) {
-    const { layers } = await part(trace, "done", signal);
+    const { layers } = await requestPart(trace, "done", signal);
     return new Promise((resolve, reject) => {
       const layersToSend = layers.map(({ q, k }) => ({ q, k }));
       const message = { what: "rollout", model: trace.model, layers: layersToSend, grid: trace.grid, query };
@@ -270,22 +270,22 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
     async layers(trace, layers, { signal } = {}) {
       const wantedLayers = layers ?? [upperLayer(models[trace.model])];
-      const parts = await Promise.all(wantedLayers.map((layer) => part(trace, layer, signal)));
-      return packed(trace, wantedLayers, parts);
+      const parts = await Promise.all(wantedLayers.map((layer) => requestPart(trace, layer, signal)));
+      return packOf(trace, wantedLayers, parts);
     },
     picture: async ({ private_picture: { file, width, height } }) => {
-      const side = Math.min(1, SHOWN_SIDE / Math.max(width, height));
-      const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * side)));
-      const resize = side < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
+      const factor = Math.min(1, SHOWN_SIDE / Math.max(width, height));
+      const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * factor)));
+      const resize = factor < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
       return toBitmap(await file(), resize);
     },
-    features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
+    features: async (trace, layer, { signal } = {}) => (await requestPart(trace, layer, signal)).features,
     // [label, probability] for each label
     async answer(trace, { signal } = {}) {
       const { labels, multi_label: isMultiLabel } = models[trace.model];
-      const { logits } = await part(trace, "done", signal);
-      const results = (isMultiLabel ? logistic : shares)(logits);
-      return labels.map((label, i) => [label, results[i]]);
+      const { logits } = await requestPart(trace, "done", signal);
+      const probabilities = (isMultiLabel ? logistic : shares)(logits);
+      return labels.map((label, i) => [label, probabilities[i]]);
     },
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
     rollout(trace, query, { signal } = {}) {
@@ -295,12 +295,12 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     },
     // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
-      const wantedPass = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
-      const changedTrace = await source.open({ ...trace.words, ...wantedPass }, { signal });
+      const passWords = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
+      const changedTrace = await source.open({ ...trace.words, ...passWords }, { signal });
       const { labels } = models[trace.model];
       if (!labels.length) return { ...changedTrace, verdict: [] };
       const logits = [];
-      for (const eachTrace of [trace, changedTrace]) logits.push((await part(eachTrace, "done", signal)).logits);
+      for (const eachTrace of [trace, changedTrace]) logits.push((await requestPart(eachTrace, "done", signal)).logits);
       return { ...changedTrace, verdict: changedLabels(...logits, models[trace.model]) };
     },
     async moved(cutTrace, query, { signal } = {}) {
@@ -311,7 +311,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       const plainTrace = await source.open(words, { signal });
       const features = [];
       for (const eachTrace of [plainTrace, cutTrace])
-        features.push((await part(eachTrace, layers - 1, signal)).features);
+        features.push((await requestPart(eachTrace, layers - 1, signal)).features);
       return { by: movedBy(...features, token, prefix.length + rows * columns) };
     },
   };
@@ -328,21 +328,21 @@ export function lateWorker(begin, silentSentence) {
     worker = null;
     for (const listener of listeners) listener({ data: { lost: true, says: sentence } });
   };
-  function started() {
-    const promise = begin();
+  function startWorker() {
+    const newWorker = begin();
     let sentence = silentSentence;
-    promise.addEventListener("message", () => {
+    newWorker.addEventListener("message", () => {
       sentence = undefined;
     });
-    for (const listener of listeners) promise.addEventListener("message", listener);
-    promise.addEventListener("error", () => lose(sentence));
-    return promise;
+    for (const listener of listeners) newWorker.addEventListener("message", listener);
+    newWorker.addEventListener("error", () => lose(sentence));
+    return newWorker;
   }
   return {
     addEventListener: (_, listener) => listeners.push(listener),
     postMessage(message, transfer) {
       try {
-        worker ??= started();
+        worker ??= startWorker();
       } catch {
         return setTimeout(() => lose(silentSentence)); // the page's policy forbids workers
       }
@@ -408,9 +408,9 @@ export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_labe
   );
   const change = (i) => Math.abs(after[i] - before[i]);
   const order = labels.map((_, i) => i).sort((a, b) => change(b) - change(a));
-  const changedOnes = order.filter((i) => change(i) >= LEAST_CHANGE);
+  const changedIndices = order.filter((i) => change(i) >= LEAST_CHANGE);
   const largestLabel = before.indexOf(Math.max(...before));
-  return (changedOnes.length ? changedOnes : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
+  return (changedIndices.length ? changedIndices : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
 }
 
 // Returns each head's mean over the patches. numbers: (heads × tokens); start: the number of prefix tokens.
@@ -425,9 +425,9 @@ function meansOf(numbers, heads, start) {
 const logistic = (logits) => Array.from(logits, (x) => 1 / (1 + Math.exp(-x)));
 function shares(logits) {
   const largest = Math.max(...logits);
-  const e = Array.from(logits, (x) => Math.exp(x - largest));
-  const total = e.reduce((sum, x) => sum + x, 0);
-  return e.map((x) => x / total);
+  const powers = Array.from(logits, (x) => Math.exp(x - largest));
+  const total = powers.reduce((sum, x) => sum + x, 0);
+  return powers.map((x) => x / total);
 }
 
 // ‖x' − x‖ / ‖x‖ of a token's feature x, as in playground/analysis/cutting.py::moved.
@@ -436,6 +436,6 @@ function movedBy(before, after, token, tokens) {
   const [formerFeature, newFeature] = [before, after].map((halves) =>
     decodeHalves(halves.subarray(token * width, (token + 1) * width)),
   );
-  const length = (values) => Math.hypot(...values);
-  return length(newFeature.map((x, i) => x - formerFeature[i])) / Math.max(length(formerFeature), SMALLEST);
+  const lengthOf = (values) => Math.hypot(...values);
+  return lengthOf(newFeature.map((x, i) => x - formerFeature[i])) / Math.max(lengthOf(formerFeature), SMALLEST);
 }

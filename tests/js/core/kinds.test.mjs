@@ -24,11 +24,11 @@ test("the keys of all heads stand side by side, token by token", () => {
 });
 
 test("a patch resembles itself, and another both ways alike", () => {
-  const toward = directionsOf(keysOf(pack, 1));
-  const row = likenessOf(toward, 7);
-  assert.equal(row.length, 20);
-  assert.ok(Math.abs(row[7] - 1) < 1e-5);
-  assert.ok(Math.abs(row[3] - alikeness(toward, 3, 7)) < 1e-6);
+  const directions = directionsOf(keysOf(pack, 1));
+  const cosines = likenessOf(directions, 7);
+  assert.equal(cosines.length, 20);
+  assert.ok(Math.abs(cosines[7] - 1) < 1e-5);
+  assert.ok(Math.abs(cosines[3] - alikeness(directions, 3, 7)) < 1e-6);
 });
 
 test("what hangs together is found side by side, not across corners", () => {

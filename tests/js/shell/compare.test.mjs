@@ -64,9 +64,9 @@ test("a model chosen there stands beside and does not become the picture's", () 
 
 test("what stands beside has a name", () => {
   const host = aHost({ own: OWN });
-  const name = (beside) => titleOfBeside({ beside }, host);
-  const named = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
-    name,
+  const titleOf = (beside) => titleOfBeside({ beside }, host);
+  const titles = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
+    titleOf,
   );
-  assert.deepEqual(named, ["", "Flock", "second.jpg", "our small ViT", "x", ""]);
+  assert.deepEqual(titles, ["", "Flock", "second.jpg", "our small ViT", "x", ""]);
 });

@@ -240,9 +240,9 @@ test("a wait is a sentence in the sheet", async () => {
 });
 
 test("a download asks for the whole file and goes on when the sheet closes", async () => {
-  const saved = [];
+  const downloads = [];
   page.HTMLAnchorElement.prototype.click = function () {
-    saved.push([this.download, this.href]);
+    downloads.push([this.download, this.href]);
   };
   const sheet = await openedSheet();
   sheet.find(".export-download").click();
@@ -254,9 +254,9 @@ test("a download asks for the whole file and goes on when the sheet closes", asy
     calls.slice(1).map(({ path, how: options }) => [path, options.method, options.signal]),
     [["figure.png?whole", "GET", undefined]],
   );
-  assert.equal(saved.length, 1);
-  assert.equal(saved[0][0], "flock-head.png");
-  assert.match(saved[0][1], /^blob:/);
+  assert.equal(downloads.length, 1);
+  assert.equal(downloads[0][0], "flock-head.png");
+  assert.match(downloads[0][1], /^blob:/);
   assert.equal(sheet.said(), "flock-head.png is downloaded.");
 });
 
