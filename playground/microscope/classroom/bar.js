@@ -10,8 +10,8 @@ const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), with
 export function createClassBar(head, host) {
   let drawnKey = "";
 
-  // The line on top: the class's code, the number of people, buttons to show the code, to let more people in, and to
-  // end.
+  // Draws the line on top: the class's code, the number of people, and buttons that show the code, let more people in
+  // and end the class.
   function drawHead(language) {
     const lesson = host.now();
     const stateParts = lesson && [

@@ -6,7 +6,7 @@
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
-// `columns`: the number of columns of the picture's grid, which only partsOf needs.
+// `columns`: the number of columns of the picture's grid; only partsOf needs this number.
 export function makeFeatures(bits, tokens, width, from, columns = 1) {
   const values = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
   const unit = new Float32Array(values.length);
@@ -44,7 +44,7 @@ export function similarityInto(out, features, token, queryFeatures = features) {
   return out;
 }
 
-const ITERATIONS = 60; // most iterations
+const ITERATIONS = 60; // maximum of power iterations
 const LEAST_ROTATION = 1e-8; // the iteration ends when the direction turns by less than this
 
 // The mean and the first three principal directions of all patches' unit vectors. Several pictures are analysed
@@ -189,7 +189,7 @@ export function withoutOutliers(values, from, to) {
 // Below: compares two pictures by their features, to find matching patches and common parts. playground/matching.py
 // does the same; tests/analysis/test_matching.py compares the two.
 
-export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
+export const PARTS_CUT = 6; // number of parts of a picture, as in Trace.parts
 const MOST_MEANS_STEPS = 50; // maximum of k-means steps
 
 // Returns an Int32Array: for each patch of the first picture, the nearest patch in the second if each is the other's

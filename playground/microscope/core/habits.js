@@ -153,7 +153,7 @@ export function habitOf(head) {
 
 const [CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE] = Array(9).keys();
 
-// The offset with the largest share, except that of the patch itself: {offset: [down, right], share}.
+// The offset with the largest share, apart from [0, 0], the patch itself: {offset: [down, right], share}.
 function farthestAhead({ offsets }) {
   const otherShares = offsets.map((share, index) => (index === REACH * OFFSETS_PER_SIDE + REACH ? 0 : share));
   const largest = otherShares.indexOf(Math.max(...otherShares));

@@ -30,8 +30,8 @@ export function neighbourRadius(rows, columns) {
 
 // ------------------------------------------------------------------------------------------ similarity of patches
 
-// Features made of a layer's keys: one vector for each token, of all heads. Keys are in the pack, so no request is
-// needed.
+// Features from a layer's keys: one vector for each token, the keys of all heads side by side. The pack has the keys,
+// so no request is needed.
 export function keysOf(pack, layer) {
   const { k } = layerOf(pack, layer);
   const { heads, tokens, dim } = pack;

@@ -159,7 +159,7 @@ export function extremeHead(pack, { which, what: quantity }) {
 }
 
 // For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of one patch in that row, share:
-// the larger of toOne and the sum of all prefix tokens}.
+// the larger of toOne and the row's sum on prefix tokens}.
 export const toPlaces = (pack) =>
   cached(pack, "places", () => {
     const headShares = [];

@@ -44,7 +44,7 @@ export function receivedOf(arrows, values) {
 
 // Below: the softmax of one row of scores at a scale.
 
-// The row's weights at this scale, and the numbers that are written below the chart of weights.
+// The row's weights at this scale, the scaled scores' deviation, and the weights' entropy, peak and gradient.
 export function softmaxRow(scores, scale) {
   const count = scores.length;
   const weights = Float64Array.from(scores, (score) => score * scale);

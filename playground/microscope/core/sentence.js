@@ -1,5 +1,5 @@
-// The sentence above the pictures: what the row shows, in plain words, with the two numbers that matter. It has five
-// parts, because the share is printed bold and the place in the colour of the key:
+// The sentence above the pictures says in plain words what the row shows. It has five parts, because the share is
+// printed bold and the place in the colour of the key:
 // before [share] between [place] after
 // Its words come from the table in playground/figures/drawing/way_words.py. No DOM in here.
 

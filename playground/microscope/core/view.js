@@ -7,7 +7,7 @@ import { FIRST_WAY, WAYS } from "./ways.js";
 export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: at two thirds of the depth, where heads look at objects
   head: 0, //               0 … heads − 1
-  query: null, //           "row,column" of a patch or a prefix token's name; null: the image's start, or the middle
+  query: null, //           "row,column" of a patch or a prefix token's name; null: the picture's start, or the middle
   locked: false, //         whether the query stays when the cursor leaves its patch
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it

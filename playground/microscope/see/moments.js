@@ -30,7 +30,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     if (main.trace.words?.first) return; // this trace is coarse; moments are searched in the finer one, which follows
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (openingMoment?.of !== key) {
-      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1: the picture opened without a striking row
+      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1 if the picture opened without a striking row
       openingMoment = { of: key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();

@@ -81,7 +81,7 @@ function removeBox() {
   earlyPage = null;
 }
 
-// Moves an element. In browsers with `moveBefore` it keeps its state (open parts, focus).
+// Moves an element. In browsers with `moveBefore` the element keeps its state (open parts, focus).
 function moveElement(element, place) {
   if (place.parentNode.moveBefore) place.parentNode.moveBefore(element, place);
   else place.before(element);

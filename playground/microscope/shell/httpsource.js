@@ -1,4 +1,4 @@
-// Makes the lens's source for numbers that a server has: each array has an address. The browser caches the arrays of
+// Creates the lens's source of numbers on a server, where each array has an address. The browser caches the arrays of
 // samples.
 
 import { openContainer } from "../core/core.js";

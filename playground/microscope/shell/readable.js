@@ -167,7 +167,7 @@ async function onWhite(file) {
   }
 }
 
-// A large photograph is made smaller before it is sent: that takes less time than sending it.
+// Below: makes a large photograph smaller before it is sent, because sending the whole file would take longer.
 
 const SENT_AS_IT_IS = 8e6; // bytes: smaller files are not resized
 const MOST_SENT = 32e6; //    the limit of an upload
