@@ -159,8 +159,8 @@ export const wholeLayers = (pack) =>
   Array.from({ length: pack.layers }, (_, layer) => layer).filter((layer) => holdsAll(pack, layer));
 
 // Adds layers that arrived later to a pack. A layer with all heads replaces a layer with some heads.
-export function mergePack(pack, other) {
-  for (const [layer, entry] of other.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
+export function mergePack(pack, laterPack) {
+  for (const [layer, entry] of laterPack.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
   return pack;
 }
 
@@ -401,8 +401,8 @@ export function isCut(pack, layer, head, query, key) {
 
 // Whether a cut to a k×k neighbourhood removes this edge: patches then attend only to their neighbourhood and to the
 // prefix tokens in `kept`.
-function isFar({ prefixCount, columns }, { kernel, kept: exempt }, query, key) {
-  if (query < prefixCount || exempt.has(key)) return false;
+function isFar({ prefixCount, columns }, { kernel, kept: exemptTokens }, query, key) {
+  if (query < prefixCount || exemptTokens.has(key)) return false;
   if (key < prefixCount) return true;
   const [a, b] = [query - prefixCount, key - prefixCount];
   const rows = Math.abs(Math.floor(a / columns) - Math.floor(b / columns));

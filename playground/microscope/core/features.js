@@ -165,9 +165,9 @@ export function boundOf(values, from, to) {
   const sorted = Float64Array.from(values.subarray(from, to)).sort();
   const quantile = (q) => {
     const index = q * (sorted.length - 1);
-    const lower = Math.floor(index);
-    const upper = Math.min(lower + 1, sorted.length - 1);
-    return sorted[lower] + (index - lower) * (sorted[upper] - sorted[lower]);
+    const lowerIndex = Math.floor(index);
+    const upperIndex = Math.min(lowerIndex + 1, sorted.length - 1);
+    return sorted[lowerIndex] + (index - lowerIndex) * (sorted[upperIndex] - sorted[lowerIndex]);
   };
   const [lowerQuartile, upperQuartile] = [quantile(0.25), quantile(0.75)];
   return upperQuartile + 3 * (upperQuartile - lowerQuartile);

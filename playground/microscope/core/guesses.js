@@ -23,8 +23,8 @@ export function bestOverlap(row) {
 
 // A number rounded to a step of the question's axis, or to two digits if the axis is logarithmic.
 export function asGuessed(x, { low, high, step, log }) {
-  const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
-  return Math.min(high, Math.max(low, rounded));
+  const roundedGuess = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
+  return Math.min(high, Math.max(low, roundedGuess));
 }
 
 // Whether a guess is typed, not set on a slider. Counts are typed, because they are compared exactly.

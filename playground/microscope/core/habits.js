@@ -123,13 +123,13 @@ function contentAndColour(weights, pattern, { rows, columns, patches, prefixCoun
       expectedTotal += expectedShare(j);
     }
     for (let j = 0; j < patches; j++) {
-      const [actual, expected] = [
+      const [actualWeight, expectedWeight] = [
         share(j) / Math.max(total, LEAST_DIVISOR),
         expectedShare(j) / Math.max(expectedTotal, LEAST_DIVISOR),
       ];
-      contentSum += Math.abs(actual - expected) / 2;
-      actualDistance += actual * colourDistances[i * patches + j];
-      expectedDistance += expected * colourDistances[i * patches + j];
+      contentSum += Math.abs(actualWeight - expectedWeight) / 2;
+      actualDistance += actualWeight * colourDistances[i * patches + j];
+      expectedDistance += expectedWeight * colourDistances[i * patches + j];
     }
   }
   return {

@@ -61,8 +61,8 @@ export function directionsOf({ unit, width, from, tokens }) {
 }
 
 // The cosine of two patches' directions.
-export const alikeness = ({ values, width }, patch, other) =>
-  dotOfVectors(values, patch * width, values, other * width, width);
+export const alikeness = ({ values, width }, patch, otherPatch) =>
+  dotOfVectors(values, patch * width, values, otherPatch * width, width);
 
 export function likenessOf(directions, patch) {
   const cosines = new Float32Array(directions.values.length / directions.width);
@@ -112,8 +112,8 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;
   for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
-  const belongs = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
-  const region = component(belongs, patch, rows, columns);
+  const isSimilar = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
+  const region = component(isSimilar, patch, rows, columns);
   const nearRadius = neighbourRadius(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
@@ -174,14 +174,14 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
   };
 }
 
-// The connected region around a patch: 1 for this patch, and for each patch that fulfils `belongs` and is connected to
+// The connected region around a patch: 1 for this patch, and for each patch that fulfils `isMember` and is connected to
 // this patch over common sides.
-export function component(belongs, patch, rows, columns) {
+export function component(isMember, patch, rows, columns) {
   const isReached = new Uint8Array(rows * columns);
   isReached[patch] = 1;
   const toVisit = [patch];
   const addCell = (neighbour) => {
-    if (isReached[neighbour] || !belongs(neighbour)) return;
+    if (isReached[neighbour] || !isMember(neighbour)) return;
     isReached[neighbour] = 1;
     toVisit.push(neighbour);
   };

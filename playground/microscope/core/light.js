@@ -214,8 +214,8 @@ const onScreen = (x) => x >= -1e-4 && x <= 1 + 1e-4;
 const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
 
 function encoded(x) {
-  const clipped = Math.min(1, Math.max(0, x));
-  return (255 * (clipped <= 0.0031308 ? 12.92 * clipped : 1.055 * clipped ** (1 / 2.4) - 0.055) + 0.5) | 0;
+  const level = Math.min(1, Math.max(0, x));
+  return (255 * (level <= 0.0031308 ? 12.92 * level : 1.055 * level ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
 // Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, else 0. Larger values

@@ -297,8 +297,8 @@ function brightestShare(row) {
 const LEAST_SQUARE = 1e-24; // least squared length of a token, against division by 0
 
 // How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
-export function movedTokens(uncut, cut, { tokens }) {
-  const [uncutFeatures, cutFeatures] = [uncut, cut].map(decodeHalves);
+export function movedTokens(uncutHalves, cutHalves, { tokens }) {
+  const [uncutFeatures, cutFeatures] = [uncutHalves, cutHalves].map(decodeHalves);
   const width = uncutFeatures.length / tokens;
   return Array.from({ length: tokens }, (_, token) => {
     let [changeSquares, lengthSquares] = [0, 0];

@@ -89,14 +89,17 @@ export function surprisesOf({ moments, pack }, maximum = 8) {
 }
 
 // The distance between two patches in rows or in columns, whichever is larger.
-const patchDistance = (patch, other, columns) =>
+const patchDistance = (patch, otherPatch, columns) =>
   Math.max(
-    Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)),
-    Math.abs((patch % columns) - (other % columns)),
+    Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)),
+    Math.abs((patch % columns) - (otherPatch % columns)),
   );
 
-const farness = (patch, other, { rows, columns }) =>
-  Math.min(1, Math.max(0, (patchDistance(patch, other, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)));
+const farness = (patch, otherPatch, { rows, columns }) =>
+  Math.min(
+    1,
+    Math.max(0, (patchDistance(patch, otherPatch, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)),
+  );
 
 // -------------------------------------------------------------------------------------------- subject and background
 
@@ -141,13 +144,15 @@ function subjectOf({ rows, columns, patches }, { values, width }, receivedWeight
 
 // The sum over each patch's 3 × 3 neighbourhood; beyond the border, the nearest patch counts again.
 function smooth(values, rows, columns) {
-  const clamped = (n, count) => Math.min(count - 1, Math.max(0, n));
+  const clampedIndex = (n, count) => Math.min(count - 1, Math.max(0, n));
   return values.map((_, j) => {
     let sum = 0;
     for (let down = -1; down <= 1; down++)
       for (let right = -1; right <= 1; right++)
         sum +=
-          values[clamped(Math.floor(j / columns) + down, rows) * columns + clamped((j % columns) + right, columns)];
+          values[
+            clampedIndex(Math.floor(j / columns) + down, rows) * columns + clampedIndex((j % columns) + right, columns)
+          ];
     return sum;
   });
 }
@@ -201,7 +206,7 @@ function askerOf({ pack, toward, subject }, patch) {
     regionSize += isInRegion;
     if (isInRegion) regionRadius = Math.max(regionRadius, patchDistance(patch, j, columns));
   });
-  const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
+  const area = likeness.filter((cosine) => cosine >= REGION).length / pack.patches;
   const areaFactor = Math.min(1, regionSize / regionRadius ** 2); // smaller for patches along an outline
   const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / WALL) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
@@ -258,16 +263,16 @@ function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, wo
 // query or to that query's peak.
 function momentOf({ rows, columns }, layer, head, queries, litRows, scores) {
   const peaks = litRows.map(indexOfLargest);
-  const remaining = Float64Array.from(scores);
+  const remainingScores = Float64Array.from(scores);
   const minimumDistance = APART * Math.max(rows, columns);
   const chosenIndices = [];
   while (chosenIndices.length < 3) {
-    const index = indexOfLargest(remaining);
+    const index = indexOfLargest(remainingScores);
     chosenIndices.push(index);
     for (const places of [queries, peaks])
-      for (let i = 0; i < remaining.length; i++)
-        if (patchDistance(places[index], places[i], columns) <= minimumDistance) remaining[i] *= 0.3;
-    for (const chosenIndex of chosenIndices) remaining[chosenIndex] = -1;
+      for (let i = 0; i < remainingScores.length; i++)
+        if (patchDistance(places[index], places[i], columns) <= minimumDistance) remainingScores[i] *= 0.3;
+    for (const chosenIndex of chosenIndices) remainingScores[chosenIndex] = -1;
   }
   return { layer, head, patches: chosenIndices.map((i) => queries[i]), tells: chosenIndices.map((i) => scores[i]) };
 }

@@ -21,9 +21,9 @@ const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 // Divides a sentence, in which the share comes before the place, into its five parts.
 function inParts(text, share = "", place = "") {
-  const [before, rest] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
-  const [between, after = ""] = rest.split(PLACE);
-  const lastParts = { place: rest.includes(PLACE) ? place : "", after };
+  const [before, remainder] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
+  const [between, after = ""] = remainder.split(PLACE);
+  const lastParts = { place: remainder.includes(PLACE) ? place : "", after };
   if (before === null) return { before: capital(between), share: "", between: "", ...lastParts };
   return { before: capital(before), share, between, ...lastParts };
 }

@@ -30,13 +30,13 @@ export function tableWords(name, kind, cases = [], values = {}, language = "en")
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
-// A sentence about how far a map of relevance can be trusted, by a measurement on this picture (`measured`: {foretells,
-// random, blocks, by}), or without one on other pictures in this model; "" for a way without such a claim.
-export function trustWords(way, model, measured = null) {
+// A sentence about how far a map of relevance can be trusted, by a measurement on this picture ({foretells, random,
+// blocks, by}), or without one on other pictures in this model; "" for a way without such a claim.
+export function trustWords(way, model, measurement = null) {
   if (!way.attributes) return "";
   const twoDigits = (number) => number.toFixed(2).replace("-", "−");
-  if (measured) {
-    const { foretells, random, blocks, by } = measured;
+  if (measurement) {
+    const { foretells, random, blocks, by } = measurement;
     const blankWords = tableWords("blanked", "beside", [by]);
     const numbers = { correlation: twoDigits(foretells), random: twoDigits(random), constant: twoDigits(0) };
     return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank: blankWords });

@@ -166,9 +166,9 @@ export function momentsOf(scene, opening) {
   return [...distinctMoments, ...kindMoments.filter(Boolean)].slice(0, 5);
 }
 
-const areClose = ({ columns }, patch, other) =>
-  Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)) <= CLOSE_DISTANCE &&
-  Math.abs((patch % columns) - (other % columns)) <= CLOSE_DISTANCE;
+const areClose = ({ columns }, patch, otherPatch) =>
+  Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)) <= CLOSE_DISTANCE &&
+  Math.abs((patch % columns) - (otherPatch % columns)) <= CLOSE_DISTANCE;
 
 function trainedRow(pack, layer, head, patch) {
   const row = new Float32Array(pack.tokens);

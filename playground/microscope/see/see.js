@@ -396,7 +396,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // Writes the sheet behind the Share button in the language of See.
   function writeShared() {
-    const wordsOfFace = (key, english) => (see.on ? words(key) : english);
+    const wordsOfFace = (key, englishText) => (see.on ? words(key) : englishText);
     const wordKeys = {
       picture: "sharePicture",
       tall: "shareTall",

@@ -64,7 +64,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       if (knownTraces.has(text)) return knownTraces.get(text);
       const trace = traceOf(await earlyOrRequest(`api/trace?${text}`, asJson, options), words);
       if (!trace.private) knownTraces.set(text, trace);
-      for (const oldest of knownTraces.keys()) if (knownTraces.size > KEPT_TRACES) knownTraces.delete(oldest);
+      for (const oldestText of knownTraces.keys()) if (knownTraces.size > KEPT_TRACES) knownTraces.delete(oldestText);
       return trace;
     },
     forget: () => knownTraces.clear(),

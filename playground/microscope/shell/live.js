@@ -54,7 +54,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
 
   async function runFrames(session, video, line) {
     const frameTimes = [];
-    let [upcoming, model, formerId] = [null, null, null];
+    let [frameAhead, model, formerId] = [null, null, null];
     while (runningSession === session) {
       const isHeld = lens.view.locked && formerId;
       line.frozen(isHeld);
@@ -62,15 +62,15 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
         await waitFor(LIVE_REST);
         continue;
       }
-      const { id, trace } = await (upcoming ?? frameOf(session, video));
+      const { id, trace } = await (frameAhead ?? frameOf(session, video));
       line.looksIn(trace.title);
       const view = trace.model === model ? null : viewFirst(trace.model, formerId);
       const shownView = await lens.show({ main: trace, view });
       frames.delete(formerId);
       [formerId, model] = [id, shownView ? trace.model : model];
       // Computes the next frame while this one is drawn.
-      upcoming = runningSession === session && !lens.view.locked ? frameOf(session, video) : null;
-      upcoming?.catch(() => {}); // the error is handled when the frame is awaited
+      frameAhead = runningSession === session && !lens.view.locked ? frameOf(session, video) : null;
+      frameAhead?.catch(() => {}); // the error is handled when the frame is awaited
       await nextFrame();
       frameTimes.push(performance.now());
       while (frameTimes.at(-1) - frameTimes[0] > RATE_WINDOW) frameTimes.shift();

@@ -152,15 +152,15 @@ async function progressOf(ask, address, begin, signal) {
 function pauseFor(ms, signal) {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const finish = () => {
+    const onAbort = () => {
       clearTimeout(timer);
       reject(signal.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", finish);
+      signal?.removeEventListener("abort", onAbort);
       resolve();
     }, ms);
-    signal?.addEventListener("abort", finish, { once: true });
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
 

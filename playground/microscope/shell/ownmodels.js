@@ -111,8 +111,8 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
       if (worker !== openingWorker) return null; // another model is being opened meanwhile
       const name = freeName(model.name); // each opening gets a new name, since cached pictures belong to a name
       if (options.instead) dropModel(options.instead);
-      for (const oldest of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
-        dropModel(oldest);
+      for (const oldestName of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
+        dropModel(oldestName);
       openedModels.set(name, {
         files,
         folder,

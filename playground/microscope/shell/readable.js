@@ -58,10 +58,10 @@ function* chunksOf(bytes) {
 
 // A stream transformer that keeps each row's filter byte, and the upper byte of each 16-bit number.
 function upperBytes(rowBytes, rows) {
-  let [rowOffset, remaining] = [0, rows * rowBytes];
+  let [rowOffset, bytesLeft] = [0, rows * rowBytes];
   const transform = (bytes, stream) => {
-    remaining -= bytes.length;
-    if (remaining < 0) throw new RangeError("There are more pixels than the header says.");
+    bytesLeft -= bytes.length;
+    if (bytesLeft < 0) throw new RangeError("There are more pixels than the header says.");
     const halfBytes = new Uint8Array(bytes.length);
     let count = 0;
     for (const byte of bytes) {
@@ -84,7 +84,7 @@ function chunk(name, data) {
 }
 
 const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
+const numberAt = (bytes, offset) => new DataView(bytes.buffer, bytes.byteOffset + offset).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD_BYTES = 2 ** 16; // bytes at the beginning of a PNG in which its transparent colours are listed

@@ -296,7 +296,7 @@ async function photographOf(id, model, signal) {
   const { trace, pack, bytes } = basePass;
   const bitmap = await prepared.picture(trace);
   const { width, height } = trace.private_picture;
-  const gridOf = (native) => gridFor([width, height], native);
+  const gridOf = (nativeGrid) => gridFor([width, height], nativeGrid);
   return {
     id: trace.id,
     words: `mine=${id}&model=${model}`,
@@ -384,9 +384,9 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
 
 // Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
 // else the default.
-function settingsOf(declared, words) {
+function settingsOf(declaredSettings, words) {
   const [settings, defaults, options] = [{}, {}, {}];
-  for (const [name, setting] of Object.entries(declared)) {
+  for (const [name, setting] of Object.entries(declaredSettings)) {
     const { default: defaultText, options: choices, pattern } = setting;
     [defaults[name], options[name]] = [defaultText, choices];
     const isKnown = choices.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));

@@ -221,7 +221,7 @@ const DAMAGED = "What came is not what was asked for: try again.";
 
 // `addressOf(file)`: a file's address; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
 export function createKeptWeights(files, addressOf) {
-  const fallback = new Map(); // file → its pieces, if the browser stores nothing
+  const unstoredPieces = new Map(); // file → its pieces, if the browser stores nothing
   const downloads = new Map(); // model → {done: a promise, told: Set of listeners, stop, bytes}
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
@@ -232,12 +232,12 @@ export function createKeptWeights(files, addressOf) {
 
   async function piecesOf(file) {
     const store = await storage();
-    if (!store) return fallback.get(file) ?? [];
+    if (!store) return unstoredPieces.get(file) ?? [];
     const pieces = [];
     for (;;) {
-      const stored = await store.match(keyOf(file, pieces.length));
-      if (!stored) return pieces;
-      pieces.push(new Uint8Array(await stored.arrayBuffer()));
+      const cachedPiece = await store.match(keyOf(file, pieces.length));
+      if (!cachedPiece) return pieces;
+      pieces.push(new Uint8Array(await cachedPiece.arrayBuffer()));
     }
   }
 
@@ -248,11 +248,11 @@ export function createKeptWeights(files, addressOf) {
       () => false, // the cache is full
     );
     if (isStored) return;
-    fallback.set(file, [...(fallback.get(file) ?? []).slice(0, number), bytes]);
+    unstoredPieces.set(file, [...(unstoredPieces.get(file) ?? []).slice(0, number), bytes]);
   }
 
   async function removeFile(file) {
-    fallback.delete(file);
+    unstoredPieces.delete(file);
     verifiedFiles.delete(file);
     const store = await storage();
     for (const { url } of (await store?.keys()) ?? [])
@@ -284,7 +284,7 @@ export function createKeptWeights(files, addressOf) {
       bytes === total && pieces.every((piece) => [allBytes.set(piece, offset), (offset += piece.length)]);
     if (isComplete && (await isWhole(allBytes, digest))) {
       verifiedFiles.add(file);
-      if (!fallback.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
+      if (!unstoredPieces.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
       return allBytes;
     }
     await removeFile(file);

@@ -271,10 +271,10 @@ function showTrouble(stage, failedChoice, error, view) {
   }
   if (error.status === 410) return outdated();
   const usualChoice = { ...failedChoice, ...usual(failedChoice), beside: null, chose: false };
-  const fallback = stage.good ?? (failedChoice.model === usualChoice.model ? null : usualChoice);
+  const fallbackChoice = stage.good ?? (failedChoice.model === usualChoice.model ? null : usualChoice);
   notify(wordsOfTrouble(error), remedyFor(error));
   const options = { instead: true };
-  if (fallback) choice.restore(fallback, options);
+  if (fallbackChoice) choice.restore(fallbackChoice, options);
   else if (failedChoice.mine || failedChoice.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, options);
 }

@@ -124,11 +124,11 @@ function optionOf({ detail, grid: [rows, columns] }) {
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison
 
 export function createToolbar(root, host) {
-  const parts = { ...host };
-  const { choice, ownPictures, face } = parts;
+  const current = { ...host };
+  const { choice, ownPictures, face } = current;
   const controller = new AbortController();
   const sheet = createSheet();
-  const strip = createStrip(parts);
+  const strip = createStrip(current);
   const gridChooser = createGridChooser((detail) => choice.set({ detail }));
 
   // ---- parts of the toolbar
@@ -147,7 +147,7 @@ export function createToolbar(root, host) {
   // ---- parts of the toolbar in See
   const picturesOpener = opener("pictures", null, "Pictures", fillWithPictures);
   const photoOpener = opener("photo", null, "Your photo", fillWithOpening);
-  const shareButton = plainButton("sending", () => parts.share());
+  const shareButton = plainButton("sending", () => current.share());
   const faceButton = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
   const restBox = document.createElement("div");
   restBox.className = "rest"; // on a phone it is in the sheet of *More*
@@ -198,7 +198,7 @@ export function createToolbar(root, host) {
   // The samples and own pictures, as in the row of Lab.
   function fillWithPictures(box, signal) {
     const strip = createStrip({
-      ...parts,
+      ...current,
       choice: { ...choice, set: (changes) => [choice.set(changes), sheet.close()] },
     });
     signal.addEventListener("abort", () => strip.destroy());
@@ -210,20 +210,20 @@ export function createToolbar(root, host) {
   function fillWithPages(box) {
     const goToPage = (page, words) => {
       sheet.close();
-      parts.go(page, words);
+      current.go(page, words);
     };
-    fillPages(box, { ...parts, words: choice.words(), go: goToPage });
+    fillPages(box, { ...current, words: choice.words(), go: goToPage });
   }
 
   function fillWithOpening(box, signal) {
-    const { labelled, kept } = parts;
+    const { labelled, kept } = current;
     const takeLabelled = (number) => ownPictures.openLabelled(number);
     fillOpenPicture(box, {
       take: takeFiles,
       labelled,
       kept,
       takeLabelled,
-      live: parts.live && closingFirst(parts.live),
+      live: current.live && closingFirst(current.live),
       signal,
     });
   }
@@ -232,16 +232,16 @@ export function createToolbar(root, host) {
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
   function fillWithModels(box, signal) {
-    parts.sheets.models(box, { choice, ask: parts.ask, words: choice.words(), done: sheet.close, signal });
+    current.sheets.models(box, { choice, ask: current.ask, words: choice.words(), done: sheet.close, signal });
   }
 
   function fillWithCompare(box, signal) {
     const compareChoice = besideAsModel(choice);
     const words = choice.words();
     fillCompare(box, {
-      ...parts,
+      ...current,
       fillWithModels: (part) =>
-        parts.sheets.models(part, { choice: compareChoice, ask: parts.ask, words, done: sheet.close, signal }),
+        current.sheets.models(part, { choice: compareChoice, ask: current.ask, words, done: sheet.close, signal }),
       done: sheet.close,
     });
   }
@@ -249,15 +249,15 @@ export function createToolbar(root, host) {
   function fillWithExport(box, signal) {
     const share = () => {
       sheet.close();
-      parts.share();
+      current.share();
     };
-    parts.sheets.export(box, {
-      words: { ...choice.words(), ...parts.viewWords() },
-      layout: parts.exports,
-      ask: parts.ask,
+    current.sheets.export(box, {
+      words: { ...choice.words(), ...current.viewWords() },
+      layout: current.exports,
+      ask: current.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
-      share: parts.page === MICROSCOPE_PAGE ? share : null,
+      share: current.page === MICROSCOPE_PAGE ? share : null,
       signal,
     });
   }
@@ -285,7 +285,7 @@ export function createToolbar(root, host) {
     box.append(lines[0].line, patches, ...lines.slice(1).map(({ line }) => line));
     const redraw = () => {
       for (const line of lines) line.redraw();
-      chooser.draw(parts.grids, choice.now.detail);
+      chooser.draw(current.grids, choice.now.detail);
       setVisible(patches, !chooser.element.hidden);
     };
     redraw();
@@ -301,7 +301,7 @@ export function createToolbar(root, host) {
   }
 
   async function takeFiles(files, transfer = { files }) {
-    if (parts.models?.takes(transfer)) return [sheet.close(), parts.models.open(transfer)];
+    if (current.models?.takes(transfer)) return [sheet.close(), current.models.open(transfer)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
@@ -319,13 +319,13 @@ export function createToolbar(root, host) {
   }
 
   // ---- the choice
-  const titleOfModel = () => parts.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
+  const titleOfModel = () => current.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
 
   function draw() {
-    setVisible(root, !parts.hidden);
-    if (parts.hidden) return sheet.close();
-    const currentPage = parts.pages.find((page) => page.name === parts.page);
-    const isSee = parts.page === MICROSCOPE_PAGE && face.now === "see";
+    setVisible(root, !current.hidden);
+    if (current.hidden) return sheet.close();
+    const currentPage = current.pages.find((page) => page.name === current.page);
+    const isSee = current.page === MICROSCOPE_PAGE && face.now === "see";
     const words = (key) => seeWords(face.language, key);
     root.dataset.face = isSee ? "see" : "lab";
     for (const element of [picturesOpener.button, photoOpener.button, shareButton]) setVisible(element, isSee);
@@ -337,23 +337,23 @@ export function createToolbar(root, host) {
       setText(label, words(key));
     setText(faceButton, isSee ? words("lab") : words("see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
-    setVisible(faceButton, parts.page === MICROSCOPE_PAGE);
+    setVisible(faceButton, current.page === MICROSCOPE_PAGE);
     // Leaves few stops of the Tab key before the picture. In See the whole bar is one stop. In Lab the Tab key skips
     // the button that opens See, because the key l does the same.
     if (isSee !== isSeeShown) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
     if (!isSee) faceButton.tabIndex = -1;
     isSeeShown = isSee;
     // The toolbar's name is the page's heading, except on the microscope's page, whose sentence is the heading.
-    writeAttribute(nameElement, "role", parts.page === MICROSCOPE_PAGE ? "" : "heading");
+    writeAttribute(nameElement, "role", current.page === MICROSCOPE_PAGE ? "" : "heading");
     setText(pagesOpener.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
     setText(modelOpener.label, titleOfModel());
     writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);
-    gridChooser.draw(parts.grids, choice.now.detail);
-    const comparedTitle = titleOfBeside(choice.now, parts);
-    setVisible(compareOpener.button, parts.page === MICROSCOPE_PAGE);
+    gridChooser.draw(current.grids, choice.now.detail);
+    const comparedTitle = titleOfBeside(choice.now, current);
+    setVisible(compareOpener.button, current.page === MICROSCOPE_PAGE);
     compareOpener.button.classList.toggle("on", Boolean(choice.now.beside));
     writeAttribute(compareOpener.button, "title", comparedTitle ? `Compared with ${comparedTitle}` : "");
-    setVisible(exportOpener.button, parts.exports !== undefined);
+    setVisible(exportOpener.button, current.exports !== undefined);
     strip.draw();
     sheet.redraw();
   }
@@ -367,13 +367,13 @@ export function createToolbar(root, host) {
   }
 
   const unfollows = [choice.follow(onChoice), ownPictures.follow(draw), face.follow(draw)];
-  takeDroppedAndPasted(takeFiles, () => !parts.hidden, controller.signal);
+  takeDroppedAndPasted(takeFiles, () => !current.hidden, controller.signal);
   draw();
 
   return {
     update(part) {
-      if (part.page !== undefined && part.page !== parts.page) sheet.close();
-      Object.assign(parts, part);
+      if (part.page !== undefined && part.page !== current.page) sheet.close();
+      Object.assign(current, part);
       draw();
     },
     destroy() {

@@ -28,8 +28,8 @@ export function nextByKey(event, items, [backKey, forwardKey]) {
   return index < 0 ? undefined : items[target];
 }
 
-export function makeOneStop(items, stop) {
-  for (const item of items) item.tabIndex = item === stop ? 0 : -1;
+export function makeOneStop(items, tabStop) {
+  for (const item of items) item.tabIndex = item === tabStop ? 0 : -1;
 }
 
 // The sheet under a button. The toolbar has one sheet for all buttons, so that two sheets are never open.

@@ -92,7 +92,8 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     if (!pass) pass = { trace, layers: [], wanted: new Map(), id: 0, turn: null, logits: null, running: false };
     passes.delete(trace.id);
     passes.set(trace.id, pass);
-    for (const other of passes.values()) if (other !== pass && other.running && !isAwaited(other)) endPass(other);
+    for (const otherPass of passes.values())
+      if (otherPass !== pass && otherPass.running && !isAwaited(otherPass)) endPass(otherPass);
     let keptBytes = totalOf([...passes.values()].map((other) => (other === pass ? 0 : bytesOf(other))));
     for (const [id, other] of passes) {
       if (passes.size <= KEPT_PASSES && keptBytes <= KEPT_OF_PASSES) break;
@@ -320,22 +321,22 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
 // A worker that starts with the first job, and again after it was lost. `silentSentence`: the error if the worker is
 // lost before its first message.
-export function lateWorker(begin, silentSentence) {
+export function lateWorker(createWorker, silentSentence) {
   const listeners = [];
   let worker = null;
-  const lose = (sentence) => {
+  const loseWorker = (sentence) => {
     worker?.terminate();
     worker = null;
     for (const listener of listeners) listener({ data: { lost: true, says: sentence } });
   };
   function startWorker() {
-    const newWorker = begin();
+    const newWorker = createWorker();
     let sentence = silentSentence;
     newWorker.addEventListener("message", () => {
       sentence = undefined;
     });
     for (const listener of listeners) newWorker.addEventListener("message", listener);
-    newWorker.addEventListener("error", () => lose(sentence));
+    newWorker.addEventListener("error", () => loseWorker(sentence));
     return newWorker;
   }
   return {
@@ -344,7 +345,7 @@ export function lateWorker(begin, silentSentence) {
       try {
         worker ??= startWorker();
       } catch {
-        return setTimeout(() => lose(silentSentence)); // the page's policy forbids workers
+        return setTimeout(() => loseWorker(silentSentence)); // the page's policy forbids workers
       }
       worker.postMessage(message, transfer);
     },

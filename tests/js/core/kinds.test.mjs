@@ -32,8 +32,8 @@ test("a patch resembles itself, and another both ways alike", () => {
 });
 
 test("what hangs together is found side by side, not across corners", () => {
-  const belongs = new Set([0, 1, 6, 12, 13]); // patches of the 4 × 5 grid
-  const region = component((j) => belongs.has(j), 1, 4, 5);
+  const members = new Set([0, 1, 6, 12, 13]); // patches of the 4 × 5 grid
+  const region = component((j) => members.has(j), 1, 4, 5);
   assert.deepEqual(
     [...region.keys()].filter((j) => region[j]),
     [0, 1, 6],

@@ -34,7 +34,7 @@ test("scenes move, those of a link come after one's own, and steps stop at both 
       [2, 1],
       [0, -1],
       [0, 1],
-    ].map(([at, by]) => scenes.sceneAfter(at, by, 3)),
+    ].map(([index, steps]) => scenes.sceneAfter(index, steps, 3)),
     [0, 2, 2, 0, 1],
   );
 });

@@ -28,13 +28,17 @@ const FACTS = {
 };
 test("the largest share is in the patch itself, in its 3 × 3, or far", () => {
   const [rows, columns, mark] = [5, 6, 14]; // row 2, column 2
-  const near = [7, 8, 9, 13, 15, 19, 20, 21];
+  const neighbours = [7, 8, 9, 13, 15, 19, 20, 21];
   for (let patch = 0; patch < rows * columns; patch++) {
     const values = new Float32Array(1 + rows * columns).fill(0.01);
     values[1 + patch] = 0.5;
     const { best: largest, where: whereabouts } = spread(values, 1, rows, columns, mark, 3);
     assert.equal(largest, patch);
-    assert.equal(whereabouts, patch === mark ? "itself" : near.includes(patch) ? "near" : "far", `patch ${patch}`);
+    assert.equal(
+      whereabouts,
+      patch === mark ? "itself" : neighbours.includes(patch) ? "near" : "far",
+      `patch ${patch}`,
+    );
   }
 });
 

@@ -20,15 +20,15 @@ const part = (values, head, count) => [...values.subarray(head * count, (head + 
 const same = (a, b, label) => assert.deepEqual([...a], [...b], label);
 
 test("some heads stand in the places that they have among all", () => {
-  for (const some of [[2], [0, 2], [2, 0]]) {
-    const pack = unpack(packOf({ held: [0, 1], some }));
+  for (const heldHeads of [[2], [0, 2], [2, 0]]) {
+    const pack = unpack(packOf({ held: [0, 1], some: heldHeads }));
     for (const layer of [0, 1]) {
-      for (const head of some) {
+      for (const head of heldHeads) {
         const [someLayer, fullLayer] = [layerOf(pack, layer), layerOf(allHeads, layer)];
-        same(part(someLayer.q, head, size), part(fullLayer.q, head, size), `q of ${layer}.${head} of ${some}`);
-        same(part(someLayer.k, head, size), part(fullLayer.k, head, size), `k of ${layer}.${head} of ${some}`);
+        same(part(someLayer.q, head, size), part(fullLayer.q, head, size), `q of ${layer}.${head} of ${heldHeads}`);
+        same(part(someLayer.k, head, size), part(fullLayer.k, head, size), `k of ${layer}.${head} of ${heldHeads}`);
         const norms = part(fullLayer.norms, head, pack.tokens);
-        same(part(someLayer.norms, head, pack.tokens), norms, `norms of ${layer}.${head} of ${some}`);
+        same(part(someLayer.norms, head, pack.tokens), norms, `norms of ${layer}.${head} of ${heldHeads}`);
       }
     }
   }

@@ -39,7 +39,7 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
     { kind: "eye", box: [0, 0, 0.2, 0.2] },
     { kind: "eye", box: [0.8, 0.8, 1, 1] },
   ];
-  const wordOf = (key, filled) => (filled ? `${filled.from} → ${filled.to}` : key);
+  const wordOf = (key, values) => (values ? `${values.from} → ${values.to}` : key);
   const names = { eye: { short: "eye" } };
   const moment = { kind: "far", patch: 0, best: 47 };
   assert.equal(momentName(moment, pack, parts, names, wordOf), "eye → eye");

@@ -120,8 +120,8 @@ test("two models: both are compared on each new picture, and change places when 
   const pairChoice = choiceAfter(TABBY, { beside: { model: "large" } });
   assert.deepEqual(beside(pairChoice, { mine: MINE }), { model: "large" });
   assert.deepEqual(beside(pairChoice, { model: "huge", chose: true }), { model: "large" });
-  const swapped = choiceAfter(pairChoice, { model: "large", chose: true });
-  assert.deepEqual([swapped.model, swapped.beside], ["large", { model: "dino" }]);
+  const swappedChoice = choiceAfter(pairChoice, { model: "large", chose: true });
+  assert.deepEqual([swappedChoice.model, swappedChoice.beside], ["large", { model: "dino" }]);
 });
 
 // -------------------------------------------------------------------------------------------------------- addresses
@@ -212,7 +212,9 @@ test("what is compared is a picture that there can be", () => {
 test("whoever follows hears each choice once, and nothing where nothing changes", () => {
   choice.restore(TABBY);
   const calls = [];
-  const stop = choice.follow((now, options) => calls.push([now.sample, now === choice.now, options.quietly ?? false]));
+  const unfollow = choice.follow((choiceNow, options) =>
+    calls.push([choiceNow.sample, choiceNow === choice.now, options.quietly ?? false]),
+  );
   choice.set({ sample: "tabby" });
   assert.deepEqual(calls, []);
   choice.set({ sample: "meadow" });
@@ -223,7 +225,7 @@ test("whoever follows hears each choice once, and nothing where nothing changes"
     ["meadow", true, false],
     ["flock", true, true],
   ]);
-  stop();
+  unfollow();
   choice.set({ sample: "tabby" });
   assert.equal(calls.length, 2);
 });

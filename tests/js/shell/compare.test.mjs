@@ -15,8 +15,8 @@ function aSheet(overrides) {
   const counts = { done: 0, models: 0 };
   fillCompare(box, { ...host, fillWithModels: () => counts.models++, done: () => counts.done++ });
   const pressButton = (words) => [...box.querySelectorAll("button")].find((item) => item.textContent === words).click();
-  const offered = () => [...box.querySelectorAll("[data-beside]")].map((item) => item.dataset.beside);
-  return { host, box, told: counts, press: pressButton, offered };
+  const offeredKeys = () => [...box.querySelectorAll("[data-beside]")].map((item) => item.dataset.beside);
+  return { host, box, told: counts, press: pressButton, offered: offeredKeys };
 }
 
 test("own pictures are offered first, then the samples, without the one that is shown", () => {

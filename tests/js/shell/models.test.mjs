@@ -311,13 +311,13 @@ test("a search waits for the last letter, and an older answer is not drawn over 
   fill();
   await until(() => button("bundled"), "no card is drawn");
   const search = box.querySelector("input");
-  const type = (text) => {
+  const typeText = (text) => {
     search.value = text;
     search.dispatchEvent(new window.Event("input"));
   };
-  for (const text of ["m", "ma"]) type(text);
+  for (const text of ["m", "ma"]) typeText(text);
   await until(() => resolveSlow, "it is not searched");
-  type("mae");
+  typeText("mae");
   await until(() => button("mae"), "nothing is found");
   resolveSlow({ open: true, cards: [DINO] });
   await new Promise((resolve) => setTimeout(resolve));

@@ -102,14 +102,14 @@ test("a photograph in our small model is offered the model that knows photograph
 
 test("who has brought a model of their own is offered no other", () => {
   const realToFetch = { ...REAL, here: false, may_fetch: true };
-  const advice = (own) =>
-    adviceFor({ model: "mine", title: "mine", own }, "photograph", { chose: true }, null, realToFetch);
+  const advice = (isOwn) =>
+    adviceFor({ model: "mine", title: "mine", own: isOwn }, "photograph", { chose: true }, null, realToFetch);
   assert.ok(advice(false));
   assert.equal(advice(true), null);
 });
 
 test("the model that knows photographs is offered where it may be fetched, and only there", () => {
-  const advice = (real) => adviceFor(OURS, "drawing", { chose: true }, null, real)?.label;
+  const advice = (realModel) => adviceFor(OURS, "drawing", { chose: true }, null, realModel)?.label;
   assert.equal(advice({ ...REAL, here: false, may_fetch: true }), "fetch DINOv2 S/14");
   assert.equal(advice({ ...REAL, here: false, may_fetch: true, megabytes: 24 }), "fetch DINOv2 S/14 (24 MB, once)");
   assert.equal(advice({ ...REAL, here: false }), undefined);

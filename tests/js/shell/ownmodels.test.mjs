@@ -161,12 +161,12 @@ test("a model at an address comes only from where the page may take one", async 
 });
 
 test("of a folder its weights and what lies beside them are read", async () => {
-  const entry = (name) => ({ isFile: true, name, file: (kept) => kept(new File([], name)) });
+  const entry = (name) => ({ isFile: true, name, file: (resolve) => resolve(new File([], name)) });
   const batches = [[entry("model.safetensors"), entry("readme.md")], [entry("config.json")], []];
   const folder = {
     isDirectory: true,
     name: "leaves",
-    createReader: () => ({ readEntries: (kept) => kept(batches.shift()) }),
+    createReader: () => ({ readEntries: (onEntries) => onEntries(batches.shift()) }),
   };
   const result = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
   assert.equal(result.folder, "leaves");

@@ -27,8 +27,8 @@ askNearer({
   },
 });
 
-// A stage without a choice. `meanwhile`: for each trace, a person's changes of the view before the trace arrives.
-function aStage(meanwhile) {
+// A stage without a choice. `viewChanges`: for each trace, what a person changes before the trace arrives.
+function aStage(viewChanges) {
   setView({});
   const lens = {
     view: { ...DEFAULT_VIEW, layer: 4, query: "7,7" },
@@ -37,7 +37,7 @@ function aStage(meanwhile) {
     async show({ view }) {
       const wantedView = () => (typeof view === "function" ? view(lens.view) : view);
       wantedView(); // asks for the first layer
-      lens.view = { ...lens.view, ...meanwhile.shift() };
+      lens.view = { ...lens.view, ...viewChanges.shift() };
       const newView = wantedView();
       if (newView) lens.view = { ...DEFAULT_VIEW, layer: 4, query: "7,7", ...newView };
       return true;

@@ -30,13 +30,13 @@ test("own pictures come first, the latest before the others, then the samples", 
 
 test("exactly the chosen picture is marked, and it is the Tab key's one stop", () => {
   const { host, buttons } = aStrip({ own: OWN });
-  for (const now of [
+  for (const picture of [
     { sample: "meadow", mine: null },
     { sample: null, mine: "a" },
     { sample: "flock", mine: null },
   ]) {
-    host.choice.set(now);
-    const key = now.mine ? `mine:${now.mine}` : now.sample;
+    host.choice.set(picture);
+    const key = picture.mine ? `mine:${picture.mine}` : picture.sample;
     assert.deepEqual(
       chosen(buttons()).map((button) => button.dataset.sample),
       [key],

@@ -174,10 +174,10 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
 
 test("models and Export are filled with what they need, and done() closes them", () => {
   const sheetOptions = {};
-  const keep = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
+  const keepOptions = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
   const { host, part, sheet } = aToolbar({
     exports: "scale",
-    sheets: { models: keep("models"), export: keep("export") },
+    sheets: { models: keepOptions("models"), export: keepOptions("export") },
   });
   part(".model").click();
   assert.equal(sheetOptions.models.choice, host.choice);

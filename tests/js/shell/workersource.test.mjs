@@ -53,9 +53,15 @@ function weights() {
     eps: 1e-6,
     classes: LABELS.length,
   };
-  const usual = { positions: "learned", pool: "token", activation: "gelu", gated_mlp: false, interpolation: "bicubic" };
+  const defaults = {
+    positions: "learned",
+    pool: "token",
+    activation: "gelu",
+    gated_mlp: false,
+    interpolation: "bicubic",
+  };
   return container(
-    { format: "attention-playground/weights-1", config: { ...config, ...overrides, ...usual } },
+    { format: "attention-playground/weights-1", config: { ...config, ...overrides, ...defaults } },
     sections,
   );
 }
@@ -161,12 +167,12 @@ test("a new picture ends the former pass within a layer, unless somebody waits f
   await source.layers(first, [3]); // the stopped pass starts again on request
   assert.equal(passesTold(worker), 3);
 
-  const twoLoads = aSource();
+  const secondTry = aSource();
   const promises = [words(), words({ sample: "dog" })].map(async (source) =>
-    twoLoads.source.layers(await twoLoads.source.open(source), [3]),
+    secondTry.source.layers(await secondTry.source.open(source), [3]),
   );
   assert.equal((await Promise.all(promises)).length, 2);
-  assert.equal(passesTold(twoLoads.worker), 2);
+  assert.equal(passesTold(secondTry.worker), 2);
 });
 
 test("who does not wait any more is told so, and the pass of the next picture begins", async () => {
@@ -187,10 +193,13 @@ test("another scale computes the whole pass, from the same pixels, and says whic
   let decodeCount = 0;
   const { source } = aSource({ decode: (...args) => ++decodeCount && pixelsOf(...args) });
   const trace = await source.open(words());
-  const whole = await source.whole(trace, { scale: 3, cut: "" });
-  assert.equal(whole.scale, 3);
-  assert.ok(whole.verdict.every(([label, before, after]) => LABELS.includes(label) && before !== after));
-  const [trainedPack, scaledPack] = [unpack(await source.layers(trace, [3])), unpack(await source.layers(whole, [3]))];
+  const changedPass = await source.whole(trace, { scale: 3, cut: "" });
+  assert.equal(changedPass.scale, 3);
+  assert.ok(changedPass.verdict.every(([label, before, after]) => LABELS.includes(label) && before !== after));
+  const [trainedPack, scaledPack] = [
+    unpack(await source.layers(trace, [3])),
+    unpack(await source.layers(changedPass, [3])),
+  ];
   assert.equal(scaledPack.forwardScale, 3);
   assert.notDeepEqual(layerOf(trainedPack, 3).q, layerOf(scaledPack, 3).q);
   assert.equal(decodeCount, 1);
@@ -199,10 +208,10 @@ test("another scale computes the whole pass, from the same pixels, and says whic
 test("a cut is heard in the pass, and what it moves is measured", async () => {
   const { source } = aSource();
   const trace = await source.open(words());
-  const whole = await source.whole(trace, { scale: null, cut: "1,1>2,2;*>cls@0" });
-  const pack = unpack(await source.layers(whole, [3]));
+  const cutPass = await source.whole(trace, { scale: null, cut: "1,1>2,2;*>cls@0" });
+  const pack = unpack(await source.layers(cutPass, [3]));
   assert.equal(pack.cuts.length, 2);
-  const { by } = await source.moved(whole, "1,1");
+  const { by } = await source.moved(cutPass, "1,1");
   assert.ok(by > 0.001 && by < 10, String(by));
 });
 

@@ -48,7 +48,7 @@ test("a score by hand: the products of query and key, their sum, divided by the 
 test("shares sum to one, with and without the division, which only sharpens", () => {
   for (const row of [facts.row, facts.loud])
     assertNear(
-      row.reduce((total, item) => total + item, 0),
+      row.reduce((total, weight) => total + weight, 0),
       1,
     );
   assert.ok(facts.loudest >= facts.largest);
@@ -137,14 +137,14 @@ test("the volume: silent it is even, at the model's own it is the row, and it cl
 });
 
 test("the books: one fits, one is found easily and holds the least of those, one fits least", () => {
-  const [fits, thin, least] = facts.books;
-  assert.equal(fits.token, pack.prefixCount + facts.partner);
-  assertNear(fits.score, facts.pair.score);
+  const [bestBook, thinBook, worstBook] = facts.books;
+  assert.equal(bestBook.token, pack.prefixCount + facts.partner);
+  assertNear(bestBook.score, facts.pair.score);
   const topTokens = [...facts.row.keys()].sort((a, b) => facts.row[b] - facts.row[a]).slice(0, 5);
-  assert.ok(topTokens.includes(thin.token) && thin.token !== fits.token);
-  for (const token of topTokens.filter((item) => item !== fits.token))
-    assert.ok(thin.length <= facts.handed.find((item) => item.token === token).length);
-  assertNear(least.share, Math.min(...facts.row));
+  assert.ok(topTokens.includes(thinBook.token) && thinBook.token !== bestBook.token);
+  for (const token of topTokens.filter((item) => item !== bestBook.token))
+    assert.ok(thinBook.length <= facts.handed.find((item) => item.token === token).length);
+  assertNear(worstBook.share, Math.min(...facts.row));
 });
 
 test("what is said where a hand moves something is filled when it moves", () => {

@@ -17,7 +17,7 @@ const open = (...args) => openSafetensors(fileOf(...args), "mine.safetensors");
 async function refusalOf(file) {
   const error = await openSafetensors(file, "mine.safetensors").then(
     () => assert.fail("it was opened"),
-    (reason) => reason,
+    (rejection) => rejection,
   );
   assert.ok(error instanceof WrongFile, error.stack);
   assert.match(error.message, /^mine\.safetensors is .*\.$/);
