@@ -78,7 +78,7 @@ export function forget(storage) {
   }
 }
 
-// Why a wrong answer is tempting; "" if no reason is known. `tempting` is [[condition, reason], …]; a condition is the
+// Why a wrong answer is tempting; "" if no reason is known. `reasons` is [[condition, reason], …]; a condition is the
 // key of a choice, or [low, high] for a number. A range that also contains the truth is skipped.
 export function reasonFor(guess, truth, reasons) {
   if (guess === truth) return "";

@@ -202,7 +202,7 @@ export const isEarlyLayer = (layer, layers) => layer < EARLY_LAYERS_SHARE * laye
 // Whether the row's sink is a single token.
 export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");
 
-// The kind of a row, the simplest that fits; null if none fits. The patch with the largest weight must fit, too.
+// The simplest kind that fits both the row and its patch with the largest weight; null if there is none.
 export function kindOf(facts, isEarly) {
   const { breadth, shared, near, place, alike, area, fits } = facts;
   if (breadth >= 0.8 && fits.includes("even")) return "even";

@@ -237,7 +237,8 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
 }
 
 // Writes the telling part of each weight of a row into `out`. Returns a score, which grows with the sum of these parts
-// and with their sum around the largest part, and shrinks if the row's largest weight is not telling. row: (patches, …)
+// and with their sum around the largest part, and shrinks if the row's largest weight is not telling. row: at least
+// (patches,).
 function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
   let [litTotal, patchTotal, largestPatch, peakPatch, islandSum] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {

@@ -97,7 +97,7 @@ function wishFor(formerChoice, picture) {
 }
 
 // The comparison after a new choice. Two compared models remain when the picture changes, two compared pictures when
-// the model changes. If the compared picture or model is chosen, it changes places with the former choice.
+// the model changes. If the compared picture or model is chosen, the former choice becomes the compared one.
 function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;

@@ -199,7 +199,7 @@ function tellOfModel(fetching, arrivedCard = null) {
   for (const listener of [...fetchingModel.listeners]) listener(fetching, arrivedCard);
 }
 
-// Calls listener(fetching, arrived) until its element leaves the page or the returned function is called.
+// Calls listener(fetching, arrived) until `element` leaves the page or the returned function is called.
 function followModel(element, listener) {
   const listenWhileShown = (fetching, arrivedCard) =>
     element.isConnected ? listener(fetching, arrivedCard) : stopListening();
