@@ -61,9 +61,9 @@ test("a bundle leaves words as they are, with the spaces around = and ? in them"
   const { STORY_WORDS } = await import(pathToFileURL(join(MICROSCOPE, "story", "words.js")));
   const source = withBundle('sys.stdout.buffer.write(bundle.bundle("story/words.js").encode())').toString();
   const tail = "\nexport { STORY_WORDS };";
-  const bundled = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
+  const bundledModule = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
   assert.match(JSON.stringify(STORY_WORDS), / = /);
-  assert.deepEqual(bundled.STORY_WORDS, STORY_WORDS);
+  assert.deepEqual(bundledModule.STORY_WORDS, STORY_WORDS);
 });
 
 test("every module is in a bundle", () => {

@@ -73,7 +73,7 @@ def main(folder: Path) -> None:
                 matrix = softmax(scores * scale)
                 for token in (0, 1, 2, TOKENS - 1):
                     row = matrix[token]
-                    told = np.where(row > 0, row, 1)
+                    safe_row = np.where(row > 0, row, 1)
                     cases.append(
                         {
                             "layer": layer,
@@ -83,15 +83,15 @@ def main(folder: Path) -> None:
                             "row": row.tolist(),
                             "scores": (scores[token] * scale).tolist(),
                             "column": matrix[:, token].tolist(),
-                            "entropy": float(-(row * np.log2(told)).sum()),
+                            "entropy": float(-(row * np.log2(safe_row)).sum()),
                             "weighted": (row * norms[place, head]).tolist(),
                         }
                     )
     # Every kind of float16: zeros, the smallest, subnormal, normal, the largest, infinite.
     bits = [0x0000, 0x8000, 0x0001, 0x03FF, 0x0400, 0x3555, 0x3C00, 0xC000, 0x7BFF, 0xFBFF]
     halves = [[b, float(np.array([b], np.uint16).view(np.float16)[0])] for b in bits]
-    every = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
-    total = float(every[np.isfinite(every) & (every > 0)].astype(np.float64).sum())
+    all_halves = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
+    total = float(all_halves[np.isfinite(all_halves) & (all_halves > 0)].astype(np.float64).sum())
     expected = {"cases": cases, "halves": halves, "sum_of_positive_halves": total, "decoded": decoded.tolist()}
     (folder / "expected.json").write_text(json.dumps(expected))
 

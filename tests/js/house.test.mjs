@@ -14,22 +14,24 @@ const files = (folder, endings) =>
 test("what a module imports is exported where it says", async () => {
   for (const name of files(MICROSCOPE, /\.js$/)) {
     const text = readFileSync(join(MICROSCOPE, name), "utf8");
-    for (const [, names, from] of text.matchAll(/^import \{([^}]*)\} from "([^"]*)";/gm)) {
-      const other = await import(pathToFileURL(join(MICROSCOPE, posix.dirname(name), from)));
-      const missing = names.split(",").filter((wanted) => wanted.trim() && !(wanted.trim() in other));
-      assert.deepEqual(missing, [], `${name} imports from ${from}`);
+    for (const [, names, source] of text.matchAll(/^import \{([^}]*)\} from "([^"]*)";/gm)) {
+      const module = await import(pathToFileURL(join(MICROSCOPE, posix.dirname(name), source)));
+      const missing = names
+        .split(",")
+        .filter((importedName) => importedName.trim() && !(importedName.trim() in module));
+      assert.deepEqual(missing, [], `${name} imports from ${source}`);
     }
   }
 });
 
 test("no line is longer than 120 characters", () => {
-  const long = [];
+  const longLines = [];
   for (const folder of [MICROSCOPE, join(ROOT, "tests", "js")]) {
     for (const name of files(folder, /\.(m?js|css)$/)) {
       readFileSync(join(folder, name), "utf8")
         .split("\n")
-        .forEach((line, i) => line.length > 120 && long.push(`${name}:${i + 1} has ${line.length} characters`));
+        .forEach((line, i) => line.length > 120 && longLines.push(`${name}:${i + 1} has ${line.length} characters`));
     }
   }
-  assert.deepEqual(long, []);
+  assert.deepEqual(longLines, []);
 });

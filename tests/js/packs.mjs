@@ -24,10 +24,10 @@ export function container(header, sections) {
 
 const numberAt = (source, layer, head, i) => Math.sin(1 + source + 7 * layer + 3 * head + 0.37 * i) * 2;
 
-// `numbers(of, layer, head, i)` replaces the default numbers, sine waves; `of` is 0 for q, 1 for k, 2 for v.
+// `numbers(source, layer, head, i)` replaces the default numbers, sine waves; `source`: 0 for q, 1 for k, 2 for v.
 // `some`: the heads that the pack holds, or null for all. `eighths`: numbers in 8 bits, as for a prepared photograph.
 export function packOf({
-  held: layersHeld = [0],
+  held: heldLayers = [0],
   some = null,
   layers = 4,
   heads = 3,
@@ -42,10 +42,10 @@ export function packOf({
   const tokens = prefix.length + grid[0] * grid[1];
   const presentHeads = some ?? Array.from({ length: heads }, (_, head) => head);
   const all = (source, size, value = numbers) =>
-    layersHeld.flatMap((layer) =>
+    heldLayers.flatMap((layer) =>
       presentHeads.flatMap((head) => Array.from({ length: size }, (_, i) => value(source, layer, head, i))),
     );
-  const shape = [layersHeld.length, presentHeads.length, tokens, dim];
+  const shape = [heldLayers.length, presentHeads.length, tokens, dim];
   const packHeader = {
     format: "attention-playground/1",
     model: "small",
@@ -56,7 +56,7 @@ export function packOf({
     tokens,
     prefix,
     grid,
-    held: layersHeld,
+    held: heldLayers,
     ...(some ? { some_heads: some } : {}),
     ...header,
   };
@@ -66,7 +66,7 @@ export function packOf({
     return container(packHeader, { q: numbers(0), k: numbers(1), ...lengths });
   }
   const code = (source, layer, head, i) => (source + 5 * layer + 11 * head + 3 * i) % 256;
-  const ends = [layersHeld.length, presentHeads.length, dim];
+  const ends = [heldLayers.length, presentHeads.length, dim];
   const sections = Object.fromEntries(
     ["q", "k"].flatMap((name, source) => [
       [name, ["uint8", shape, all(source, tokens * dim, code)]],

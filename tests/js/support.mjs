@@ -1,4 +1,4 @@
-// Finds Python, the fixture's folder and the modules' folder.
+// For tests: runs Python, reads the fixture, and names the repository's and the microscope's folders.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ export function fixture() {
   return { bytes: new Uint8Array(bytes), eighths, ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) };
 }
 
-// Runs Python lines with `bundle` of playground/figures, loaded without its package, whose import may need torch.
+// Runs Python lines that use playground/figures/bundle.py. It is loaded without its package, which may need torch.
 export function withBundle(lines, ...args) {
   const program = `
 import importlib.util, sys

@@ -1,5 +1,5 @@
 // Draws the lecturer's controls of a class beside the story: the class's code, buttons, the number of people, and the
-// number of answers. No guess is shown before the lecturer reveals it.
+// number of answers. Guesses stay hidden until the lecturer reveals them.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
@@ -10,12 +10,19 @@ const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), with
 export function createClassBar(head, host) {
   let drawnKey = "";
 
-  // The line on top: the class's code, the number of people, buttons to show the code, to let more people in, and to
-  // end.
+  // Draws the line on top: the class's code, the number of people, and buttons that show the code, let more people in
+  // and end the class.
   function drawHead(language) {
     const lesson = host.now();
-    const state = lesson && [lesson.code, lesson.phones, lesson.open, lesson.minutes, lesson.trouble, lesson.asked];
-    const key = JSON.stringify([language, state, host.says(), host.shownCode()]);
+    const stateParts = lesson && [
+      lesson.code,
+      lesson.phones,
+      lesson.open,
+      lesson.minutes,
+      lesson.trouble,
+      lesson.asked,
+    ];
+    const key = JSON.stringify([language, stateParts, host.says(), host.shownCode()]);
     if (drawnKey === key) return;
     drawnKey = key;
     head.replaceChildren();
@@ -43,11 +50,11 @@ export function createClassBar(head, host) {
       madeIn(box, "p", "class-address").textContent = state.address.replace(/^https?:\/\//, "");
     }
     madeIn(box, "p", "class-large").textContent = state.code;
-    const small = madeIn(box, "p", "class-small");
-    const link = madeIn(small, "a");
+    const footer = madeIn(box, "p", "class-small");
+    const link = madeIn(footer, "a");
     Object.assign(link, { href: host.link(), textContent: words("yourLink") });
-    small.append(` · ${words("left", { minutes: state.minutes })}`);
-    if (state.asked) small.append(` · ${words("asked", { asked: state.asked })}`);
+    footer.append(` · ${words("left", { minutes: state.minutes })}`);
+    if (state.asked) footer.append(` · ${words("asked", { asked: state.asked })}`);
   }
 
   return { drawHead };
@@ -55,8 +62,9 @@ export function createClassBar(head, host) {
 
 // Draws the class's question in place of the story's while a class runs. of: the question about this scene as the
 // server returned it, or null; asked: the question as story/scenes.js prepared it; wantsPicture: whether to ask the
-// lecturer if the photograph may be sent to the phones; ask(isAllowed): asks the question, or asks the lecturer first
-// if undefined; picture(): the photograph as an element.
+// lecturer if the photograph may be sent to the phones; ask(isAllowed): sends the question to the class, with the
+// photograph if it is allowed; ask(): asks the lecturer about the photograph first; picture(): the photograph as an
+// element.
 export function drawClassBoard(
   box,
   { language, now: state, of: question, asked: storyQuestion, act, ask: setAsking, picture, wantsPicture },
@@ -120,9 +128,9 @@ function handsIn(box, { options, hands, ...question }, words, language, act) {
   });
 }
 
-function classButton(box, words, act, main = false) {
-  const button = madeIn(box, "button", main ? "class-main" : "");
-  Object.assign(button, { type: "button", textContent: words });
+function classButton(box, text, act, isMain = false) {
+  const button = madeIn(box, "button", isMain ? "class-main" : "");
+  Object.assign(button, { type: "button", textContent: text });
   button.addEventListener("click", act);
   return button;
 }
@@ -135,10 +143,10 @@ export function qrPicture(rows) {
   svg.setAttribute("class", "class-qr");
   svg.setAttribute("shape-rendering", "crispEdges");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  const dark = rows.flatMap((row, y) =>
+  const darkSquares = rows.flatMap((row, y) =>
     [...row].flatMap((cell, x) => (cell === "1" ? [`M${x + QR_MARGIN} ${y + QR_MARGIN}h1v1h-1z`] : [])),
   );
-  path.setAttribute("d", dark.join(""));
+  path.setAttribute("d", darkSquares.join(""));
   svg.append(path);
   return svg;
 }

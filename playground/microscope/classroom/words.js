@@ -1,5 +1,5 @@
-// Texts of a class, on phones and on the projector, in one table for each language, with {names} to fill in. The second
-// half of the file draws a class's guesses as a chart.
+// Texts for a class, on phones and on the projector: a table for each language; values replace {names}. Below: draws a
+// class's guesses as charts.
 
 export const CLASS_WORDS = {
   en: {
@@ -168,14 +168,14 @@ export const languageOfPhone = (tags) =>
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
-// Draws a class's guesses as bars, or as places over the picture. The bars of both rounds stand side by side, with the
-// truth and the reader's own guess if these are known. Phones and the projector show the same chart.
+// Below: draws a class's guesses as bars, or as places over the picture. The charts of both rounds stand side by side.
+// They mark the truth and the reader's own guess if these are known. Phones and the projector show the same charts.
 
 const CHART_SVG = "http://www.w3.org/2000/svg";
 const MOST_BARS = 25; // if there are more values than this, each bar counts several values
 
-// question: the server's record with its counts; options: {language, mine: the reader's guess in each round, picture():
-// an element}
+// question: the server's record, with the counts of each round; options: {language, mine: the reader's guess in each
+// round, picture(): returns the photograph as an element}
 export function drawGuesses(box, question, { language, mine: guesses = [], picture = null }) {
   const rounds = question.counts ?? [];
   const charts = rounds.map((counts, round) => {

@@ -1,5 +1,5 @@
-// The rows of all heads of a pack, for one layer, query, scale and way of looking. Buffers are allocated once, so that
-// moving the cursor allocates nothing. No DOM.
+// Computes the rows of all heads of a pack, for one layer, query, scale and way to look (see ways.js). Buffers are
+// allocated once, so that moving the cursor allocates nothing. No DOM.
 import { ownDomain } from "./colours.js";
 import {
   columnInto,
@@ -31,7 +31,7 @@ export function createAnswers(pack) {
     ready: new Uint8Array(pack.heads), // 1 once the head is computed; a column needs the layer's normalisers first
     normalisers: new Map(), //               layer → {values, done}
     normalisersScale: NaN,
-    ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
+    ranges: new Map(), //                    layer → {low, high} of its raw scores at scale 1
     scratch: new Float32Array(pack.tokens),
     cell: new Float32Array(pack.tokens),
   };
@@ -96,8 +96,8 @@ export function answerCell(answers, layer, head, token, scale, way, direction) {
     if (sums.done[head] < pack.tokens) return null;
     columnInto(cell, 0, pack, layer, head, token, scale, sums.values, offset);
   }
-  const row = direction === "row";
-  makerOf(way, norms)?.(cell, 0, cell, pack.tokens, norms, row ? offset : offset + token, row ? 1 : 0);
+  const isRow = direction === "row";
+  makerOf(way, norms)?.(cell, 0, cell, pack.tokens, norms, isRow ? offset : offset + token, isRow ? 1 : 0);
   return cell;
 }
 
@@ -198,9 +198,10 @@ export function sharedDomain(answers, layer, scale, way, ceiling, log) {
     // At scale 0 all scores are 0; the range stays above 0, because values are divided by it.
     return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
   }
-  const places = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
-  if (WAYS[way].spread) return domainOfBoth(places.map((from) => ({ values: drawn, from, to: from + pack.patches })));
-  return domainTo(ceiling === "auto" ? exposureOfAll(drawn, places, pack.patches) : ceiling, log);
+  const patchStarts = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
+  if (WAYS[way].spread)
+    return domainOfBoth(patchStarts.map((from) => ({ values: drawn, from, to: from + pack.patches })));
+  return domainTo(ceiling === "auto" ? exposureOfAll(drawn, patchStarts, pack.patches) : ceiling, log);
 }
 
 // The colour domain of one picture: its highest value is this picture's exposure, or the view's `ceiling`.
@@ -213,20 +214,20 @@ export function ownExposure(values, offset, pack, way, ceiling, log) {
 
 // Below: computes one weight step by step, from q and k to the key's share of the row.
 
-// Returns {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
-// score), total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: number of tokens}
+// Returns {q, k, products: `dim` numbers each; dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
+// score), total: the sum of all tokens' exponentials, weight, rank: 1 for the row's largest weight, of: tokens}
 export function pairOf(pack, layer, head, query, key, scale) {
-  const stored = layerOf(pack, layer);
+  const layerData = layerOf(pack, layer);
   const { dim, tokens } = pack;
   const vector = (values, token) => values.slice((head * tokens + token) * dim, (head * tokens + token + 1) * dim);
-  const q = vector(stored.q, query),
-    k = vector(stored.k, key);
+  const q = vector(layerData.q, query),
+    k = vector(layerData.k, key);
   const products = q.map((x, i) => x * k[i]);
-  const dot = dotOf(stored, head, query, key, pack);
+  const dot = dotOf(layerData, head, query, key, pack);
   let largest = -Infinity;
-  for (let j = 0; j < tokens; j++) largest = Math.max(largest, dotOf(stored, head, query, j, pack) * scale);
+  for (let j = 0; j < tokens; j++) largest = Math.max(largest, dotOf(layerData, head, query, j, pack) * scale);
   let total = 0;
-  for (let j = 0; j < tokens; j++) total += Math.exp(dotOf(stored, head, query, j, pack) * scale - largest);
+  for (let j = 0; j < tokens; j++) total += Math.exp(dotOf(layerData, head, query, j, pack) * scale - largest);
   const score = dot * scale;
   const exponential = Math.exp(score - largest);
   const row = new Float32Array(tokens);
@@ -247,10 +248,10 @@ export function pairOf(pack, layer, head, query, key, scale) {
 }
 
 function dotOf({ q, k }, head, query, key, { dim, tokens }) {
-  const qAt = (head * tokens + query) * dim,
-    kAt = (head * tokens + key) * dim;
+  const qStart = (head * tokens + query) * dim,
+    kStart = (head * tokens + key) * dim;
   let sum = 0;
-  for (let x = 0; x < dim; x++) sum += q[qAt + x] * k[kAt + x];
+  for (let x = 0; x < dim; x++) sum += q[qStart + x] * k[kStart + x];
   return sum;
 }
 

@@ -21,20 +21,20 @@ export const sharedCeiling = (tokens) => Math.min(1, niceNumber(20 / tokens));
 // A value's place on the colour map, 0 … 255. A domain is {low, high, log}.
 export function colourIndex(value, domain) {
   const { low, high, log } = domain;
-  const t = log ? Math.log(Math.max(value, 1e-30) / low) / Math.log(high / low) : (value - low) / (high - low);
-  return t <= 0 || t !== t ? 0 : t >= 1 ? 255 : Math.round(t * 255);
+  const position = log ? Math.log(Math.max(value, 1e-30) / low) / Math.log(high / low) : (value - low) / (high - low);
+  return position <= 0 || position !== position ? 0 : position >= 1 ? 255 : Math.round(position * 255);
 }
 
 // Colours values[offset … offset + rows × columns] into a rectangle of a pixel array that is `stride` pixels wide.
 export function paintInto(pixels, pixelOffset, stride, values, offset, rows, columns, palette, domain) {
   const { low, high, log } = domain;
-  const span = log ? 255 / Math.log(high / low) : 255 / (high - low || 1);
+  const factor = log ? 255 / Math.log(high / low) : 255 / (high - low || 1);
   for (let r = 0; r < rows; r++) {
-    let p = pixelOffset + r * stride,
-      v = offset + r * columns;
-    for (let c = 0; c < columns; c++, p++, v++) {
-      const x = log ? Math.log(Math.max(values[v], 1e-30) / low) * span : (values[v] - low) * span;
-      pixels[p] = palette[x <= 0 || x !== x ? 0 : x >= 255 ? 255 : (x + 0.5) | 0];
+    let pixel = pixelOffset + r * stride,
+      index = offset + r * columns;
+    for (let c = 0; c < columns; c++, pixel++, index++) {
+      const level = log ? Math.log(Math.max(values[index], 1e-30) / low) * factor : (values[index] - low) * factor;
+      pixels[pixel] = palette[level <= 0 || level !== level ? 0 : level >= 255 ? 255 : (level + 0.5) | 0];
     }
   }
 }

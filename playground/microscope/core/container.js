@@ -34,12 +34,12 @@ export function emptyContainer(header, kinds) {
     const count = shape.reduce((product, n) => product * n, 1);
     offset += Math.ceil((count * SIZES.get(dtype)) / ALIGN) * ALIGN;
   }
-  const text = new TextEncoder().encode(JSON.stringify({ ...header, sections }));
-  const length = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
+  const headerBytes = new TextEncoder().encode(JSON.stringify({ ...header, sections }));
+  const length = Math.ceil((4 + headerBytes.length) / ALIGN) * ALIGN - 4;
   const container = new Uint8Array(4 + length + offset);
   new DataView(container.buffer).setUint32(0, length, true);
   container.fill(32, 4, 4 + length); // spaces
-  container.set(text, 4);
+  container.set(headerBytes, 4);
   const append = (name, { buffer, byteOffset, byteLength }) =>
     container.set(new Uint8Array(buffer, byteOffset, byteLength), 4 + length + sections[name].offset);
   return { bytes: container, put: append };
@@ -49,13 +49,13 @@ export function emptyContainer(header, kinds) {
 export function withHeader(bytes, additions) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  const text = new TextEncoder().encode(JSON.stringify({ ...header, ...additions }));
-  const padded = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
-  const container = new Uint8Array(padded + bytes.length - length);
-  new DataView(container.buffer).setUint32(0, padded, true);
-  container.fill(32, 4, 4 + padded);
-  container.set(text, 4);
-  container.set(bytes.subarray(4 + length), 4 + padded);
+  const headerBytes = new TextEncoder().encode(JSON.stringify({ ...header, ...additions }));
+  const paddedLength = Math.ceil((4 + headerBytes.length) / ALIGN) * ALIGN - 4;
+  const container = new Uint8Array(paddedLength + bytes.length - length);
+  new DataView(container.buffer).setUint32(0, paddedLength, true);
+  container.fill(32, 4, 4 + paddedLength);
+  container.set(headerBytes, 4);
+  container.set(bytes.subarray(4 + length), 4 + paddedLength);
   return container;
 }
 
@@ -72,13 +72,13 @@ const LARGEST = 0x7bff;
 
 function halfOf(bits) {
   const sign = (bits >>> 16) & 0x8000;
-  const size = bits & 0x7fffffff;
-  const exponent = (size >>> 23) - BIAS;
+  const magnitude = bits & 0x7fffffff;
+  const exponent = (magnitude >>> 23) - BIAS;
   if (exponent >= 31) return sign | LARGEST;
   // below 2^-14, neighbouring float16 numbers differ by 2^-24
   const shift = exponent > 0 ? 13 : 14 - exponent;
   if (shift > 24) return sign;
-  const mantissa = exponent > 0 ? size - (BIAS << 23) : (size & 0x7fffff) | 0x800000;
+  const mantissa = exponent > 0 ? magnitude - (BIAS << 23) : (magnitude & 0x7fffff) | 0x800000;
   const half = mantissa >>> shift;
   const remainder = mantissa & ((1 << shift) - 1);
   const halfway = 1 << (shift - 1);
@@ -86,8 +86,8 @@ function halfOf(bits) {
   return sign | Math.min(half + carry, LARGEST);
 }
 
-// From values (tokens, dim) to {codes, low, step}: for each dimension, 255 even steps from its smallest to its largest
-// value, as eight_bits in playground/pack.
+// From values (tokens, dim) to {codes, low, step}. In each dimension, 255 even steps lead from the smallest to the
+// largest value, as in eight_bits of playground/pack.
 export function toBytes(values, dim) {
   const [low, step] = [new Float32Array(dim).fill(Number.POSITIVE_INFINITY), new Float32Array(dim)];
   const high = new Float32Array(dim).fill(Number.NEGATIVE_INFINITY);
@@ -102,8 +102,8 @@ export function toBytes(values, dim) {
 
 // Writes the numbers of a figure as .json, .csv or .npz, as playground/figures/numbers.py does.
 
-// `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: [keys of each map], values:
-// [Float32Array of each map]}.
+// `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: an object for each map, whose
+// keys become columns, such as {layer, head}, values: a Float32Array for each map}.
 export function numbersFile(kind, metadata, table) {
   return { json: asJson, csv: asCsv, npz: asNpz }[kind](metadata, table);
 }
@@ -118,7 +118,7 @@ function asJson(metadata, { about: subject, grid, tokens, maps, values }) {
 }
 
 function asCsv(metadata, { about: subject, tokens, maps, values }) {
-  const field = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
+  const asField = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
   const keys = Object.keys(maps[0]);
   const lines = [["model", "image", ...keys, "token", "value"]];
   maps.forEach((map, i) => {
@@ -126,16 +126,16 @@ function asCsv(metadata, { about: subject, tokens, maps, values }) {
     tokens.forEach((token, j) => lines.push([...firstCells, token, rounded(values[i][j])]));
   });
   const comments = Object.entries(metadata).map(([key, value]) => `# ${key}: ${value}\n`);
-  return inUtf8(comments.join("") + lines.map((line) => `${line.map(field).join(",")}\n`).join(""));
+  return inUtf8(comments.join("") + lines.map((line) => `${line.map(asField).join(",")}\n`).join(""));
 }
 
 // A NumPy archive with `values` (maps, tokens), `tokens`, `grid`, an array for each key of the maps, `about` and `of`.
 function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
-  const data = new Float32Array(values.length * tokens.length);
-  values.forEach((row, i) => data.set(row, i * tokens.length));
+  const allValues = new Float32Array(values.length * tokens.length);
+  values.forEach((row, i) => allValues.set(row, i * tokens.length));
   const arrays = {
     about: ofTexts([JSON.stringify(metadata)], []),
-    values: npy("<f4", [values.length, tokens.length], data),
+    values: npy("<f4", [values.length, tokens.length], allValues),
     tokens: ofTexts(tokens),
     of: ofTexts([JSON.stringify(subject)], []),
     grid: npy("<i8", [2], BigInt64Array.from(grid, BigInt)),
@@ -149,20 +149,20 @@ function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
   return zipOf(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, bytes]));
 }
 
-// A NumPy array of texts, padded to one length, four bytes for each letter.
+// A NumPy array of texts: each is padded to the longest text's length, and a letter takes four bytes.
 function ofTexts(texts, shape = [texts.length]) {
-  const letters = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
-  const longest = Math.max(1, ...letters.map(({ length }) => length));
+  const codePointLists = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
+  const longest = Math.max(1, ...codePointLists.map(({ length }) => length));
   const codes = new Uint32Array(texts.length * longest);
-  letters.forEach((codePoints, i) => codes.set(codePoints, i * longest));
+  codePointLists.forEach((codePoints, i) => codes.set(codePoints, i * longest));
   return npy(`<U${longest}`, shape, codes);
 }
 
 function npy(kind, shape, values) {
   const tuple = `(${shape.map((side) => `${side},`).join(" ")})`;
-  const fields = `{'descr': '${kind}', 'fortran_order': False, 'shape': ${tuple}, }`;
-  const length = Math.ceil((10 + fields.length + 1) / 64) * 64;
-  const header = inUtf8(`${fields.padEnd(length - 11)}\n`);
+  const description = `{'descr': '${kind}', 'fortran_order': False, 'shape': ${tuple}, }`;
+  const length = Math.ceil((10 + description.length + 1) / 64) * 64;
+  const header = inUtf8(`${description.padEnd(length - 11)}\n`);
   const bytes = new Uint8Array(length + values.byteLength);
   bytes.set([0x93, ...inUtf8("NUMPY"), 1, 0, header.length & 255, header.length >> 8]);
   bytes.set(header, 10);
@@ -178,23 +178,26 @@ function zipOf(files) {
   const [parts, directory] = [[], []];
   let offset = 0;
   for (const [name, bytes] of files) {
-    const text = inUtf8(name);
+    const nameBytes = inUtf8(name);
     const commonFields = [20, 0, 0, 0, LONG_AGO]; // version, flags, method, time, day
     const sizes = [crc32(bytes), bytes.length, bytes.length];
-    const local = record([[ZIP.local], commonFields, sizes, [text.length, 0]], "4 22222 444 22");
+    const localHeader = record([[ZIP.local], commonFields, sizes, [nameBytes.length, 0]], "4 22222 444 22");
     directory.push(
       record(
-        [[ZIP.central], [20, ...commonFields], sizes, [text.length, 0, 0, 0, 0], [0, offset]],
+        [[ZIP.central], [20, ...commonFields], sizes, [nameBytes.length, 0, 0, 0, 0], [0, offset]],
         "4 222222 444 22222 44",
       ),
-      text,
+      nameBytes,
     );
-    parts.push(local, text, bytes);
-    offset += local.length + text.length + bytes.length;
+    parts.push(localHeader, nameBytes, bytes);
+    offset += localHeader.length + nameBytes.length + bytes.length;
   }
-  const size = directory.reduce((sum, { length }) => sum + length, 0);
-  const end = record([[ZIP.end], [0, 0, files.length, files.length], [size, offset], [0]], "4 2222 44 2");
-  return joinedBytes([...parts, ...directory, end]);
+  const directorySize = directory.reduce((sum, { length }) => sum + length, 0);
+  const endRecord = record(
+    [[ZIP.end], [0, 0, files.length, files.length], [directorySize, offset], [0]],
+    "4 2222 44 2",
+  );
+  return joinedBytes([...parts, ...directory, endRecord]);
 }
 
 // The bytes of numbers, least significant first; `sizes` has a digit for each number: 2 or 4 bytes.
@@ -229,7 +232,7 @@ const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
 
 // The checksum of zip and of PNG.
 export function crc32(bytes) {
-  let sum = ~0;
-  for (const byte of bytes) sum = CHECKS[(sum ^ byte) & 255] ^ (sum >>> 8);
-  return ~sum >>> 0;
+  let checksum = ~0;
+  for (const byte of bytes) checksum = CHECKS[(checksum ^ byte) & 255] ^ (checksum >>> 8);
+  return ~checksum >>> 0;
 }

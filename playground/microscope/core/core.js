@@ -38,11 +38,11 @@ const VIEWS = { float16: Uint16Array, float32: Float32Array, uint8: Uint8Array, 
 // needed.
 export function openContainer(bytes) {
   // Bytes from a socket may start at any offset of their buffer; typed arrays need an aligned one.
-  const aligned = bytes.byteOffset % 16 === 0 ? bytes : bytes.slice();
-  if (aligned.length < 4) throw new Error("The data of this picture is empty.");
-  const length = new DataView(aligned.buffer, aligned.byteOffset, 4).getUint32(0, true);
-  if (4 + length > aligned.length) throw new Error("The data of this picture is cut off in its header.");
-  const header = JSON.parse(new TextDecoder().decode(aligned.subarray(4, 4 + length)));
+  const alignedBytes = bytes.byteOffset % 16 === 0 ? bytes : bytes.slice();
+  if (alignedBytes.length < 4) throw new Error("The data of this picture is empty.");
+  const length = new DataView(alignedBytes.buffer, alignedBytes.byteOffset, 4).getUint32(0, true);
+  if (4 + length > alignedBytes.length) throw new Error("The data of this picture is cut off in its header.");
+  const header = JSON.parse(new TextDecoder().decode(alignedBytes.subarray(4, 4 + length)));
   const section = (name) => {
     const entry = header.sections?.[name];
     if (!entry) return null;
@@ -50,8 +50,8 @@ export function openContainer(bytes) {
     if (!View) throw new Error(`Section ${name} holds ${entry.dtype}, which is not known here.`);
     const count = entry.shape.reduce((a, b) => a * b, 1);
     const start = 4 + length + entry.offset;
-    if (start + count * View.BYTES_PER_ELEMENT > aligned.length) throw new Error(`Section ${name} is cut off.`);
-    return new View(aligned.buffer, aligned.byteOffset + start, count);
+    if (start + count * View.BYTES_PER_ELEMENT > alignedBytes.length) throw new Error(`Section ${name} is cut off.`);
+    return new View(alignedBytes.buffer, alignedBytes.byteOffset + start, count);
   };
   return { header, section };
 }
@@ -96,19 +96,19 @@ export function unpack(bytes) {
   ) {
     throw new Error("The queries and keys in this file do not have the shape that its header says.");
   }
-  const decoded = decoderOf(header, section);
+  const decodeArray = decoderOf(header, section);
   const stored = new Map(
     heldLayers.map((layer, place) => {
       const part = (name) => {
-        const values = decoded(sections[name].subarray(place * size, (place + 1) * size), name, place);
+        const values = decodeArray(sections[name].subarray(place * size, (place + 1) * size), name, place);
         return someHeads ? inPlace(values, someHeads, heads, tokens * dim) : values;
       };
       const count = size / dim;
       const norms = valueNorms ? valueNorms.subarray(place * count, (place + 1) * count) : null;
-      const placedNorms = () => (norms && someHeads ? inPlace(norms, someHeads, heads, tokens) : norms);
+      const normsInPlace = () => (norms && someHeads ? inPlace(norms, someHeads, heads, tokens) : norms);
       return [
         layer,
-        { decode: () => ({ q: part("q"), k: part("k"), norms: placedNorms() }), ready: null, some: someHeads },
+        { decode: () => ({ q: part("q"), k: part("k"), norms: normsInPlace() }), ready: null, some: someHeads },
       ];
     }),
   );
@@ -135,9 +135,9 @@ export function unpack(bytes) {
 
 // Puts the values of some heads in their places among all heads; the other places are 0.
 function inPlace(values, someHeads, heads, size) {
-  const placed = new Float32Array(heads * size);
-  someHeads.forEach((head, i) => placed.set(values.subarray(i * size, (i + 1) * size), head * size));
-  return placed;
+  const allValues = new Float32Array(heads * size);
+  someHeads.forEach((head, i) => allValues.set(values.subarray(i * size, (i + 1) * size), head * size));
+  return allValues;
 }
 
 // A layer's {q, k: (heads, tokens, dim), norms: (heads, tokens) or null}; null if the pack does not have this layer.
@@ -159,8 +159,8 @@ export const wholeLayers = (pack) =>
   Array.from({ length: pack.layers }, (_, layer) => layer).filter((layer) => holdsAll(pack, layer));
 
 // Adds layers that arrived later to a pack. A layer with all heads replaces a layer with some heads.
-export function mergePack(pack, other) {
-  for (const [layer, entry] of other.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
+export function mergePack(pack, laterPack) {
+  for (const [layer, entry] of laterPack.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
   return pack;
 }
 
@@ -202,17 +202,17 @@ export function scoresInto(out, offset, pack, layer, head, token, scale) {
 // Σ p·(s − max), which needs one logarithm instead of one for each weight.
 export function softmaxInPlace(out, offset, count, largest) {
   let total = 0,
-    moment = 0;
+    weightedSum = 0;
   for (let j = offset; j < offset + count; j++) {
     const difference = out[j] - largest;
     const e = Math.exp(difference);
     out[j] = e;
     total += e;
-    if (e > 0) moment += e * difference;
+    if (e > 0) weightedSum += e * difference;
   }
-  const norm = 1 / total;
-  for (let j = offset; j < offset + count; j++) out[j] *= norm;
-  return Math.max(0, (Math.log(total) - moment * norm) / Math.LN2);
+  const inverse = 1 / total;
+  for (let j = offset; j < offset + count; j++) out[j] *= inverse;
+  return Math.max(0, (Math.log(total) - weightedSum * inverse) / Math.LN2);
 }
 
 // Writes token i's row: its attention to each token, which sums to 1. Returns the entropy in bits.
@@ -229,8 +229,8 @@ export function rowsInto(out, pack, layer, head, queries, scale) {
   const start = head * tokens * dim;
   for (let n = 0; n < queries.length; n += 4) {
     // if fewer than four queries are left, the last one is repeated
-    const four = [0, 1, 2, 3].map((i) => queries[Math.min(n + i, queries.length - 1)]);
-    const [a, b, c, d] = four.map((token) => q.subarray(start + token * dim, start + (token + 1) * dim));
+    const fourTokens = [0, 1, 2, 3].map((i) => queries[Math.min(n + i, queries.length - 1)]);
+    const [a, b, c, d] = fourTokens.map((token) => q.subarray(start + token * dim, start + (token + 1) * dim));
     const count = Math.min(4, queries.length - n);
     for (let j = 0; j < tokens; j++) {
       let s0 = 0,
@@ -254,7 +254,7 @@ export function rowsInto(out, pack, layer, head, queries, scale) {
       const offset = (n + i) * tokens;
       let largest = -Infinity;
       for (let j = offset; j < offset + tokens; j++) if (out[j] > largest) largest = out[j];
-      softmaxInPlace(out, offset, tokens, silence(out, offset, pack, layer, head, four[i], largest));
+      softmaxInPlace(out, offset, tokens, silence(out, offset, pack, layer, head, fourTokens[i], largest));
     }
   }
   return out;
@@ -263,8 +263,8 @@ export function rowsInto(out, pack, layer, head, queries, scale) {
 // Writes ln Σ_j exp(scale · q_i · k_j) for the queries i from `from` to `to`: the normalisers that a column needs.
 export function normalisersInto(out, offset, pack, layer, head, scale, from, to, scratch) {
   for (let i = from; i < to; i++) {
-    const score = scoresInto(scratch, 0, pack, layer, head, i, scale);
-    const largest = silence(scratch, 0, pack, layer, head, i, score);
+    const largestScore = scoresInto(scratch, 0, pack, layer, head, i, scale);
+    const largest = silence(scratch, 0, pack, layer, head, i, largestScore);
     let total = 0;
     for (let j = 0; j < pack.tokens; j++) total += Math.exp(scratch[j] - largest);
     out[offset + i] = largest + Math.log(total);
@@ -285,8 +285,8 @@ export function columnInto(out, offset, pack, layer, head, token, scale, normali
   columnScoresInto(out, offset, pack, layer, head, token, scale);
   let total = 0;
   for (let i = 0; i < pack.tokens; i++) {
-    const cut = pack.cuts?.length && isCut(pack, layer, head, i, token);
-    const weight = cut ? 0 : Math.exp(out[offset + i] - normalisers[normalisersStart + i]);
+    const isRemoved = pack.cuts?.length && isCut(pack, layer, head, i, token);
+    const weight = isRemoved ? 0 : Math.exp(out[offset + i] - normalisers[normalisersStart + i]);
     out[offset + i] = weight;
     total += weight;
   }
@@ -339,17 +339,17 @@ export function neighbourhood(rows, columns, row, column, k, depth = 1) {
   return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
 }
 
-// The k×k kernel that serves as the example of a convolution: the binomial blur, for k = 3: 1 2 1 / 2 4 2 / 1 2 1 over
-// 16.
+// The weights of a k×k binomial blur, the example of a convolution. For k = 3 its rows are 1 2 1, 2 4 2 and 1 2 1, each
+// divided by 16.
 export function kernelWeights(k) {
-  const line = [1];
-  for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) line[i] = (line[i] ?? 0) + (line[i - 1] ?? 0);
+  const binomials = [1];
+  for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) binomials[i] = (binomials[i] ?? 0) + (binomials[i - 1] ?? 0);
   const total = 4 ** (k - 1);
-  return Float32Array.from({ length: k * k }, (_, i) => (line[Math.floor(i / k)] * line[i % k]) / total);
+  return Float32Array.from({ length: k * k }, (_, i) => (binomials[Math.floor(i / k)] * binomials[i % k]) / total);
 }
 
 // Cuts: which queries could not attend to which keys in the pack's forward pass. playground/cuts.py does the same in
-// Python, and has already checked each text: "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.
+// Python, and has already checked texts such as "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.
 
 export const MOST_CUTS = 16; // as in playground/cuts.py
 
@@ -357,27 +357,27 @@ const ALL = "*";
 const KERNEL = /^([357])x\1$/;
 
 // Parses cuts. Each becomes {hearers: queries, unheard: keys, layers, heads: Sets of numbers, or null for all, kernel:
-// k of a cut to k×k neighbourhoods, else 0, kept: the tokens that such a cut leaves, to: the output of ablated heads,
+// k of a cut to k×k neighbourhoods, else 0, kept: the tokens that such a cut spares, to: the output of ablated heads,
 // "zero" or "mean"}.
 export function readCuts(texts, { prefix, columns }) {
-  const token = (word) => {
+  const tokenOf = (word) => {
     const [row, column] = word.split(",").map(Number);
     return column === undefined ? prefix.indexOf(word) : prefix.length + row * columns + column;
   };
   const setOf = (text, numberOf) =>
     text === undefined || text === ALL ? null : new Set(text.split("+").map(numberOf));
   return texts.map((text) => {
-    const [edge, place] = text.split("@");
-    const [hearer, heard = ALL] = edge.split(">");
-    const replacement = edge === hearer ? hearer : "";
-    const [firstHeard, ...exceptions] = heard.split("+");
-    const kernel = Number(KERNEL.exec(firstHeard)?.[1] ?? 0);
-    const [layers, heads] = place?.split(".") ?? [];
+    const [edgeText, placeText] = text.split("@");
+    const [queryText, keyText = ALL] = edgeText.split(">");
+    const replacement = edgeText === queryText ? queryText : "";
+    const [firstKey, ...exceptions] = keyText.split("+");
+    const kernel = Number(KERNEL.exec(firstKey)?.[1] ?? 0);
+    const [layers, heads] = placeText?.split(".") ?? [];
     return {
-      hearers: replacement ? null : setOf(hearer, token),
-      unheard: kernel ? null : setOf(heard, token),
+      hearers: replacement ? null : setOf(queryText, tokenOf),
+      unheard: kernel ? null : setOf(keyText, tokenOf),
       kernel,
-      kept: new Set(kernel ? exceptions.map(token) : []),
+      kept: new Set(kernel ? exceptions.map(tokenOf) : []),
       layers: setOf(layers, Number),
       heads: setOf(heads, Number),
       to: replacement,
@@ -401,8 +401,8 @@ export function isCut(pack, layer, head, query, key) {
 
 // Whether a cut to a k×k neighbourhood removes this edge: patches then attend only to their neighbourhood and to the
 // prefix tokens in `kept`.
-function isFar({ prefixCount, columns }, { kernel, kept: exempt }, query, key) {
-  if (query < prefixCount || exempt.has(key)) return false;
+function isFar({ prefixCount, columns }, { kernel, kept: exemptTokens }, query, key) {
+  if (query < prefixCount || exemptTokens.has(key)) return false;
   if (key < prefixCount) return true;
   const [a, b] = [query - prefixCount, key - prefixCount];
   const rows = Math.abs(Math.floor(a / columns) - Math.floor(b / columns));
@@ -426,11 +426,11 @@ export function silence(scores, offset, pack, layer, head, query, largest) {
 // Ablates heads in the mixtures of a layer, (N, D), in place: their output is zero, or its mean over the tokens.
 export function ablate(mixtures, { cuts, tokens, headNumbers }, layer) {
   const width = mixtures.length / tokens;
-  const head = (column) => Math.floor((column * headNumbers.length) / width);
+  const headOf = (column) => Math.floor((column * headNumbers.length) / width);
   for (const { to: replacement, layers, heads } of cuts) {
     if (!replacement || !(layers?.has(layer) ?? true)) continue;
     for (let column = 0; column < width; column++) {
-      if (!(heads?.has(head(column)) ?? true)) continue;
+      if (!(heads?.has(headOf(column)) ?? true)) continue;
       let sum = 0;
       if (replacement === "mean")
         for (let index = column; index < mixtures.length; index += width) sum += mixtures[index];

@@ -6,7 +6,7 @@
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
-// `columns`: of the picture's grid, needed to cut the picture into parts.
+// `columns`: the number of columns of the picture's grid; only partsOf needs this number.
 export function makeFeatures(bits, tokens, width, from, columns = 1) {
   const values = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
   const unit = new Float32Array(values.length);
@@ -21,8 +21,8 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
   return { tokens, width, from, columns, raw: values, unit, norms };
 }
 
-// Writes the cosines of one token with every token of `features`. queryFeatures: the features of the token's picture,
-// if it is another one.
+// Writes the cosines of one token with every token of `features`. queryFeatures: the features of the picture that
+// contains the one token.
 export function similarityInto(out, features, token, queryFeatures = features) {
   const { tokens, width, unit } = features;
   const start = token * width;
@@ -44,7 +44,7 @@ export function similarityInto(out, features, token, queryFeatures = features) {
   return out;
 }
 
-const ITERATIONS = 60; // most iterations
+const ITERATIONS = 60; // maximum of power iterations
 const LEAST_ROTATION = 1e-8; // the iteration ends when the direction turns by less than this
 
 // The mean and the first three principal directions of all patches' unit vectors. Several pictures are analysed
@@ -58,7 +58,7 @@ export function principal(pictures) {
     normalise(direction); // between vectors of length 1, the measure of rotation below is 0 only for equal directions
     for (let i = 0; i < ITERATIONS; i++) {
       const product = timesItself(patches, direction);
-      for (const earlier of directions) takeOut(product, earlier);
+      for (const formerDirection of directions) takeOut(product, formerDirection);
       normalise(product);
       const rotation = 1 - Math.abs(inner(product, 0, direction));
       direction = product;
@@ -135,11 +135,11 @@ function projectionOf(unit, start, { mean, directions }, n) {
 
 // The values of a component that are drawn darkest and brightest: its 2nd and 98th percentiles.
 function rangeOf(patches, direction) {
-  const values = new Float64Array(patches.length / direction.length);
-  for (let j = 0; j < values.length; j++) values[j] = inner(patches, j * direction.length, direction);
-  values.sort();
-  const low = values[Math.floor(0.02 * (values.length - 1))],
-    high = values[Math.ceil(0.98 * (values.length - 1))];
+  const projections = new Float64Array(patches.length / direction.length);
+  for (let j = 0; j < projections.length; j++) projections[j] = inner(patches, j * direction.length, direction);
+  projections.sort();
+  const low = projections[Math.floor(0.02 * (projections.length - 1))],
+    high = projections[Math.ceil(0.98 * (projections.length - 1))];
   return [low, high > low ? high : low + 1];
 }
 
@@ -165,12 +165,12 @@ export function boundOf(values, from, to) {
   const sorted = Float64Array.from(values.subarray(from, to)).sort();
   const quantile = (q) => {
     const index = q * (sorted.length - 1);
-    const lower = Math.floor(index);
-    const upper = Math.min(lower + 1, sorted.length - 1);
-    return sorted[lower] + (index - lower) * (sorted[upper] - sorted[lower]);
+    const lowerIndex = Math.floor(index);
+    const upperIndex = Math.min(lowerIndex + 1, sorted.length - 1);
+    return sorted[lowerIndex] + (index - lowerIndex) * (sorted[upperIndex] - sorted[lowerIndex]);
   };
-  const [low, high] = [quantile(0.25), quantile(0.75)];
-  return high + 3 * (high - low);
+  const [lowerQuartile, upperQuartile] = [quantile(0.25), quantile(0.75)];
+  return upperQuartile + 3 * (upperQuartile - lowerQuartile);
 }
 
 // {bound, count: values above the bound, domain: the range of the other values}
@@ -189,60 +189,60 @@ export function withoutOutliers(values, from, to) {
 // Below: compares two pictures by their features, to find matching patches and common parts. playground/matching.py
 // does the same; tests/analysis/test_matching.py compares the two.
 
-export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
+export const PARTS_CUT = 6; // number of parts of a picture, as in Trace.parts
 const MOST_MEANS_STEPS = 50; // maximum of k-means steps
 
-// For each patch of the first picture, its nearest patch in the second if each is the other's nearest; else −1. one,
-// other: features from makeFeatures. Returns an Int32Array.
-export function matchesOf(one, other) {
-  const count = one.tokens - one.from,
-    otherCount = other.tokens - other.from;
-  const bestOther = new Int32Array(count),
-    nearestBack = new Int32Array(otherCount);
-  const largest = new Float32Array(count).fill(-Infinity),
-    mostBack = new Float32Array(otherCount).fill(-Infinity);
+// Returns an Int32Array: for each patch of the first picture, the nearest patch in the second if each is the other's
+// nearest, else −1. The arguments are features from makeFeatures.
+export function matchesOf(first, second) {
+  const count = first.tokens - first.from,
+    otherCount = second.tokens - second.from;
+  const matches = new Int32Array(count),
+    backMatches = new Int32Array(otherCount);
+  const bestCosines = new Float32Array(count).fill(-Infinity),
+    backCosines = new Float32Array(otherCount).fill(-Infinity);
   for (let i = 0; i < count; i++) {
     for (let j = 0; j < otherCount; j++) {
-      const alike = dotOfVectors(
-        one.unit,
-        (one.from + i) * one.width,
-        other.unit,
-        (other.from + j) * one.width,
-        one.width,
+      const cosine = dotOfVectors(
+        first.unit,
+        (first.from + i) * first.width,
+        second.unit,
+        (second.from + j) * first.width,
+        first.width,
       );
-      if (alike > largest[i]) {
-        largest[i] = alike;
-        bestOther[i] = j;
+      if (cosine > bestCosines[i]) {
+        bestCosines[i] = cosine;
+        matches[i] = j;
       }
-      if (alike > mostBack[j]) {
-        mostBack[j] = alike;
-        nearestBack[j] = i;
+      if (cosine > backCosines[j]) {
+        backCosines[j] = cosine;
+        backMatches[j] = i;
       }
     }
   }
-  return bestOther.map((j, i) => (nearestBack[j] === i ? j : -1));
+  return matches.map((j, i) => (backMatches[j] === i ? j : -1));
 }
 
 // The most similar token of the second picture: {there: that token, alike: the cosine, mutual: whether each is the
 // other's nearest}.
-export function nearestTo(one, token, other) {
-  const match = mostSimilar(one, token, other);
-  const alike = dotOfVectors(one.unit, token * one.width, other.unit, match * one.width, one.width);
-  return { there: match, alike, mutual: mostSimilar(other, match, one) === token };
+export function nearestTo(first, token, second) {
+  const match = mostSimilar(first, token, second);
+  const alike = dotOfVectors(first.unit, token * first.width, second.unit, match * first.width, first.width);
+  return { there: match, alike, mutual: mostSimilar(second, match, first) === token };
 }
 
 // The matching token of the second picture, or −1.
-export function matchOf(one, token, other) {
-  const { there, mutual } = nearestTo(one, token, other);
+export function matchOf(first, token, second) {
+  const { there, mutual } = nearestTo(first, token, second);
   return mutual ? there : -1;
 }
 
-function mostSimilar(one, token, other) {
-  const row = similarityInto(new Float32Array(other.tokens), other, token, one);
-  return largestIndex(row, other.from, other.tokens);
+function mostSimilar(first, token, second) {
+  const cosines = similarityInto(new Float32Array(second.tokens), second, token, first);
+  return largestIndex(cosines, second.from, second.tokens);
 }
 
-// Divides pictures into k parts; for several pictures, into common parts. Returns an Int32Array for each picture: the
+// Divides pictures into k parts; several pictures share the same parts. Returns an Int32Array for each picture: the
 // number of each patch's part, 0 for the largest part.
 // The method is k-means on the sphere, of the sum over each patch's 3 × 3 neighbourhood. The first centre is the patch
 // nearest to the mean, each further one the patch least similar to the centres so far. Nothing is random, so the same
@@ -265,12 +265,12 @@ export function partsOf(pictures, k) {
     parts = nextParts;
     if (isStable) break;
   }
-  const ordered = largestFirst(parts, centres.length);
+  const orderedParts = largestFirst(parts, centres.length);
   let from = 0;
   return pictures.map((picture) => {
-    const numbers = ordered.subarray(from, from + picture.tokens - picture.from);
-    from += numbers.length;
-    return numbers;
+    const partNumbers = orderedParts.subarray(from, from + picture.tokens - picture.from);
+    from += partNumbers.length;
+    return partNumbers;
   });
 }
 
@@ -293,12 +293,15 @@ function withNeighbours({ unit, from, columns, tokens, width }) {
 function firstCentres(points, width, k) {
   const mean = new Float64Array(width);
   for (let p = 0; p < points.length; p += width) for (let x = 0; x < width; x++) mean[x] += points[p + x];
-  const first = nearest(points, [mean], width).alike.reduce((best, alike, i, all) => (alike > all[best] ? i : best), 0);
-  const centres = [Float64Array.from(points.subarray(first * width, (first + 1) * width))];
+  const firstPoint = nearest(points, [mean], width).alike.reduce(
+    (best, alike, i, all) => (alike > all[best] ? i : best),
+    0,
+  );
+  const centres = [Float64Array.from(points.subarray(firstPoint * width, (firstPoint + 1) * width))];
   while (centres.length < k) {
     const { alike } = nearest(points, centres, width);
-    const farthest = alike.reduce((best, value, i) => (value < alike[best] ? i : best), 0);
-    centres.push(Float64Array.from(points.subarray(farthest * width, (farthest + 1) * width)));
+    const farthestPoint = alike.reduce((best, value, i) => (value < alike[best] ? i : best), 0);
+    centres.push(Float64Array.from(points.subarray(farthestPoint * width, (farthestPoint + 1) * width)));
   }
   return centres;
 }
@@ -309,9 +312,9 @@ function nearest(points, centres, width) {
   const alike = new Float64Array(parts.length).fill(-Infinity);
   for (let i = 0; i < parts.length; i++) {
     for (let part = 0; part < centres.length; part++) {
-      const value = dotOfVectors(points, i * width, centres[part], 0, width);
-      if (value > alike[i]) {
-        alike[i] = value;
+      const cosine = dotOfVectors(points, i * width, centres[part], 0, width);
+      if (cosine > alike[i]) {
+        alike[i] = cosine;
         parts[i] = part;
       }
     }
@@ -333,11 +336,11 @@ function largestFirst(parts, k) {
   const sizes = new Int32Array(k);
   for (const part of parts) sizes[part]++;
   const order = Array.from(sizes, (_, part) => part).sort((a, b) => sizes[b] - sizes[a] || a - b);
-  const place = new Int32Array(k);
+  const newNumbers = new Int32Array(k);
   order.forEach((part, n) => {
-    place[part] = n;
+    newNumbers[part] = n;
   });
-  return parts.map((part) => place[part]);
+  return parts.map((part) => newNumbers[part]);
 }
 
 // The dot product of two vectors, in four parallel sums, because in a single sum every addition would wait for the one

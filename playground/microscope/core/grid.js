@@ -1,5 +1,4 @@
-// Patches of a picture, numbered row by row: patch = row · columns + column; and patches as vectors.
-// No DOM in here.
+// Converts between a patch's number, row · columns + column, and its place; and patches into vectors. No DOM.
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
 
@@ -11,7 +10,7 @@ export function patchFrom(text, rows, columns) {
 
 // The patch at a point whose x and y are shares of width and height, from 0 to 1.
 export function patchAt(x, y, rows, columns) {
-  const cellOf = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
+  const cellOf = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)));
   return cellOf(y, rows) * columns + cellOf(x, columns);
 }
 
@@ -30,7 +29,7 @@ export function patchAfterKey(key, patch, rows, columns) {
 // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own: the patch side that the
 // filters were trained for, pixels, mean, std, filters, stretch, bias}, see lessons/patches.js.
 
-// The patch as the model's input: all red, then all green, then all blue values, normalised by mean and deviation.
+// The patch as the model's input: all red, then all green, then all blue values, normalised by `mean` and `std`.
 export function patchVector(cut, place) {
   const { size, patch, grid, pixels, mean, std } = cut;
   const top = Math.floor(place / grid[1]) * patch,
@@ -46,22 +45,22 @@ export function patchVector(cut, place) {
 }
 
 // The filter that computes one number of the token. It was trained on patches of own × own pixels and is resized to
-// this patch: stretch · filter · stretchᵀ, colour by colour.
+// this patch's side: stretch · filter · stretchᵀ, for each colour.
 export function patchFilter(cut, number) {
   const { own: filterSide, patch, stretch, filters } = cut;
   const filter = new Float32Array(3 * patch * patch),
-    stretched = new Float32Array(patch * filterSide);
+    stretchedRows = new Float32Array(patch * filterSide);
   for (let channel = 0; channel < 3; channel++) {
     const start = (number * 3 + channel) * filterSide * filterSide;
-    stretched.fill(0);
+    stretchedRows.fill(0);
     for (let y = 0; y < patch; y++)
       for (let i = 0; i < filterSide; i++)
         for (let j = 0; j < filterSide; j++)
-          stretched[y * filterSide + j] += stretch[y * filterSide + i] * filters[start + i * filterSide + j];
+          stretchedRows[y * filterSide + j] += stretch[y * filterSide + i] * filters[start + i * filterSide + j];
     for (let y = 0; y < patch; y++) {
       for (let x = 0; x < patch; x++) {
         let sum = 0;
-        for (let j = 0; j < filterSide; j++) sum += stretched[y * filterSide + j] * stretch[x * filterSide + j];
+        for (let j = 0; j < filterSide; j++) sum += stretchedRows[y * filterSide + j] * stretch[x * filterSide + j];
         filter[channel * patch * patch + y * patch + x] = sum;
       }
     }
@@ -77,12 +76,12 @@ export function dotProduct(a, b) {
 
 // The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py computes it. The grid has about the
 // picture's aspect, and about as many patches as the native grid but never more.
-export function gridFor([width, height], native) {
-  const patches = Math.max(1, native[0]) * Math.max(1, native[1]);
+export function gridFor([width, height], nativeGrid) {
+  const patches = Math.max(1, nativeGrid[0]) * Math.max(1, nativeGrid[1]);
   const aspect = Math.min(Math.max(height / width, 1 / patches), patches);
   const countsNear = (side) =>
     Array.from({ length: Math.ceil(side) - Math.floor(side) + 3 }, (_, i) => Math.floor(side) - 1 + i).filter(
-      (step) => step >= 1 && step <= patches,
+      (candidate) => candidate >= 1 && candidate <= patches,
     );
   const [rowCounts, columnCounts] = [countsNear(Math.sqrt(patches * aspect)), countsNear(Math.sqrt(patches / aspect))];
   const grids = [

@@ -6,14 +6,14 @@ export const EXERCISES_KEY = "attention-playground:exercises";
 
 // The overlap of a painted set of patches, each counted equally, with a row of weights: 1 if both are the same
 // distribution.
-export function overlapOf(painted, row) {
+export function overlapOf(paintedPatches, row) {
   const total = row.reduce((sum, weight) => sum + weight, 0);
-  if (!painted.length || !total) return 0;
-  return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
+  if (!paintedPatches.length || !total) return 0;
+  return paintedPatches.reduce((sum, patch) => sum + Math.min(1 / paintedPatches.length, row[patch] / total), 0);
 }
 
-// The largest overlap that a painted set can have with this row. Such a set contains the n largest weights, for the
-// best n.
+// The largest overlap that a painted set can have with this row. The best set contains the n patches with the largest
+// weights, so each n is tried.
 export function bestOverlap(row) {
   const sorted = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   let best = 0;
@@ -21,10 +21,10 @@ export function bestOverlap(row) {
   return best;
 }
 
-// A number rounded to the question's axis: to a step, or to two digits on a log scale.
+// A number rounded to a step of the question's axis, or to two digits if the axis is logarithmic.
 export function asGuessed(x, { low, high, step, log }) {
-  const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
-  return Math.min(high, Math.max(low, rounded));
+  const roundedGuess = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
+  return Math.min(high, Math.max(low, roundedGuess));
 }
 
 // Whether a guess is typed, not set on a slider. Counts are typed, because they are compared exactly.
@@ -53,18 +53,18 @@ export function nearOf(guess, truth, scale) {
 const shortText = (x, digits) =>
   x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
-export function readKept(storage, place = GUESSES_KEY) {
+export function readKept(storage, storageKey = GUESSES_KEY) {
   try {
-    const guesses = JSON.parse(storage.getItem(place) ?? "{}");
+    const guesses = JSON.parse(storage.getItem(storageKey) ?? "{}");
     return guesses && typeof guesses === "object" && !Array.isArray(guesses) ? guesses : {};
   } catch {
     return {}; // storage is forbidden, or holds data of another page
   }
 }
 
-export function keep(storage, id, guess, place = GUESSES_KEY) {
+export function keep(storage, id, guess, storageKey = GUESSES_KEY) {
   try {
-    storage.setItem(place, JSON.stringify({ ...readKept(storage, place), [id]: guess }));
+    storage.setItem(storageKey, JSON.stringify({ ...readKept(storage, storageKey), [id]: guess }));
   } catch {
     // storage is forbidden
   }
@@ -72,20 +72,20 @@ export function keep(storage, id, guess, place = GUESSES_KEY) {
 
 export function forget(storage) {
   try {
-    for (const place of [GUESSES_KEY, EXERCISES_KEY]) storage.removeItem(place);
+    for (const storageKey of [GUESSES_KEY, EXERCISES_KEY]) storage.removeItem(storageKey);
   } catch {
     // storage is forbidden
   }
 }
 
-// Why a wrong answer is tempting; "" if no reason is known. `tempting` is [[condition, reason], …]; a condition is the
+// Why a wrong answer is tempting; "" if no reason is known. `reasons` is [[condition, reason], …]; a condition is the
 // key of a choice, or [low, high] for a number. A range that also contains the truth is skipped.
-export function reasonFor(guess, truth, tempting) {
+export function reasonFor(guess, truth, reasons) {
   if (guess === truth) return "";
   const contains = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
   const isMet = ([condition]) =>
     Array.isArray(condition) ? contains(condition, guess) && !contains(condition, truth) : condition === guess;
-  return tempting.find(isMet)?.[1] ?? "";
+  return reasons.find(isMet)?.[1] ?? "";
 }
 
 // Below: the numbers that a page's drawings report to the exercises beside them, {drawing: its numbers}. They are

@@ -20,20 +20,20 @@ export function apartIn(colours) {
   return colourDistances;
 }
 
-// A head's numbers, as `Head` in heads.py. colourDistances: from apartIn. `effect` is known only if the pack has the
-// lengths that each head adds. All patches' rows are measured here; heads.py takes a sample on large grids.
+// A head's numbers, as `Head` in heads.py. colourDistances: from apartIn. `effect` is NaN if the pack lacks the lengths
+// that heads add. All patches' rows are measured here; heads.py takes a sample on large grids.
 export function headNumbers(pack, colourDistances, layer, head) {
   const { rows: gridRows, columns: gridColumns, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
   const patchTokens = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
   const rows = rowsInto(new Float32Array(patches * tokens), pack, layer, head, patchTokens, pack.scale);
   const mean = new Float64Array(tokens);
-  let [entropy, breadth, distance, toSelf, near] = [0, 0, 0, 0, 0];
+  let [entropySum, breadthSum, distanceSum, selfSum, nearSum] = [0, 0, 0, 0, 0];
   for (let i = 0; i < patches; i++) {
     const offset = i * tokens;
     const bits = entropyBits(rows, offset, tokens);
-    entropy += bits;
-    breadth += 2 ** bits / tokens;
+    entropySum += bits;
+    breadthSum += 2 ** bits / tokens;
     for (let j = 0; j < tokens; j++) mean[j] += rows[offset + j] / patches;
     let [distances, total] = [0, 0];
     for (let j = 0; j < patches; j++) {
@@ -44,22 +44,22 @@ export function headNumbers(pack, colourDistances, layer, head) {
       const weight = rows[offset + prefixCount + j];
       distances += weight * gap;
       total += weight;
-      if (gap > 0 && gap < 2) near += weight;
+      if (gap > 0 && gap < 2) nearSum += weight;
     }
-    distance += distances / Math.max(total, LEAST_DIVISOR);
-    toSelf += rows[offset + prefixCount + i];
+    distanceSum += distances / Math.max(total, LEAST_DIVISOR);
+    selfSum += rows[offset + prefixCount + i];
   }
   const share = (from, to) => mean.subarray(from, to).reduce((sum, weight) => sum + weight, 0);
   const pattern = patternOf(rows, pack);
   return {
-    entropy: entropy / patches,
-    breadth: breadth / patches,
-    distance: distance / patches,
-    to_self: toSelf / patches,
+    entropy: entropySum / patches,
+    breadth: breadthSum / patches,
+    distance: distanceSum / patches,
+    to_self: selfSum / patches,
     to_class: share(0, prefixCount - registers),
     to_registers: share(prefixCount - registers, prefixCount),
     to_one: Math.max(...mean.subarray(prefixCount)),
-    near: near / patches,
+    near: nearSum / patches,
     ...contentAndColour(rows, pattern, pack, colourDistances),
     effect: effectOf(pack, layer, head),
     offsets: aroundOf(pattern, gridRows, gridColumns),
@@ -67,7 +67,7 @@ export function headNumbers(pack, colourDistances, layer, head) {
   };
 }
 
-// The length that a head adds to the tokens, relative to its layer's average head.
+// The length of the vectors that a head adds to tokens, divided by the mean over its layer's heads.
 function effectOf({ header: { adds, held } }, layer, head) {
   if (!adds) return Number.NaN;
   const lengths = adds[held.indexOf(layer)];
@@ -113,7 +113,7 @@ function aroundOf({ mean, asked }, rows, columns) {
 // How far the rows differ from the mean pattern of offsets, and whether the differences follow colour. The patch itself
 // is left out, and the remaining weights are scaled to sum to 1.
 function contentAndColour(weights, pattern, { rows, columns, patches, prefixCount, tokens }, colourDistances) {
-  let [content, actualDistance, expectedDistance] = [0, 0, 0];
+  let [contentSum, actualDistance, expectedDistance] = [0, 0, 0];
   for (let i = 0; i < patches; i++) {
     const expectedShare = (j) => (i === j ? 0 : pattern.mean[offsetOf(i, j, rows, columns)]);
     const share = (j) => (i === j ? 0 : weights[i * tokens + prefixCount + j]);
@@ -123,17 +123,17 @@ function contentAndColour(weights, pattern, { rows, columns, patches, prefixCoun
       expectedTotal += expectedShare(j);
     }
     for (let j = 0; j < patches; j++) {
-      const [actual, expected] = [
+      const [actualWeight, expectedWeight] = [
         share(j) / Math.max(total, LEAST_DIVISOR),
         expectedShare(j) / Math.max(expectedTotal, LEAST_DIVISOR),
       ];
-      content += Math.abs(actual - expected) / 2;
-      actualDistance += actual * colourDistances[i * patches + j];
-      expectedDistance += expected * colourDistances[i * patches + j];
+      contentSum += Math.abs(actualWeight - expectedWeight) / 2;
+      actualDistance += actualWeight * colourDistances[i * patches + j];
+      expectedDistance += expectedWeight * colourDistances[i * patches + j];
     }
   }
   return {
-    content: content / patches,
+    content: contentSum / patches,
     colour: expectedDistance > LEAST_COLOUR ? 1 - actualDistance / expectedDistance : 0,
   };
 }
@@ -153,7 +153,7 @@ export function habitOf(head) {
 
 const [CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE] = Array(9).keys();
 
-// The offset with the largest share, except that of the patch itself: {offset: [down, right], share}.
+// The offset with the largest share, apart from [0, 0], the patch itself: {offset: [down, right], share}.
 function farthestAhead({ offsets }) {
   const otherShares = offsets.map((share, index) => (index === REACH * OFFSETS_PER_SIDE + REACH ? 0 : share));
   const largest = otherShares.indexOf(Math.max(...otherShares));
@@ -165,21 +165,24 @@ function farthestAhead({ offsets }) {
 
 // The head's habit in words. habits: the list in heads.py, {label, short}.
 export function habitWords(head, habits) {
-  const place = habitOf(head);
-  const { label, short } = habits[place];
-  if (place !== FIXED) return { long: label, short };
-  const way = directionOf(farthestAhead(head).offset);
-  return { long: `${label}: ${way}`, short: way };
+  const habit = habitOf(head);
+  const { label, short } = habits[habit];
+  if (habit !== FIXED) return { long: label, short };
+  const direction = directionOf(farthestAhead(head).offset);
+  return { long: `${label}: ${direction}`, short: direction };
 }
 
 // [0, -1] is "left", [2, 1] is "2 down, right".
 export function directionOf([down, right]) {
-  const words = [
+  const axes = [
     [down, "up", "down"],
     [right, "left", "right"],
   ];
-  return words
+  return axes
     .filter(([steps]) => steps)
-    .map(([steps, less, more]) => `${Math.abs(steps) > 1 ? `${Math.abs(steps)} ` : ""}${steps > 0 ? more : less}`)
+    .map(
+      ([steps, lessWord, moreWord]) =>
+        `${Math.abs(steps) > 1 ? `${Math.abs(steps)} ` : ""}${steps > 0 ? moreWord : lessWord}`,
+    )
     .join(", ");
 }

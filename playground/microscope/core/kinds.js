@@ -4,11 +4,11 @@
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { dotOfVectors, makeFeatures } from "./features.js";
 
-const MEAN_ROW_PATCHES = 48; // patches, evenly spread, whose mean row stands for the rows of all
+const MEAN_ROW_PATCHES = 48; // evenly spread patches whose mean row stands for all rows
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY_LAYERS_SHARE = 1 / 3; // share of the layers that count as early
-const SHARED_PLACE_FACTOR = 0.5; // a place attracts all rows if their mean gives it this much of a row's largest weight
+const SHARED_PLACE_FACTOR = 0.5; // least weight of a shared place in the mean row, × the row's largest weight
 const EVEN_ROW_FACTOR = 4; // × the mean weight: a row with a larger weight is not called even
 const NOISE_ROW_FACTOR = 10; // × the mean weight: a row with a larger weight is not noise
 
@@ -30,8 +30,8 @@ export function neighbourRadius(rows, columns) {
 
 // ------------------------------------------------------------------------------------------ similarity of patches
 
-// Features made of a layer's keys: one vector for each token, of all heads. Keys are in the pack, so no request is
-// needed.
+// Features from a layer's keys: one vector for each token, the keys of all heads side by side. The pack has the keys,
+// so no request is needed.
 export function keysOf(pack, layer) {
   const { k } = layerOf(pack, layer);
   const { heads, tokens, dim } = pack;
@@ -61,8 +61,8 @@ export function directionsOf({ unit, width, from, tokens }) {
 }
 
 // The cosine of two patches' directions.
-export const alikeness = ({ values, width }, patch, other) =>
-  dotOfVectors(values, patch * width, values, other * width, width);
+export const alikeness = ({ values, width }, patch, otherPatch) =>
+  dotOfVectors(values, patch * width, values, otherPatch * width, width);
 
 export function likenessOf(directions, patch) {
   const cosines = new Float32Array(directions.values.length / directions.width);
@@ -79,13 +79,13 @@ export function meanRowOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const queries = spreadPatches(rows, columns, MEAN_ROW_PATCHES);
   const row = new Float32Array(tokens);
-  const mean = new Float64Array(tokens);
+  const meanRow = new Float64Array(tokens);
   const width = 2 * columns - 1;
   const sums = new Float64Array(width * (2 * rows - 1));
   const counts = new Float64Array(sums.length);
   for (const patch of queries) {
     rowInto(row, 0, pack, layer, head, prefixCount + patch, scale);
-    for (let j = 0; j < tokens; j++) mean[j] += row[j] / queries.length;
+    for (let j = 0; j < tokens; j++) meanRow[j] += row[j] / queries.length;
     const firstIndex = firstOffset(patch, rows, columns);
     for (let r = 0, j = prefixCount; r < rows; r++) {
       for (let c = 0, index = firstIndex + r * width; c < columns; c++, index++, j++) {
@@ -96,99 +96,103 @@ export function meanRowOf(pack, layer, head, scale) {
   }
   for (let index = 0; index < sums.length; index++) if (counts[index]) sums[index] /= counts[index];
   let largest = 0;
-  for (let j = 1; j < tokens; j++) if (mean[j] > mean[largest]) largest = j;
-  return { tokens: mean, most: largest, offsets: sums };
+  for (let j = 1; j < tokens; j++) if (meanRow[j] > meanRow[largest]) largest = j;
+  return { tokens: meanRow, most: largest, offsets: sums };
 }
 
-// The index, among the offsets from this patch, of the picture's first patch.
+// The index of the offset from this patch to the picture's first patch.
 const firstOffset = (patch, rows, columns) =>
   (rows - 1 - Math.floor(patch / columns)) * (2 * columns - 1) + columns - 1 - (patch % columns);
 
 // -------------------------------------------------------------------------------------------------- facts of a row
 
-// The facts about a row by which its kind is found, see Facts in row_kinds.py. row: (tokens,); likeness: (patches,).
-export function rowFacts(row, pack, patch, crowd, likeness) {
+// The facts that decide a row's kind, see Facts in row_kinds.py. row: (tokens,); meanRow: from meanRowOf;
+// likeness: (patches,).
+export function rowFacts(row, pack, patch, meanRow, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;
   for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
-  const belongs = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
-  const region = component(belongs, patch, rows, columns);
+  const isSimilar = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
+  const region = component(isSimilar, patch, rows, columns);
   const nearRadius = neighbourRadius(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
   const width = 2 * columns - 1,
     firstIndex = firstOffset(patch, rows, columns);
-  let expected = 0,
-    near = 0,
-    nearby = 0,
-    alike = 0,
-    area = 0;
-  const relative = (j) => crowd.offsets[firstIndex + Math.floor(j / columns) * width + (j % columns)];
+  let expectedTotal = 0,
+    nearTotal = 0,
+    nearCount = 0,
+    alikeTotal = 0,
+    alikeCount = 0;
+  const offsetMean = (j) => meanRow.offsets[firstIndex + Math.floor(j / columns) * width + (j % columns)];
   const isNear = (j) => Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= nearRadius;
   let largest = 0;
   for (let j = 0; j < patches; j++) {
     const weight = row[prefixCount + j];
-    expected += relative(j);
+    expectedTotal += offsetMean(j);
     if (weight > row[prefixCount + largest]) largest = j;
     if (isNear(j)) {
-      near += weight;
-      nearby++;
+      nearTotal += weight;
+      nearCount++;
     } else if (likeness[j] >= ALIKE) {
-      alike += weight;
-      area++;
+      alikeTotal += weight;
+      alikeCount++;
     }
   }
   let place = 0,
     shared = 0;
   for (let j = 0; j < patches; j++)
-    place += Math.min(row[prefixCount + j] / Math.max(patchTotal, 1e-12), relative(j) / Math.max(expected, 1e-12));
-  for (let j = 0; j < tokens; j++) shared += Math.min(row[j], crowd.tokens[j]);
+    place += Math.min(
+      row[prefixCount + j] / Math.max(patchTotal, 1e-12),
+      offsetMean(j) / Math.max(expectedTotal, 1e-12),
+    );
+  for (let j = 0; j < tokens; j++) shared += Math.min(row[j], meanRow.tokens[j]);
   const largestWeight = row[prefixCount + largest];
   const fitsByKind = {
     near: isNear(largest),
     thing: region[largest] === 1,
     far: likeness[largest] >= ALIKE && !isNear(largest) && !region[largest],
     place:
-      relative(largest) / Math.max(expected, 1e-12) >=
+      offsetMean(largest) / Math.max(expectedTotal, 1e-12) >=
       (SHARED_PLACE_FACTOR * largestWeight) / Math.max(patchTotal, 1e-12),
-    peak: row.every((weight) => weight <= row[crowd.most]),
-    shared: crowd.tokens[prefixCount + largest] >= SHARED_PLACE_FACTOR * largestWeight,
+    peak: row.every((weight) => weight <= row[meanRow.most]),
+    shared: meanRow.tokens[prefixCount + largest] >= SHARED_PLACE_FACTOR * largestWeight,
     even: largestWeight <= EVEN_ROW_FACTOR / tokens,
     noise: largestWeight <= NOISE_ROW_FACTOR / tokens,
   };
   return {
     breadth: 2 ** entropyBits(row, 0, tokens) / tokens,
     shared,
-    peak: row[crowd.most],
-    crowdPeak: crowd.tokens[crowd.most],
-    near: near / Math.max(patchTotal, 1e-12),
+    peak: row[meanRow.most],
+    crowdPeak: meanRow.tokens[meanRow.most],
+    near: nearTotal / Math.max(patchTotal, 1e-12),
     place,
-    alike: alike / Math.max(patchTotal - near, 1e-12),
-    area: area / Math.max(1, patches - nearby),
-    // Only kinds that the patch with the largest weight fits, because the sentence above the picture names this patch.
+    alike: alikeTotal / Math.max(patchTotal - nearTotal, 1e-12),
+    area: alikeCount / Math.max(1, patches - nearCount),
+    // Only kinds that fit the patch with the largest weight, because the sentence above the picture names this patch.
     fits: Object.keys(fitsByKind).filter((name) => fitsByKind[name]),
   };
 }
 
-// The connected region around a patch: 1 for this patch, and for each patch in `belongs` that is connected to it over
-// common sides.
-export function component(belongs, patch, rows, columns) {
-  const reached = new Uint8Array(rows * columns);
-  reached[patch] = 1;
+// The connected region around a patch: 1 for this patch, and for each patch that fulfils `isMember` and is connected to
+// this patch over common sides.
+export function component(isMember, patch, rows, columns) {
+  const isReached = new Uint8Array(rows * columns);
+  isReached[patch] = 1;
   const toVisit = [patch];
-  const visit = (neighbour) => {
-    if (reached[neighbour] || !belongs(neighbour)) return;
-    reached[neighbour] = 1;
+  const addCell = (neighbour) => {
+    if (isReached[neighbour] || !isMember(neighbour)) return;
+    isReached[neighbour] = 1;
     toVisit.push(neighbour);
   };
   while (toVisit.length) {
     const cell = toVisit.pop();
-    if (cell >= columns) visit(cell - columns);
-    if (cell < (rows - 1) * columns) visit(cell + columns);
-    if (cell % columns) visit(cell - 1);
-    if (cell % columns < columns - 1) visit(cell + 1);
+    if (cell >= columns) addCell(cell - columns);
+    if (cell < (rows - 1) * columns) addCell(cell + columns);
+    if (cell % columns) addCell(cell - 1);
+    if (cell % columns < columns - 1) addCell(cell + 1);
   }
-  return reached;
+  return isReached;
 }
 
 // ---------------------------------------------------------------------------------------------------------- the rule
@@ -198,8 +202,8 @@ export const isEarlyLayer = (layer, layers) => layer < EARLY_LAYERS_SHARE * laye
 // Whether the row's sink is a single token.
 export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");
 
-// The kind of a row, the simplest that fits; null if none fits. The patch with the largest weight must fit, too.
-export function kindOf(facts, early) {
+// The simplest kind that fits both the row and its patch with the largest weight; null if there is none.
+export function kindOf(facts, isEarly) {
   const { breadth, shared, near, place, alike, area, fits } = facts;
   if (breadth >= 0.8 && fits.includes("even")) return "even";
   if (isPeak(facts)) return "sink";
@@ -211,7 +215,7 @@ export function kindOf(facts, early) {
     if (fits.includes("far")) return "far";
   }
   if (near >= 0.25 && fits.includes("near")) return "near";
-  return early && fits.includes("noise") ? "noise" : null;
+  return isEarly && fits.includes("noise") ? "noise" : null;
 }
 
 const SINKS = {
@@ -289,10 +293,10 @@ export function nearnessInto(out, offset, colours, rows, columns, patch) {
 export function overlapWithFilter(row, offset, filterRow, patch) {
   let total = 0;
   for (let j = 0; j < filterRow.length; j++) if (j !== patch) total += row[offset + j];
-  let shared = 0;
+  let overlap = 0;
   for (let j = 0; j < filterRow.length; j++)
-    if (j !== patch) shared += Math.min(row[offset + j] / Math.max(total, 1e-12), filterRow[j]);
-  return shared;
+    if (j !== patch) overlap += Math.min(row[offset + j] / Math.max(total, 1e-12), filterRow[j]);
+  return overlap;
 }
 
-export const isMuch = (shared) => shared >= NEARLY_SAME_OVERLAP;
+export const isMuch = (overlap) => overlap >= NEARLY_SAME_OVERLAP;

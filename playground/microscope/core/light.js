@@ -25,7 +25,7 @@ const OPAQUE = 0.94; // opacity of the strongest colour
 const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that small weights are visible
 const GAMMA = 0.8; // below 1: makes small weights a little stronger
 const CLIPPED_SHARE = 0.008; // share of the cells that may exceed the exposure
-const PEAK = 0.2; // the least exposure, × the largest value: a dominant patch stands out
+const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
 const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
@@ -42,26 +42,26 @@ export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(ste
 // The exposure, that is the value drawn brightest. Only a few cells exceed it; see CLIPPED_SHARE, PEAK and FLOOR.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
-// One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `places`.
-export function exposureOfAll(values, places, count) {
-  const rank = Math.floor(places.length * count * CLIPPED_SHARE);
+// One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `starts`.
+export function exposureOfAll(values, starts, count) {
+  const rank = Math.floor(starts.length * count * CLIPPED_SHARE);
   // The rank + 1 largest values so far. The rank is small, so this list is faster than sorting.
   const largest = new Float64Array(rank + 1).fill(-Infinity); // ascending
   let total = 0;
-  for (const start of places) {
+  for (const start of starts) {
     for (let j = start; j < start + count; j++) {
       const value = values[j];
       total += value;
       if (!(value > largest[0])) continue;
-      let place = 0;
-      while (place < rank && largest[place + 1] < value) {
-        largest[place] = largest[place + 1];
-        place++;
+      let slot = 0;
+      while (slot < rank && largest[slot + 1] < value) {
+        largest[slot] = largest[slot + 1];
+        slot++;
       }
-      largest[place] = value;
+      largest[slot] = value;
     }
   }
-  return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count))) || 1;
+  return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (starts.length * count))) || 1;
 }
 
 // Rounds up to two digits. So the exposure is exactly the number in the legend, and is the same on the screen and in a
@@ -90,7 +90,7 @@ export function stepOf(value, { low, high, log, signed }) {
   return log ? (share * (STEPS - 1) + 0.5) | 0 : raisedStep(share);
 }
 
-// A domain around zero whose ends are ± the largest absolute value, but at least ± `floor`.
+// A domain around zero; its ends are ± the largest absolute value, and at least ± `floor`.
 export function domainAround(values, from, to, floor = 0) {
   let high = floor;
   for (let j = from; j < to; j++) high = Math.max(high, Math.abs(values[j]));
@@ -129,12 +129,12 @@ export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
   Math.round(256 * OPAQUE * (1 - (1 - step / (STEPS - 1)) ** OPACITY_POWER)),
 );
 
-// The photograph as 0xAABBGGRR for each pixel. ends: its darkest and brightest tone; share: how much of its colour is
-// left.
+// The faded photograph as 0xAABBGGRR for each pixel. ends: the darkest and brightest tone; share: the share of the
+// colour that stays.
 export function fadedPixels(bytes, ends, share) {
   const pixels = new Uint32Array(bytes.length / 4);
-  const span = ends[1] - ends[0];
-  const [greyFactor, colourFactor] = [span * (1 - share), span * share];
+  const toneRange = ends[1] - ends[0];
+  const [greyFactor, colourFactor] = [toneRange * (1 - share), toneRange * share];
   for (let p = 0, i = 0; p < pixels.length; p++, i += 4) {
     const [r, g, b] = [bytes[i], bytes[i + 1], bytes[i + 2]];
     const base = 255 * ends[0] + greyFactor * greyOf(r, g, b) + 0.5;
@@ -214,8 +214,8 @@ const onScreen = (x) => x >= -1e-4 && x <= 1 + 1e-4;
 const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
 
 function encoded(x) {
-  const clipped = Math.min(1, Math.max(0, x));
-  return (255 * (clipped <= 0.0031308 ? 12.92 * clipped : 1.055 * clipped ** (1 / 2.4) - 0.055) + 0.5) | 0;
+  const level = Math.min(1, Math.max(0, x));
+  return (255 * (level <= 0.0031308 ? 12.92 * level : 1.055 * level ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
 // Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, else 0. Larger values
@@ -224,14 +224,14 @@ export function densestInto(out, values, from, count, mass = MASS) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
     sum = 0,
-    place = count;
+    index = count;
   for (let j = count - 1; j >= 0 && sorted[j] > 0; j--) total += sorted[j];
   if (!(total > 0)) return void out.fill(0);
-  do sum += sorted[--place];
+  do sum += sorted[--index];
   while (sum < mass * total);
-  const threshold = sorted[place];
+  const threshold = sorted[index];
   let tiedCount = 0; // number of chosen patches with the value `threshold`
-  while (sorted[place + tiedCount] === threshold) tiedCount++;
+  while (sorted[index + tiedCount] === threshold) tiedCount++;
   for (let j = 0; j < count; j++) {
     const value = values[from + j];
     out[j] = value > threshold || (value === threshold && tiedCount-- > 0) ? 1 : 0;
@@ -268,9 +268,9 @@ function smoothed(path) {
     const previous = i ? i - 2 : count - 2,
       next = i + 2 < count ? i + 2 : 0;
     const turn = turns[i / 2];
-    const part = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // on stairs
-    points[i] = corners[i] + part * (corners[previous] - 2 * corners[i] + corners[next]);
-    points[i + 1] = corners[i + 1] + part * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
+    const easing = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // 1 on stairs
+    points[i] = corners[i] + easing * (corners[previous] - 2 * corners[i] + corners[next]);
+    points[i + 1] = corners[i + 1] + easing * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
   }
   return points;
 }
@@ -278,14 +278,14 @@ function smoothed(path) {
 // The share of all patches' weight that lies on patches whose centre is inside the curves.
 export function shareWithin(paths, values, from, rows, columns) {
   const inside = cellsInside(paths, rows, columns);
-  let inner = 0,
+  let innerTotal = 0,
     total = 0;
   for (let cell = 0; cell < inside.length; cell++) {
     const value = Math.max(0, values[from + cell]);
     total += value;
-    if (inside[cell]) inner += value;
+    if (inside[cell]) innerTotal += value;
   }
-  return inner / (total || 1);
+  return innerTotal / (total || 1);
 }
 
 // 1 for each cell whose centre is inside the curves. Along a row of centres, each crossing of a curve switches between

@@ -122,13 +122,13 @@ const byLayer = (pack) => Array.from({ length: pack.layers }, (_, layer) => MEAS
 function correlationWithPlace(numbers) {
   if (numbers.length < 3) return 0;
   const [centre, mean] = [(numbers.length - 1) / 2, meanOf(numbers)];
-  let [covariance, placeSquares, values] = [0, 0, 0];
+  let [covariance, placeSquares, valueSquares] = [0, 0, 0];
   for (const [n, number] of numbers.entries()) {
     covariance += (n - centre) * (number - mean);
     placeSquares += (n - centre) ** 2;
-    values += (number - mean) ** 2;
+    valueSquares += (number - mean) ** 2;
   }
-  return covariance / Math.sqrt(placeSquares * values);
+  return covariance / Math.sqrt(placeSquares * valueSquares);
 }
 
 // The mean entropy of each head's rows: all heads of layer 0, then all of layer 1, …
@@ -147,15 +147,19 @@ const entropies = (pack) =>
 // layer, the head's number, the length that the head adds relative to the layer's mean, or the entropy of the head's
 // rows.
 export function extremeHead(pack, { which, what: quantity }) {
-  const adds = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
-  const rankedValues = { most: adds.map((length) => -length), least: adds, sharpest: entropies(pack) }[which];
+  const relativeLengths = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
+  const rankedValues = {
+    most: relativeLengths.map((length) => -length),
+    least: relativeLengths,
+    sharpest: entropies(pack),
+  }[which];
   const index = rankedValues.indexOf(Math.min(...rankedValues));
   const [layer, head] = [Math.floor(index / pack.heads), index % pack.heads];
-  return { layer, head, adds: adds[index], entropy: entropies(pack)[index] }[quantity];
+  return { layer, head, adds: relativeLengths[index], entropy: entropies(pack)[index] }[quantity];
 }
 
 // For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of one patch in that row, share:
-// the larger of toOne and the sum of all prefix tokens}.
+// the larger of toOne and the row's sum on prefix tokens}.
 export const toPlaces = (pack) =>
   cached(pack, "places", () => {
     const headShares = [];
@@ -201,8 +205,8 @@ export const sharpnessOf = (pack, scale) => cached(pack, `sharpness ${scale}`, (
 function measureSharpness(pack, scale) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
   const row = new Float32Array(tokens);
-  return Array.from({ length: layers * heads }, (_, n) => {
-    const [layer, head] = [Math.floor(n / heads), n % heads];
+  return Array.from({ length: layers * heads }, (_, index) => {
+    const [layer, head] = [Math.floor(index / heads), index % heads];
     let [entropy, peak, deviation] = [0, 0, 0];
     for (let patch = 0; patch < patches; patch++) {
       const largest = scoresInto(row, 0, pack, layer, head, prefixCount + patch, scale);
@@ -219,11 +223,11 @@ function measureSharpness(pack, scale) {
 // in that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": the number of the layer
 // or head with the largest of all.
 function spreadOf(pack, quantity) {
-  const heads = sharpnessOf(pack, pack.scale);
-  const spreads = heads.map(({ deviation }) => deviation);
+  const sharpness = sharpnessOf(pack, pack.scale);
+  const spreads = sharpness.map(({ deviation }) => deviation);
   const largestSpread = (layer) => Math.max(...spreads.slice(layer * pack.heads, (layer + 1) * pack.heads));
   const [least, most] = [Math.min(...spreads), Math.max(...spreads)];
-  const { layer, head } = heads[spreads.indexOf(most)];
+  const { layer, head } = sharpness[spreads.indexOf(most)];
   return { layer, head, least, most, first: largestSpread(0), last: largestSpread(pack.layers - 1) }[quantity];
 }
 
@@ -236,7 +240,7 @@ function evenDistance(rows, columns) {
   return sum / (rows * columns) ** 2;
 }
 
-// ----------------------------------------------------------------------------------------- a row that is worth a guess
+// ----------------------------------------------------------------------------------------- a head that looks far
 
 // The [layer, head] that looks far, see far_looking in playground/analysis/heads.py.
 const farLooking = (pack) => cached(pack, "far", searchFar);
@@ -252,7 +256,7 @@ function searchFar(pack) {
   const queries = Array.from({ length: Math.ceil(patches / step) }, (_, i) => prefixCount + i * step);
   const spreadRows = new Float32Array(queries.length * tokens);
   const row = new Float32Array(tokens);
-  let best = { share: -1, at: [0, 0] };
+  let bestHead = { share: -1, at: [0, 0] };
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++) {
       rowsInto(spreadRows, pack, layer, head, queries, pack.scale);
@@ -268,9 +272,9 @@ function searchFar(pack) {
         .sort()
         .subarray(patches - topCount)
         .reduce((sum, weight) => sum + weight, 0);
-      if (share > best.share) best = { share, at: [layer, head] };
+      if (share > bestHead.share) bestHead = { share, at: [layer, head] };
     }
-  return best.at;
+  return bestHead.at;
 }
 
 // The middle patch's row in the head of farLooking, without prefix tokens: (patches,)
@@ -293,24 +297,24 @@ function brightestShare(row) {
 const LEAST_SQUARE = 1e-24; // least squared length of a token, against division by 0
 
 // How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
-export function movedTokens(uncut, cut, { tokens }) {
-  const [uncutFeatures, cutFeatures] = [uncut, cut].map(decodeHalves);
+export function movedTokens(uncutHalves, cutHalves, { tokens }) {
+  const [uncutFeatures, cutFeatures] = [uncutHalves, cutHalves].map(decodeHalves);
   const width = uncutFeatures.length / tokens;
   return Array.from({ length: tokens }, (_, token) => {
-    let [change, length] = [0, 0];
+    let [changeSquares, lengthSquares] = [0, 0];
     for (let index = token * width, x = 0; x < width; x++, index++) {
-      change += (cutFeatures[index] - uncutFeatures[index]) ** 2;
-      length += uncutFeatures[index] ** 2;
+      changeSquares += (cutFeatures[index] - uncutFeatures[index]) ** 2;
+      lengthSquares += uncutFeatures[index] ** 2;
     }
-    return Math.sqrt(change / Math.max(length, LEAST_SQUARE));
+    return Math.sqrt(changeSquares / Math.max(lengthSquares, LEAST_SQUARE));
   });
 }
 
 // A quantile of ascending numbers, interpolated between two of them.
 export function quantile(sorted, share) {
   const position = share * (sorted.length - 1);
-  const [lower, fraction] = [Math.floor(position), position - Math.floor(position)];
-  return sorted[lower] + fraction * ((sorted[lower + 1] ?? sorted[lower]) - sorted[lower]);
+  const [lowerIndex, fraction] = [Math.floor(position), position - Math.floor(position)];
+  return sorted[lowerIndex] + fraction * ((sorted[lowerIndex + 1] ?? sorted[lowerIndex]) - sorted[lowerIndex]);
 }
 
 // ------------------------------------------------------------------------------------------------------------- words
@@ -324,12 +328,12 @@ export function formatNumber(number, style) {
   const commas = style.startsWith(",");
   const text = digits === undefined ? String(number) : number.toFixed(Number(digits));
   const [integerPart, fraction] = text.split(".");
-  const grouped = commas ? integerPart.replace(/\B(?=(\d{3})+$)/g, ",") : integerPart;
-  return grouped + (fraction === undefined ? "" : `.${fraction}`);
+  const groupedDigits = commas ? integerPart.replace(/\B(?=(\d{3})+$)/g, ",") : integerPart;
+  return groupedDigits + (fraction === undefined ? "" : `.${fraction}`);
 }
 
-// The text with its blanks filled: with values measured on `pack`, or, without a pack, with the sample's values.
-// values: {name: {measure, …, says: the sample's value}}
+// Fills a text's blanks with values measured on `pack`, or, without a pack, with the sample's values. values: {name:
+// {measure, …, says: the sample's value}}
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
   const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);

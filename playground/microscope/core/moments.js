@@ -5,18 +5,19 @@
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, neighbourRadius, spreadPatches } from "./kinds.js";
 
-const BESIDE = 0.03; // of the longer side: partners at a smaller distance don't count
-const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
-const SUBJECT = 400; // partners are searched among this many patches: those that belong most to the subject
-const ASKING = 24; // number of patches with a far partner whose rows are compared
+// A patch's partner is a distant patch that resembles it. Distances are shares of the picture's longer side.
+const BESIDE = 0.03; // distance up to which a partner does not count
+const FAR = 0.25; // distance from which a partner counts in full
+const SUBJECT = 400; // number of patches, those that belong most to the subject, among which partners are searched
+const ASKING = 24; // number of patches with a partner whose rows are compared
 const REGION = 0.4; // least cosine of a patch in the query's region
 const WALL = 0.3; // share of the picture: a region of this size halves the score
 const SEEN = 0.45; // least cosine between the query and the brightest patch of a telling row
-const PLAIN = 0.1; // factor for a row whose brightest patch is near the query, or does not resemble it
-const ISLAND = 2; // patches: the radius of the area around the most telling weight, whose sum enters the score
+const PLAIN = 0.1; // factor for a row whose brightest patch is near the query or unlike the query
+const ISLAND = 2; // radius in patches around the most telling weight; the sum within it enters the score
 const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
-const FRAME = 0.08; // of each side: patches this near to an edge count half
-const APART = 0.1; // of the longer side: the least distance between two of the three patches
+const FRAME = 0.08; // share of a side: patches nearer than this to an edge count half
+const APART = 0.1; // least distance between two of a moment's three patches
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
 export const STRIKING = 0.044; // moments with a smaller score are not called striking
 
@@ -78,24 +79,27 @@ export function surprisesOf({ moments, pack }, maximum = 8) {
     moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
   );
   const minimumDistance = APART * Math.max(pack.rows, pack.columns);
-  const chosen = [];
+  const chosenRows = [];
   for (const row of rows.sort((a, b) => b.tells - a.tells)) {
-    if (chosen.length === maximum || !(row.tells > 0)) break;
-    const isNear = chosen.some(({ patch }) => patchDistance(patch, row.patch, pack.columns) <= minimumDistance);
-    if (!isNear && chosen.filter(({ moment }) => moment === row.moment).length < 2) chosen.push(row);
+    if (chosenRows.length === maximum || !(row.tells > 0)) break;
+    const isNear = chosenRows.some(({ patch }) => patchDistance(patch, row.patch, pack.columns) <= minimumDistance);
+    if (!isNear && chosenRows.filter(({ moment }) => moment === row.moment).length < 2) chosenRows.push(row);
   }
-  return chosen;
+  return chosenRows;
 }
 
 // The distance between two patches in rows or in columns, whichever is larger.
-const patchDistance = (patch, other, columns) =>
+const patchDistance = (patch, otherPatch, columns) =>
   Math.max(
-    Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)),
-    Math.abs((patch % columns) - (other % columns)),
+    Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)),
+    Math.abs((patch % columns) - (otherPatch % columns)),
   );
 
-const farness = (patch, other, { rows, columns }) =>
-  Math.min(1, Math.max(0, (patchDistance(patch, other, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)));
+const farness = (patch, otherPatch, { rows, columns }) =>
+  Math.min(
+    1,
+    Math.max(0, (patchDistance(patch, otherPatch, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)),
+  );
 
 // -------------------------------------------------------------------------------------------- subject and background
 
@@ -120,16 +124,16 @@ function* atClass(pack, layers) {
 
 // How much each patch belongs to the picture's subject: (patches,), from 0 for background to 1.
 function subjectOf({ rows, columns, patches }, { values, width }, receivedWeights) {
-  const edge = new Float64Array(width);
+  const edgeSum = new Float64Array(width);
   const edgeDistance = Float64Array.from({ length: patches }, (_, j) => {
     const r = Math.floor(j / columns),
       c = j % columns;
     return Math.min(Math.min(r, rows - 1 - r) / rows, Math.min(c, columns - 1 - c) / columns);
   });
   for (let j = 0; j < patches; j++)
-    if (!edgeDistance[j]) for (let x = 0; x < width; x++) edge[x] += values[j * width + x];
+    if (!edgeDistance[j]) for (let x = 0; x < width; x++) edgeSum[x] += values[j * width + x];
   const unlikeness = new Float64Array(patches);
-  for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlikeness[j] -= values[j * width + x] * edge[x];
+  for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlikeness[j] -= values[j * width + x] * edgeSum[x];
   let subjectRanks = ranks(smooth(unlikeness, rows, columns));
   if (receivedWeights) {
     const receivedRanks = ranks(smooth(receivedWeights, rows, columns));
@@ -140,13 +144,15 @@ function subjectOf({ rows, columns, patches }, { values, width }, receivedWeight
 
 // The sum over each patch's 3 × 3 neighbourhood; beyond the border, the nearest patch counts again.
 function smooth(values, rows, columns) {
-  const clamped = (n, count) => Math.min(count - 1, Math.max(0, n));
+  const clampedIndex = (n, count) => Math.min(count - 1, Math.max(0, n));
   return values.map((_, j) => {
     let sum = 0;
     for (let down = -1; down <= 1; down++)
       for (let right = -1; right <= 1; right++)
         sum +=
-          values[clamped(Math.floor(j / columns) + down, rows) * columns + clamped((j % columns) + right, columns)];
+          values[
+            clampedIndex(Math.floor(j / columns) + down, rows) * columns + clampedIndex((j % columns) + right, columns)
+          ];
     return sum;
   });
 }
@@ -156,11 +162,11 @@ const ascending = (values) => Array.from(values, (_, j) => j).sort((a, b) => val
 
 // Each value's rank, from 0 for the smallest to 1 for the largest.
 function ranks(values) {
-  const ranked = new Float64Array(values.length);
+  const rankList = new Float64Array(values.length);
   ascending(values).forEach((j, place) => {
-    ranked[j] = place / Math.max(1, values.length - 1);
+    rankList[j] = place / Math.max(1, values.length - 1);
   });
-  return ranked;
+  return rankList;
 }
 
 // ------------------------------------------------------------------------------------------------------- the queries
@@ -191,17 +197,17 @@ function* twinsOf({ pack, toward, subject }) {
   return queries;
 }
 
-// A query as {patch, likeness: each patch's similarity to it, worth: how telling a weight on each patch is}.
+// A query as {patch, likeness: each patch's similarity to `patch`, worth: how telling a weight on each patch is}.
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
-  let [count, regionRadius] = [0, 1];
+  let [regionSize, regionRadius] = [0, 1];
   component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((isInRegion, j) => {
-    count += isInRegion;
+    regionSize += isInRegion;
     if (isInRegion) regionRadius = Math.max(regionRadius, patchDistance(patch, j, columns));
   });
-  const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
-  const areaFactor = Math.min(1, count / regionRadius ** 2); // smaller for patches along an outline
+  const area = likeness.filter((cosine) => cosine >= REGION).length / pack.patches;
+  const areaFactor = Math.min(1, regionSize / regionRadius ** 2); // smaller for patches along an outline
   const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / WALL) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
@@ -221,52 +227,53 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
   const key = layer * pack.heads + head;
   if (meanRows.has(key)) return meanRows.get(key);
   const meanRow = new Float32Array(pack.patches);
-  const crowd = spreadPatches(pack.rows, pack.columns, WHO_ASKS).map((patch) => pack.prefixCount + patch);
-  const rows = new Float32Array(crowd.length * pack.tokens);
-  rowsInto(rows, pack, layer, head, crowd, pack.scale);
+  const spreadTokens = spreadPatches(pack.rows, pack.columns, WHO_ASKS).map((patch) => pack.prefixCount + patch);
+  const rows = new Float32Array(spreadTokens.length * pack.tokens);
+  rowsInto(rows, pack, layer, head, spreadTokens, pack.scale);
   for (let offset = pack.prefixCount; offset < rows.length; offset += pack.tokens)
-    for (let j = 0; j < meanRow.length; j++) meanRow[j] += rows[offset + j] / crowd.length;
+    for (let j = 0; j < meanRow.length; j++) meanRow[j] += rows[offset + j] / spreadTokens.length;
   meanRows.set(key, meanRow);
   return meanRow;
 }
 
-// Writes the telling part of each weight of a row into `out`. Returns a score. It grows with the sum of these parts and
-// with their sum around the largest part; it shrinks if the row's largest weight is not telling. row: (patches, …)
+// Writes the telling part of each weight of a row into `out`. Returns a score, which grows with the sum of these parts
+// and with their sum around the largest part, and shrinks if the row's largest weight is not telling. row: at least
+// (patches,).
 function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
-  let [total, patchTotal, largest, peak, island] = [0, 0, 0, 0, 0];
+  let [litTotal, patchTotal, largestPatch, peakPatch, islandSum] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
     const excess = row[j] - 3 * meanRow[j];
     out[j] = excess > 0 ? excess * worth[j] : 0;
-    total += out[j];
+    litTotal += out[j];
     patchTotal += row[j];
-    if (row[j] > row[largest]) largest = j;
-    if (out[j] > out[peak]) peak = j;
+    if (row[j] > row[largestPatch]) largestPatch = j;
+    if (out[j] > out[peakPatch]) peakPatch = j;
   }
-  if (!(total > 0)) return 0;
-  for (let j = 0; j < patches; j++) if (out[j] && patchDistance(peak, j, columns) <= ISLAND) island += out[j];
+  if (!(litTotal > 0)) return 0;
+  for (let j = 0; j < patches; j++) if (out[j] && patchDistance(peakPatch, j, columns) <= ISLAND) islandSum += out[j];
   const region = component((j) => likeness[j] >= ALIKE && row[j] >= patchTotal / patches, patch, rows, columns);
   const isFar =
-    likeness[largest] >= SEEN &&
-    !region[largest] &&
-    !region[peak] &&
-    patchDistance(patch, largest, columns) > neighbourRadius(rows, columns);
-  return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[largest]);
+    likeness[largestPatch] >= SEEN &&
+    !region[largestPatch] &&
+    !region[peakPatch] &&
+    patchDistance(patch, largestPatch, columns) > neighbourRadius(rows, columns);
+  return (isFar ? 1 : PLAIN) * Math.sqrt(islandSum * litTotal) * (row[peakPatch] / row[largestPatch]);
 }
 
-// The three queries with the most telling rows. No two of these queries are close together, and no two peaks of their
-// rows are.
-function momentOf({ rows, columns }, layer, head, askers, litRows, scores) {
+// The three queries with the most telling rows. A query counts less if it, or its row's peak, is close to a chosen
+// query or to that query's peak.
+function momentOf({ rows, columns }, layer, head, queries, litRows, scores) {
   const peaks = litRows.map(indexOfLargest);
-  const remaining = Float64Array.from(scores);
+  const remainingScores = Float64Array.from(scores);
   const minimumDistance = APART * Math.max(rows, columns);
-  const chosen = [];
-  while (chosen.length < 3) {
-    const index = indexOfLargest(remaining);
-    chosen.push(index);
-    for (const places of [askers, peaks])
-      for (let i = 0; i < remaining.length; i++)
-        if (patchDistance(places[index], places[i], columns) <= minimumDistance) remaining[i] *= 0.3;
-    for (const c of chosen) remaining[c] = -1;
+  const chosenIndices = [];
+  while (chosenIndices.length < 3) {
+    const index = indexOfLargest(remainingScores);
+    chosenIndices.push(index);
+    for (const places of [queries, peaks])
+      for (let i = 0; i < remainingScores.length; i++)
+        if (patchDistance(places[index], places[i], columns) <= minimumDistance) remainingScores[i] *= 0.3;
+    for (const chosenIndex of chosenIndices) remainingScores[chosenIndex] = -1;
   }
-  return { layer, head, patches: chosen.map((i) => askers[i]), tells: chosen.map((i) => scores[i]) };
+  return { layer, head, patches: chosenIndices.map((i) => queries[i]), tells: chosenIndices.map((i) => scores[i]) };
 }

@@ -6,7 +6,7 @@ export const TOKENS = 9;
 export const MOST_LONG = 4; // an arrow's coordinates go from −4 to 4
 const SCALE = 1 / Math.sqrt(2); // 1/√d_k: a query has two numbers
 
-// Reads "20_0_15_13_…": coordinates in tenths, x before y, of all queries, then of all keys.
+// Reads "20_0_15_13_…": the coordinates of all queries, then of all keys, in tenths, x before y.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
 export const writeArrows = (arrows) => Array.from(arrows, (number) => String(Math.round(number * 10))).join("_");
 export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math.round(number * 10) / 10));
@@ -44,7 +44,7 @@ export function receivedOf(arrows, values) {
 
 // Below: the softmax of one row of scores at a scale.
 
-// The row's weights at this scale, and the numbers that are written below the chart of weights.
+// The row's weights at this scale, the scaled scores' deviation, and the weights' entropy, peak and gradient.
 export function softmaxRow(scores, scale) {
   const count = scores.length;
   const weights = Float64Array.from(scores, (score) => score * scale);
@@ -53,9 +53,9 @@ export function softmaxRow(scores, scale) {
   const entropy = softmaxInPlace(weights, 0, count, Math.max(...weights));
   let squares = 0,
     cubes = 0;
-  for (const a of weights) {
-    squares += a * a;
-    cubes += a * a * a;
+  for (const weight of weights) {
+    squares += weight * weight;
+    cubes += weight * weight * weight;
   }
   const gradient = scale * Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares)); // ‖∂weights/∂(q·k)‖
   return { weights, deviation, entropy, peak: Math.max(...weights), gradient };

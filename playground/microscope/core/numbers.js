@@ -18,15 +18,15 @@ function digitsOf(share) {
 export const bareShare = (x) => (x >= 0.0995 ? String(Math.round(100 * x)) : (100 * x).toFixed(1));
 
 export const shortNumber = (x) => {
-  const size = Math.abs(x);
+  const magnitude = Math.abs(x);
   const text =
-    size === 0
+    magnitude === 0
       ? "0"
-      : size >= 100
+      : magnitude >= 100
         ? x.toFixed(0)
-        : size >= 10
+        : magnitude >= 10
           ? x.toFixed(1)
-          : size >= 0.1
+          : magnitude >= 0.1
             ? x.toFixed(2)
             : x.toPrecision(1);
   return text.replace("-", "\u2212");

@@ -1,5 +1,5 @@
-// The sentence above the pictures: what the row shows, in plain words, with the two numbers that matter. It has five
-// parts, because the share is printed bold and the place in the colour of the key:
+// The sentence above the pictures says in plain words what the row shows. It has five parts, because the share is
+// printed bold and the place in the colour of the key:
 // before [share] between [place] after
 // Its words come from the table in playground/figures/drawing/way_words.py. No DOM in here.
 
@@ -21,11 +21,11 @@ const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 // Divides a sentence, in which the share comes before the place, into its five parts.
 function inParts(text, share = "", place = "") {
-  const [before, rest] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
-  const [between, after = ""] = rest.split(PLACE);
-  const ending = { place: rest.includes(PLACE) ? place : "", after };
-  if (before === null) return { before: capital(between), share: "", between: "", ...ending };
-  return { before: capital(before), share, between, ...ending };
+  const [before, remainder] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
+  const [between, after = ""] = remainder.split(PLACE);
+  const lastParts = { place: remainder.includes(PLACE) ? place : "", after };
+  if (before === null) return { before: capital(between), share: "", between: "", ...lastParts };
+  return { before: capital(before), share, between, ...lastParts };
 }
 
 export const wholeSentence = ({ before, share, between, place, after }) => before + share + between + place + after;
@@ -45,13 +45,17 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
   }
   if (mark < 0) return { total, far: total, best: largest, value: values[from + largest], where: "far" };
   const row = Math.floor(mark / columns);
-  const area = neighbourhood(rows, columns, row, mark % columns, k);
+  const neighbours = neighbourhood(rows, columns, row, mark % columns, k);
   let nearTotal = 0;
-  for (let r = area.top; r <= area.bottom; r++)
-    for (let c = area.left; c <= area.right; c++) nearTotal += values[from + r * columns + c];
+  for (let r = neighbours.top; r <= neighbours.bottom; r++)
+    for (let c = neighbours.left; c <= neighbours.right; c++) nearTotal += values[from + r * columns + c];
   const bestRow = Math.floor(largest / columns),
     bestColumn = largest % columns;
-  const isNear = bestRow >= area.top && bestRow <= area.bottom && bestColumn >= area.left && bestColumn <= area.right;
+  const isNear =
+    bestRow >= neighbours.top &&
+    bestRow <= neighbours.bottom &&
+    bestColumn >= neighbours.left &&
+    bestColumn <= neighbours.right;
   const whereabouts = largest === mark ? "itself" : isNear ? "near" : "far";
   return {
     total,
@@ -70,27 +74,28 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's name; k: the width of the neighbourhood,
 //   seen: the result of `spread`, or null until the numbers have arrived,
-//   place: the name of the patch with the most; "here" if the picture shows the number beside it,
-//   special: {names: "CLS and registers", share: their share together, most: the largest share of one},
-//   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even, tokens,
+//   place: the name of the patch with the largest value; "here" if the picture shows the value beside this patch,
+//   special: {names: "CLS and registers", share: the sum of their shares, most: the largest of these shares},
+//   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even: whether the row is even
+//         (isEven in light.js), tokens: the number of tokens,
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
 //         are on their way,
-//   unmoved: for an occlusion that moves nothing, the bound below which it stays, in words; else "",
+//   unmoved: for an occlusion that moves nothing, the bound of all changes, in words; else "",
 //   part: {here: the part's share of the picture, there: its share of the compared picture, or null},
 //   heard: for a column, the sum that this token gets from all tokens, 1 on average }
 export function sentenceOf(facts) {
   const { seen, scale, name, label } = facts;
   const way = wayOf(facts);
-  const asker = name || words("patch");
+  const askerName = name || words("patch");
   const opening = way.ofHeads && scale ? words("opening", { scale }) : "";
   const details = {
     ...facts,
     way,
-    filled: { who: asker, opening, k: facts.k, label: label && words("quoted", { label }) },
+    filled: { who: askerName, opening, k: facts.k, label: label && words("quoted", { label }) },
   };
   if (way.coloured) return FORMS[way.sentence](details);
   if (facts.unmoved) {
-    const subject = details.filled.label || words("feature", { who: asker });
+    const subject = details.filled.label || words("feature", { who: askerName });
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
   if (facts.ends) return aboutBothSides(details);
@@ -183,9 +188,9 @@ function aboutBlanking(facts) {
 // The sentence about a label, whose map has values for and against the label.
 function aboutBothSides({ ends: { most, least, written: format }, filled, way }) {
   const isAgainst = least.value < 0;
-  const sides = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
-  if (!(most.value > 0)) return inParts(words("against", sides, !isAgainst && "alone"), "", least.place);
-  return inParts(words(way.sentence, sides, isAgainst ? "label" : "alone"), "", most.place);
+  const values = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
+  if (!(most.value > 0)) return inParts(words("against", values, !isAgainst && "alone"), "", least.place);
+  return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), "", most.place);
 }
 
 const DIGITS = { cosine: 2, length: 1 };

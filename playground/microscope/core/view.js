@@ -7,7 +7,7 @@ import { FIRST_WAY, WAYS } from "./ways.js";
 export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: at two thirds of the depth, where heads look at objects
   head: 0, //               0 … heads − 1
-  query: null, //           "row,column" of a patch or a prefix token's name; null: the image's start, or the middle
+  query: null, //           "row,column" of a patch or a prefix token's name; null: the picture's start, or the middle
   locked: false, //         whether the query stays when the cursor leaves its patch
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
@@ -64,65 +64,69 @@ export function queryOf(token, pack) {
   return patchText(token - pack.prefixCount, pack.columns);
 }
 
-// The first query as text: the patch at a point [y, x], given in parts of height and width.
+// The first query as text: the patch at a point [y, x], in shares of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);
 }
 
 // The token at the same place in another picture, whose grid may have another size or shape; −1 for a prefix token that
 // the other pack lacks.
-export function sameToken(token, pack, other) {
-  if (token < pack.prefixCount) return other.prefix.indexOf(pack.prefix[token]);
+export function sameToken(token, pack, otherPack) {
+  if (token < pack.prefixCount) return otherPack.prefix.indexOf(pack.prefix[token]);
   const patch = token - pack.prefixCount;
   const row = Math.floor(patch / pack.columns),
     column = patch % pack.columns;
-  const r = Math.min(other.rows - 1, Math.floor(((row + 0.5) / pack.rows) * other.rows));
-  const c = Math.min(other.columns - 1, Math.floor(((column + 0.5) / pack.columns) * other.columns));
-  return other.prefixCount + r * other.columns + c;
+  const newRow = Math.min(otherPack.rows - 1, Math.floor(((row + 0.5) / pack.rows) * otherPack.rows));
+  const newColumn = Math.min(otherPack.columns - 1, Math.floor(((column + 0.5) / pack.columns) * otherPack.columns));
+  return otherPack.prefixCount + newRow * otherPack.columns + newColumn;
 }
 
 // The layer at the same relative depth in another network: layer 8 of 12 is compared with layer 16 of 24.
-export const sameLayer = (layer, pack, other) =>
-  pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
+export const sameLayer = (layer, pack, otherPack) =>
+  pack.layers === otherPack.layers
+    ? layer
+    : Math.round((layer / Math.max(1, pack.layers - 1)) * (otherPack.layers - 1));
 
 // The layer in which heads mostly look at objects, as upper_layer in pack/.
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
 export function tidyView(view, pack, opening) {
-  const tidy = { ...DEFAULT_VIEW };
-  for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) tidy[key] = view[key];
+  const newView = { ...DEFAULT_VIEW };
+  for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) newView[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
-    const value = key === "k" ? Number(tidy[key]) : tidy[key];
-    tidy[key] = allowed.includes(value) ? value : DEFAULT_VIEW[key];
+    const value = key === "k" ? Number(newView[key]) : newView[key];
+    newView[key] = allowed.includes(value) ? value : DEFAULT_VIEW[key];
   }
   for (const key of ["locked", "log", "smooth", "grid", "typical"])
-    tidy[key] = tidy[key] === true || tidy[key] === "true";
-  if (tidy.scale !== "on" && tidy.scale !== "off") {
-    const scale = tidy.scale === null || tidy.scale === "" ? NaN : Number(tidy.scale);
-    tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
+    newView[key] = newView[key] === true || newView[key] === "true";
+  if (newView.scale !== "on" && newView.scale !== "off") {
+    const scale = newView.scale === null || newView.scale === "" ? NaN : Number(newView.scale);
+    newView.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
   }
-  if (!/^[0-9a-z,<>@.:+*;]{3,1000}$/.test(tidy.cut)) tidy.cut = "";
-  tidy.label = /^\d{1,5}$/.test(tidy.label) ? String(tidy.label) : "";
-  tidy.text = /^[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}$/.test(tidy.text) ? String(tidy.text) : "";
-  tidy.curtain = clamp(Number(tidy.curtain) || 0, 0, 1);
-  if (tidy.ceiling !== "auto") tidy.ceiling = Number(tidy.ceiling) > 0 ? Math.min(1, Number(tidy.ceiling)) : "auto";
-  if (tidy.depth !== "follow")
-    tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
-  if (!pack) return tidy;
-  const layer = tidy.layer === null || tidy.layer === "" ? NaN : Math.round(Number(tidy.layer));
+  if (!/^[0-9a-z,<>@.:+*;]{3,1000}$/.test(newView.cut)) newView.cut = "";
+  newView.label = /^\d{1,5}$/.test(newView.label) ? String(newView.label) : "";
+  newView.text = /^[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}$/.test(newView.text) ? String(newView.text) : "";
+  newView.curtain = clamp(Number(newView.curtain) || 0, 0, 1);
+  if (newView.ceiling !== "auto")
+    newView.ceiling = Number(newView.ceiling) > 0 ? Math.min(1, Number(newView.ceiling)) : "auto";
+  if (newView.depth !== "follow")
+    newView.depth = Number(newView.depth) >= 1 ? Math.min(99, Math.round(Number(newView.depth))) : "follow";
+  if (!pack) return newView;
+  const layer = newView.layer === null || newView.layer === "" ? NaN : Math.round(Number(newView.layer));
   const startLayer = upperLayer(pack);
-  const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - startLayer) - Math.abs(b - startLayer))[0] ?? 0;
-  tidy.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearest;
-  tidy.head = clamp(Math.round(Number(tidy.head)) || 0, 0, pack.heads - 1);
-  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: startQuery(pack, opening), locked: false });
-  return tidy;
+  const nearestLayer =
+    [...pack.stored.keys()].sort((a, b) => Math.abs(a - startLayer) - Math.abs(b - startLayer))[0] ?? 0;
+  newView.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearestLayer;
+  newView.head = clamp(Math.round(Number(newView.head)) || 0, 0, pack.heads - 1);
+  if (tokenOf(newView.query, pack) < 0) Object.assign(newView, { query: startQuery(pack, opening), locked: false });
+  return newView;
 }
 
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
-// The scale at the dial's position t: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to
-// 8 at MOST_DIAL. The first half has even steps, the rest even ratios, because from 0.125 to 1 the ratio matters.
+// The scale at the dial's position t: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and MOST_SCALE at
+// MOST_DIAL. Up to 0.5 equal steps add, beyond 0.5 they multiply, because from 0.125 to 1 the ratio matters.
 export function dialToScale(t, trainedScale) {
   if (t > 1) return MOST_SCALE ** ((t - 1) / (MOST_DIAL - 1));
   return t <= 0.5 ? trainedScale * 2 * t : trainedScale ** (2 - 2 * t);
@@ -152,14 +156,16 @@ export function viewFromQuery(text) {
   return view;
 }
 
-// [key, word] of each choice in an address that this view does not have. If `query` names a patch that does not exist,
-// `locked` is not listed: it follows from `query`.
+// Compares an address's words with the view made from them: returns [key, word] of each choice that the view did not
+// take over. If `query` names a patch that does not exist, `locked` is not listed, because it follows from `query`.
 export function notTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
-  const ignored = Object.entries(words ?? {}).filter(
+  const ignoredWords = Object.entries(words ?? {}).filter(
     ([key, word]) => Object.hasOwn(DEFAULT_VIEW, key) && word !== null && !isTaken(word, view[key]),
   );
-  return ignored.some(([key]) => key === "query") ? ignored.filter(([key]) => key !== "locked") : ignored;
+  return ignoredWords.some(([key]) => key === "query")
+    ? ignoredWords.filter(([key]) => key !== "locked")
+    : ignoredWords;
 }
 
 // Below: scenes, that is saved views in order. Each has a name, and an address with the picture, the model and the
@@ -181,14 +187,14 @@ export function openScene(address) {
 
 // A list from a browser's storage or from a link, which may hold anything; entries that are no scenes are left out.
 export function readScenes(text) {
-  let list = null;
+  let scenes = null;
   try {
-    list = JSON.parse(text);
+    scenes = JSON.parse(text);
   } catch {
     // no JSON
   }
-  if (!Array.isArray(list)) return [];
-  return list
+  if (!Array.isArray(scenes)) return [];
+  return scenes
     .filter((scene) => typeof scene?.address === "string" && scene.address.length <= LONGEST_ADDRESS)
     .map(({ name, address }) => ({ name: typeof name === "string" ? name.slice(0, LONGEST_NAME) : "", address }))
     .slice(0, MOST_SCENES);
@@ -197,9 +203,9 @@ export function readScenes(text) {
 export const writeScenes = (list) => JSON.stringify(list.map(({ name, address }) => ({ name, address })));
 
 // Appends a link's scenes to the saved ones, without duplicates.
-export function joinScenes(saved, received) {
-  const knownAddresses = new Set(saved.map(({ address }) => address));
-  return [...saved, ...received.filter(({ address }) => !knownAddresses.has(address))].slice(0, MOST_SCENES);
+export function joinScenes(savedScenes, newScenes) {
+  const knownAddresses = new Set(savedScenes.map(({ address }) => address));
+  return [...savedScenes, ...newScenes.filter(({ address }) => !knownAddresses.has(address))].slice(0, MOST_SCENES);
 }
 
 export const renameScene = (list, place, name) => list.map((scene, i) => (i === place ? { ...scene, name } : scene));
@@ -207,9 +213,9 @@ export const renameScene = (list, place, name) => list.map((scene, i) => (i === 
 // The list with one of its scenes moved up (−1) or down (1).
 export function moveScene(list, from, steps) {
   const to = Math.min(list.length - 1, Math.max(0, from + steps));
-  const reordered = [...list];
-  reordered.splice(to, 0, ...reordered.splice(from, 1));
-  return reordered;
+  const newList = [...list];
+  newList.splice(to, 0, ...newList.splice(from, 1));
+  return newList;
 }
 
 // The scene after a step; at either end it stays the same. index: −1 before the first step.

@@ -3,8 +3,8 @@
 import { percent, shortNumber } from "./numbers.js";
 import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
-// One function for each way to look whose numbers are computed from a row or a column of weights. It is called for
-// every head in every frame.
+// A function for each way to look that computes its numbers from a row or a column of weights. The functions are called
+// for every head in every frame.
 // (out, offset, weights, count, norms, from, step): weights[offset …] become out[offset …]. norms[from + step * j] is
 // the length of the value vector that weight j multiplies: in a row, of token j; in a column, where step is 0, always
 // of the same token.
@@ -22,21 +22,21 @@ export const FIRST_WAY = WAY_RECORDS[0].name; // the default
 export const wayOf = (view) => WAYS[view.what];
 
 // The words for `name`: those for the first of `cases` that has words, else the general words, else "".
-export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
+export function tableWords(name, kind, cases = [], values = {}, language = "en") {
   const table = WAY_WORDS[language][kind];
   const words = cases.map((caseName) => table[`${name}.${caseName}`]).find((words) => words !== undefined);
-  return fill(words ?? table[name] ?? "", filled);
+  return fill(words ?? table[name] ?? "", values);
 }
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
-// A sentence that says how far a map of relevance can be trusted: measured on this picture (`measured`: {foretells,
-// random, blocks, by}), or else on other pictures with this model; "" for a way without such a claim.
-export function trustWords(way, model, measured = null) {
+// A sentence about how far a map of relevance can be trusted, by a measurement on this picture ({foretells, random,
+// blocks, by}), or without one on other pictures in this model; "" for a way without such a claim.
+export function trustWords(way, model, measurement = null) {
   if (!way.attributes) return "";
   const twoDigits = (number) => number.toFixed(2).replace("-", "−");
-  if (measured) {
-    const { foretells, random, blocks, by } = measured;
+  if (measurement) {
+    const { foretells, random, blocks, by } = measurement;
     const blankWords = tableWords("blanked", "beside", [by]);
     const numbers = { correlation: twoDigits(foretells), random: twoDigits(random), constant: twoDigits(0) };
     return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank: blankWords });
@@ -51,7 +51,7 @@ export function trustWords(way, model, measured = null) {
   return tableWords("trust", "beside", [], { ...numbers, pictures: correlations.pictures });
 }
 
-const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (match, name) => filled[name] ?? match);
+const fill = (words, values) => words.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 
@@ -59,8 +59,8 @@ export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].exp
 // token depends on this.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
-// Whether a map can be drawn as light, which needs shares of a whole. Maps with a range of values, with values for and
-// against a label, or with colours of features are no such shares (as in figures/drawing/prints.py).
+// Whether a map can be drawn as light, which needs shares of a whole, as in figures/drawing/prints.py. Values of any
+// range, values for and against a label, and colours of features are no shares.
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 
 // The unit of the view's numbers; "share" is written in %.

@@ -1,4 +1,4 @@
-// The worker's jobs, one at a time. Sends each layer at once, then reads waiting messages, which may stop the job.
+// Runs jobs one at a time. After each layer it reads the waiting messages, which may stop the job.
 // Messages and their answers:
 //
 //   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
@@ -59,15 +59,15 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   return result;
 }
 
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets waiting messages in
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets messages arrive
 
-// `send(message, transfer)` also hands over these buffers. `decode`: see images.js; `gpu`: see faster/webgpu.js.
+// send(message, transfer): `transfer` lists buffers to hand over. `decode`: see images.js; `gpu`: see faster/webgpu.js.
 export function createComputer(send, decode = resizedPicture, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
   const stoppedIds = new Set();
   let kernels = null;
   let queue = Promise.resolve(); // the running job, and those waiting behind it
-  let input = null; // the model's input for the last picture: another pass needs no decoding
+  let input = null; // the model's input for the last picture, for further passes
 
   const mayContinue = async (id) => {
     await nextTurn();

@@ -25,7 +25,7 @@ const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, win
 export function contributions(from, to, interpolation = "bicubic") {
   const scale = from / to;
   if (interpolation === "nearest") {
-    let centre = -scale / 2; // summed as Pillow does: rounding decides between two pixels
+    let centre = -scale / 2; // summed as in Pillow: rounding decides between pixels
     return Array.from({ length: to }, () => ({ first: Math.floor((centre += scale)), weights: [1] }));
   }
   const [radius, filter] = FILTERS[interpolation];
@@ -45,7 +45,7 @@ export function contributions(from, to, interpolation = "bicubic") {
 const KEPT_PIXELS = 2 ** 25;
 export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
 
-// Mixtures of squares of `step` pixels, each its mean, as mixtures of single pixels.
+// From weights of squares, `step` pixels wide, to weights of their pixels.
 function perPixel(mixtures, step, from) {
   if (step === 1) return mixtures;
   return mixtures.map(({ first, weights }) => {
@@ -71,8 +71,8 @@ function inFixedPoint(from, to, step, interpolation) {
   return { spans, weights: fixed, most: longest, count: to };
 }
 
-// Resizes (height, width) to (toHeight, toWidth) in the kernels' memory (t: tensors.js). Rows come from the top: call
-// band(bytes, 4 for each pixel, the last ignored) for some rows at a time, then end() returns all bytes.
+// Resizes (height, width) to (toHeight, toWidth) in the kernels' memory (t: tensors.js). band(bytes) takes the next
+// rows from the top, 4 bytes a pixel, the last ignored. Then end() returns all bytes.
 export function createResizer(t, width, height, toWidth, toHeight, interpolation) {
   const mark = t.mark();
   const step = shrinkage(width, height);
@@ -116,7 +116,7 @@ export function modelInput(pixels, { mean, std }) {
 
 const ROWS = 128;
 
-let context = null; // of a canvas, kept: making one takes longer than drawing
+let context = null; // a canvas's, kept: a new canvas takes longer than drawing
 let band = new Uint8Array(0);
 
 // The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.
@@ -136,7 +136,7 @@ export async function resizedPicture(t, bitmap, height, width, interpolation) {
   }
 }
 
-// The picture as a VideoFrame; null if transparent, not sRGB, rotated or too long a strip, or there are no frames.
+// The picture as a VideoFrame; null if it is transparent, not sRGB, rotated, too long or unsupported.
 function plainFrame(bitmap) {
   let frame;
   try {

@@ -1,5 +1,5 @@
-// What a ViT spends its time on, for WebAssembly with SIMD: products of matrices, softmax, norm, GELU. vit.js calls
-// them and says where everything lies. No libc, no allocation. `python -m workshop.kernels` compiles this file.
+// The slow parts of a ViT, for WebAssembly with SIMD: products of matrices, softmax, norm, GELU. tensors.js passes all
+// addresses. No libc, no allocation. `python -m workshop.kernels` compiles this file.
 
 typedef float Four __attribute__((vector_size(16), aligned(4)));
 typedef int FourInts __attribute__((vector_size(16)));
@@ -9,11 +9,11 @@ typedef unsigned char Byte;
 typedef Byte FourBytes __attribute__((vector_size(4), aligned(1)));
 typedef short EightShorts __attribute__((vector_size(16), may_alias));
 typedef Int8 EightCodes __attribute__((vector_size(8), aligned(1)));
-typedef int Two __attribute__((may_alias)); // Int16s, side by side
+typedef int Two __attribute__((may_alias)); // two adjacent Int16s
 
 #define EXPORTED __attribute__((visibility("default")))
-// What makes x stays before this line, and what is made of x behind it. Without it the compiler puts all sums of one
-// number side by side, for which the sixteen registers of x86 do not suffice.
+// Keeps code that computes x before this line, and code that uses x after it. Otherwise the compiler interleaves too
+// many sums for the sixteen registers of x86.
 #define STAYS(x) __asm__ volatile("" : "+r"(x))
 #define EACH_ROW UNROLLED for (int r = 0; r < HIGH; r++)
 #define UNROLLED _Pragma("clang loop unroll(full)")
@@ -28,20 +28,20 @@ static inline float largest_of(Four x) {
   return left > right ? left : right;
 }
 
-// A float of this size has no room for a fraction: adding it rounds, and the integer stands in the lowest bits.
+// A float of this size has no fraction: adding it rounds, and the lowest bits hold the integer.
 #define ROUNDS 12582912.0f // 1.5 · 2^23
 static inline FourInts bits_of(Four x) { return (FourInts)x; }
 
 // ------------------------------------------------------------------------------------------------------- products
 
-// A tile of HIGH rows by WIDE columns is summed up at one time: its eight sums and what they are made of lie in
-// registers. With six rows some do not.
+// A tile of HIGH rows by WIDE columns is computed at one time: its eight vectors of sums and their factors fit into
+// registers. With six rows they don't.
 enum { HIGH = 4, WIDE = 8, DEEP = 384, BLOCK = 32 };
 
-// A panel is WIDE columns of the second matrix, DEEP numbers of each, side by side: small enough for the fastest cache.
-// It lies on the stack, of which each thread has its own (faster/threads.js); so nothing here is static.
+// A panel has WIDE columns of the second matrix, DEEP numbers of each: small enough for the fastest cache. It lies on
+// the stack, because each thread has its own stack (faster/threads.js).
 
-// What a tile, some rows by WIDE columns, is added to, and where it goes.
+// The addends of a tile's sums, and the addresses of the results.
 typedef struct {
   const float *from; // the bias, or what is in `out`
   int from_step;
@@ -49,7 +49,7 @@ typedef struct {
   int out_step, wide;
 } Tile;
 
-// Adds the sums of HIGH rows by WIDE columns, or as many as there are, and goes on to the next tile.
+// Adds a tile's sums, at most HIGH rows by WIDE columns, and moves to the next tile.
 static __attribute__((noinline)) void add_up(Tile *tile, const float (*sums)[WIDE], int left) {
   const float *from = tile->from;
   float *out = tile->out;
@@ -63,7 +63,7 @@ static __attribute__((noinline)) void add_up(Tile *tile, const float (*sums)[WID
       for (int n = 0; n < wide; n++) out[n] = from[n] + (*sums)[n];
 }
 
-// The first tile of columns n to n + WIDE. `biases` is room for theirs.
+// The first tile of columns n to n + WIDE, whose biases go to `biases`.
 static inline Tile first_tile(const float *bias, float *biases, int adds, float *out, int out_step, int n,
                               int columns) {
   Tile tile = {out + n, out_step, out + n, out_step, columns - n < WIDE ? columns - n : WIDE};
@@ -72,7 +72,7 @@ static inline Tile first_tile(const float *bias, float *biases, int adds, float 
   return tile;
 }
 
-// Four rows of four become four columns.
+// Transposes 4 × 4 integers.
 static inline void turn(FourInts *x) {
   FourInts a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
   FourInts c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7), d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
@@ -82,14 +82,14 @@ static inline void turn(FourInts *x) {
 
 static inline int nearest(int i, int wide) { return i < wide ? i : wide - 1; }
 
-// HIGH rows of `a` times the panel; where fewer are left, the last one several times.
+// HIGH rows of `a` times the panel; if fewer are left, the last row is repeated.
 static inline void times_panel(const float *panel, const float *a, int a_step, int left, int deep, Tile *tile) {
   Four sums[HIGH][2];
   EACH_ROW sums[r][0] = sums[r][1] = all(0);
   const float *row[HIGH];
   EACH_ROW row[r] = a + nearest(r, left) * a_step;
   int k = 0;
-  for (; k + 4 <= deep; k += 4, panel += 4 * WIDE) { // four at once: addresses are reckoned once for them
+  for (; k + 4 <= deep; k += 4, panel += 4 * WIDE) { // four at once share the addresses
     EACH_ROW STAYS(row[r]);
     STAYS(panel);
     UNROLLED for (unsigned i = 0; i < 4; i++) {
@@ -118,8 +118,8 @@ static inline void times_panel(const float *panel, const float *a, int a_step, i
   add_up(tile, done, left);
 }
 
-// out (rows, columns) = a (rows, inner) · b + bias. b lies as (columns, inner), or `transposed` as (inner, columns). A
-// step is the distance from one row to the next, in numbers. A few numbers behind b are read, which nobody uses.
+// out (rows, columns) = a (rows, inner) · b + bias. b is (columns, inner), or if `transposed`, (inner, columns). A step
+// is the distance from one row to the next, in numbers. A few numbers behind b are read but not used.
 EXPORTED void product(const float *a, int a_step, const float *b, int b_step, int transposed, const float *bias,
                       int rows, int inner, int columns, float *out, int out_step) {
   float panel[DEEP * WIDE] __attribute__((aligned(16)));
@@ -151,8 +151,8 @@ EXPORTED void product(const float *a, int a_step, const float *b, int b_step, in
 
 // ------------------------------------------------------------------------------------------- products with 8-bit codes
 
-// Rows of `a` become 16-bit integers, each in a unit of its own. Then a block of 32 products with codes is summed up
-// exactly, and two products with their sum are one instruction: twice as fast as floats.
+// Each row of `a` becomes 16-bit integers times a unit. Then 32 products with codes add up exactly, and one instruction
+// adds two products: twice as fast as floats.
 typedef struct {
   FourInts pairs[DEEP / 2][2]; // two codes of each of WIDE columns
   float gains[DEEP / BLOCK][WIDE];
@@ -161,7 +161,7 @@ typedef struct {
 static inline int whole_blocks(int inner) { return (inner + BLOCK - 1) / BLOCK * BLOCK; }
 static inline FourInts rounded(Four x, Four rounds) { return bits_of(x + rounds) - bits_of(rounds); }
 
-// Integers of each row, behind them zeros up to a whole block, and its unit.
+// Writes each row's integers, with zeros up to a whole block, and the row's unit.
 EXPORTED void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, float *units) {
   int to_step = whole_blocks(inner);
   for (int r = 0; r < rows; r++, a += a_step, to += to_step) {
@@ -222,8 +222,8 @@ static inline void times_pairs(const Codes *panel, const Int16 *a, int a_step, c
   add_up(tile, done, left);
 }
 
-// The same for codes (columns, inner) with a gain for each block of 32 of a row, and what to_integers makes of `a`.
-// `adds`: to what is in `out`, and no bias.
+// As `product`, for codes (columns, inner) with a gain for each 32 of a row, and for results of to_integers.
+// `adds`: adds to `out`, without a bias.
 EXPORTED void product_of_codes(const Int16 *integers, const float *units, const Int8 *codes, const float *gains,
                                const float *bias, int rows, int inner, int columns, float *out, int out_step,
                                int adds) {
@@ -259,8 +259,8 @@ EXPORTED void product_of_codes(const Int16 *integers, const float *units, const 
 
 // ---------------------------------------------------------------------------------------- softmax, norm, activation
 
-// Numbers that are wanted four times side by side lie in memory: from there they are one load, and three instructions
-// where they stand in the code. Of a polynomial, the highest power's first.
+// Filling a vector with a constant takes one load from memory, but three instructions from code. So constants are in
+// arrays. A polynomial's begin with the highest power's.
 static inline Four polynomial(Four x, const float *of, int degree) {
   STAYS(of);
   Four sum = all(of[0]);
@@ -273,8 +273,8 @@ static inline Four between(Four x, const float *ends) {
   return __builtin_wasm_pmin_f32x4(larger(x, all(ends[0])), all(ends[1]));
 }
 
-// e^x = 2^n · 2^f with |f| ≤ 1/2, and a polynomial for 2^f, whose relative error is below 1e-7; n is added to its
-// exponent. Less than e^-60 is e^-60: what is so small that floats lose digits takes x86 many times as long.
+// e^x = 2^n · 2^f with |f| ≤ 1/2. A polynomial gives 2^f, with a relative error below 1e-7; n is added to the exponent.
+// The result is at least e^-60, because x86 is slow with subnormal numbers.
 static const float ENDS[] = {-60, 88}, TO_TWO[] = {1.44269504f, ROUNDS},
                    POWER[] = {1.32647273e-3f, 9.67151283e-3f, 5.55073374e-2f, 2.40222421e-1f, 6.93146978e-1f, 1};
 
@@ -293,7 +293,7 @@ static inline void scaled(const float *x, float times, int count, float *y) {
   for (; n < count; n++) y[n] = x[n] * times;
 }
 
-// Each row of x (rows, columns), in place. Up to three numbers behind it are read, and not used.
+// For each row of x (rows, columns), in place. Up to three numbers after x are read but not used.
 EXPORTED void softmax(float *x, int rows, int columns) {
   for (int r = 0; r < rows; r++, x += columns) {
     Four most = all(x[0]), sums = all(0);
@@ -313,7 +313,7 @@ EXPORTED void softmax(float *x, int rows, int columns) {
   }
 }
 
-// Each row of x (rows, width) with mean 0 and variance 1, then times gain plus bias, to y. Width: a multiple of four.
+// y: each row of x (rows, width) at mean 0 and variance 1, times gain, plus bias. Width: a multiple of four.
 EXPORTED void norm(const float *x, const float *gain, const float *bias, float eps, int rows, int width, float *y) {
   for (int r = 0; r < rows; r++, x += width, y += width) {
     Four total = all(0), squares = all(0);
@@ -325,8 +325,8 @@ EXPORTED void norm(const float *x, const float *gain, const float *bias, float e
   }
 }
 
-// x · Φ(x), in place; Φ(x) - 1/2 is x times a quotient of two polynomials of x², fitted for |x| < 5.6, behind which it
-// stays. What comes out is off by less than 1.1e-6 for |x| < 12. Count: a multiple of four.
+// x · Φ(x), in place; Φ(x) - 1/2 is x times a quotient of two polynomials of x², fitted for |x| < 5.6 and constant
+// beyond. The error is below 1.1e-6 for |x| < 12. Count: a multiple of four.
 static const float FITTED[] = {-5.6f, 5.6f}, HALF[] = {0.5f},
                    ABOVE[] = {2.17105273e-8f, 6.5906069e-6f,  1.90157283e-4f,
                               4.80543112e-3f, 3.58473656e-2f, 3.98941901e-1f},
@@ -340,8 +340,7 @@ EXPORTED void gelu(float *x, int count) {
   }
 }
 
-// x · σ(slope · x + bend · x³), in place: SiLU, the GELU of OpenAI's CLIP, and GELU by tanh, whose x³ bends it. Count:
-// a multiple of four.
+// x · σ(slope · x + bend · x³), in place: SiLU, the GELU of OpenAI's CLIP, and GELU by tanh. Count: a multiple of four.
 EXPORTED void gate(float *x, float slope, float bend, int count) {
   for (int i = 0; i < count; i += 4) {
     Four z = load(x + i), inside = z * (all(slope) + all(bend) * z * z);
@@ -355,17 +354,17 @@ EXPORTED void relu(float *x, int count) {
 
 // -------------------------------------------------------------------------------------------------------- the rest
 
-// x += y. Where count is no multiple of four, numbers of the gap behind x and y are touched, which nobody reads.
+// x += y. If count is no multiple of four, unused numbers behind x and y are added, too.
 EXPORTED void add(float *x, const float *y, int count) {
   for (int i = 0; i < count; i += 4) store(x + i, load(x + i) + load(y + i));
 }
 
-// A part of each row, such as one head's, times a number, to a part of y's.
+// y = x · times, for a part of each row, such as one head's.
 EXPORTED void take(const float *x, int step, float times, int rows, int width, float *y, int y_step) {
   for (int r = 0; r < rows; r++, x += step, y += y_step) scaled(x, times, width, y);
 }
 
-// x *= y, a part of each row of both.
+// x *= y, for a part of each row.
 EXPORTED void multiply(float *x, int step, const float *y, int y_step, int rows, int width) {
   for (int r = 0; r < rows; r++, x += step, y += y_step) {
     int i = 0;
@@ -374,8 +373,8 @@ EXPORTED void multiply(float *x, int step, const float *y, int y_step, int rows,
   }
 }
 
-// Turns each row of x in place: a number of its first half and one of its second are a point in a plane. The angles'
-// sines and cosines are (rows, width / 2).
+// Rotates each row of x in place: numbers i and i + width / 2 are a point in a plane. The angles' sines and cosines are
+// (rows, width / 2).
 EXPORTED void rotate(float *x, int step, const float *sin, const float *cos, int rows, int width) {
   int half = width / 2;
   for (int r = 0; r < rows; r++, x += step, sin += half, cos += half) {
@@ -393,7 +392,7 @@ EXPORTED void rotate(float *x, int step, const float *sin, const float *cos, int
   }
 }
 
-// √(a_r · b_r) of each row; what rounding makes negative is 0.
+// √(a_r · b_r) of each row; 0 if rounding makes the product negative.
 EXPORTED void root_of_dots(const float *a, int a_step, const float *b, int b_step, int rows, int width, float *out) {
   for (int r = 0; r < rows; r++, a += a_step, b += b_step) {
     Four dots = all(0);
@@ -413,8 +412,8 @@ static inline FourInts half(Four x) {
   return (tiny & is_tiny) | (plain & ~is_tiny) | ((bits >> 16) & 0x8000);
 }
 
-// float16 bits of the nearest numbers, of two as near the even one; what is too large becomes the largest. As toHalves
-// in core/container.js. Up to seven more are read and written, which nobody reads.
+// float16 bits of the nearest numbers, ties to even; too large numbers become the largest float16. As toHalves in
+// core/container.js. Up to seven more are read and written, but not used.
 EXPORTED void halves(const float *x, int count, EightShorts *out) {
   for (const float *end = x + count; x < end; x += 8)
     *out++ = __builtin_wasm_narrow_u_i16x8_i32x4(half(load(x)), half(load(x + 4)));
@@ -422,7 +421,7 @@ EXPORTED void halves(const float *x, int count, EightShorts *out) {
 
 // --------------------------------------------------------------------------------------------------------- pictures
 
-enum { BITS = 22, CHANNELS = 4 }; // of fixed point; of a pixel, of which the last is not looked at
+enum { BITS = 22, CHANNELS = 4 }; // BITS: of the fraction in fixed point
 
 static inline FourInts wide(FourBytes x) { return __builtin_convertvector(x, FourInts); }
 static inline FourBytes to_bytes(FourInts x) {
@@ -430,8 +429,8 @@ static inline FourBytes to_bytes(FourInts x) {
   return __builtin_convertvector(__builtin_elementwise_min(x, (FourInts){255, 255, 255, 255}), FourBytes);
 }
 
-// What bicubic.js has laid out: of each of `to` pixels the first one that it is a mixture of, how many there are, and
-// `most` weights. A mixture of pixels that lie `apart` pixels from each other, for `lines` lines.
+// Each of `to` pixels mixes source pixels, `apart` pixels from each other; images.js gives their first and count
+// (spans) and `most` weights. Does this for `lines` lines.
 EXPORTED void mix(const Byte *from, int from_line, int apart, const int *spans, const int *weights, int most, int to,
                   int lines, Byte *out, int out_line, int out_apart) {
   for (int line = 0; line < lines; line++) {

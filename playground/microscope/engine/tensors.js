@@ -77,7 +77,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       top = mark;
     },
     matrix,
-    // A view of the numbers of a matrix without gaps between rows; invalid once the memory grows.
+    // A view of the numbers of a matrix without gaps between rows, until the memory grows.
     numbers,
     read: (x) => numbers(x).slice(), // a promise on a GPU
     // A new matrix of these numbers.
@@ -111,7 +111,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       kernels.norm(x.at, gain.at, bias.at, eps, x.rows, x.columns, out.at);
       return out;
     },
-    // In place:
+    // In place, up to rotate:
     softmax: (x) => kernels.softmax(x.at, x.rows, x.columns),
     activate(x, name) {
       const count = x.rows * x.columns;
@@ -144,7 +144,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       return new Uint16Array(memory.buffer, out, numbers.length).slice();
     },
 
-    // Pictures, for images.js; `place`: the address of a picture's first byte.
+    // For images.js; `place`: the address of a picture's first byte.
     pixels: (count) => allocate(PIXEL * count),
     putPixels: (pixels) => copyIn(pixels),
     readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),

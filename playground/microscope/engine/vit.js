@@ -3,19 +3,19 @@
 //
 // attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 //
-// Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads,
-// d = D / h; one image at a time. Parameters have the names of vit.py; a missing weight means that this kind of ViT has
-// no such part. LayerScale's gains are already in the matrices before them (models/engine_file.py, weights/blocks.js).
+// Comments give shapes: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads, d = D / h;
+// one image at a time. Parameters have the names of vit.py; if a weight is missing, this ViT has no such part.
+// LayerScale's gains are already in the matrices before them (models/engine_file.py, weights/blocks.js).
 
 import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { resizedPositions, rotary, sinusoidal } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-// The most queries with scores in memory at one time; 16 × 16 patches and prefix are fewer
+// The most queries with scores in memory at one time: more than 16 × 16 patches and prefix
 export const QUERIES = 320;
 
-// A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
-// with other numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
+// A pass calls at(point, x) at the points that vit.py names and uses the result: another matrix, or x itself with other
+// numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
 // function (t, scores, first, head) that sets the cut scores to −∞: a mask of N × N would be too large.
 const untouched = (_, x) => x;
 const IN_LAYER =

@@ -33,7 +33,7 @@ export function createCurve(frame, box) {
     return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - CURVE_BOW * length)], to };
   }
 
-  // Puts the curve at these ends; null removes it. With the same ends the drawn curve stays.
+  // Draws the curve between these ends, unless it is drawn already; null removes the curve.
   function place(ends) {
     const { pictureWidth: w, pictureHeight: h } = frame;
     const path = ends ? curvePath(ends) : "";
@@ -55,8 +55,8 @@ function curvePath({ from, bend, to }) {
   return `M${startText} Q${bendText} ${endText}`;
 }
 
-// Below: the staircase. It has a bar for each of the row's largest shares, and a dashed outline at the length that the
-// first bar would have at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
+// Below: the staircase. It has a bar for each of the row's largest shares. A dashed outline shows the first bar's
+// length at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
 
 const BARS = 12;
 const FLIP = 250; // ms of the animation when the switch is flipped
@@ -83,22 +83,22 @@ export function barsAt({ from, to, began: startTime }, time) {
 
 export const isMoving = (stairs, time) => time - stairs.began < FLIP;
 
-// bars: the shares; dashed: the largest share at the other setting; ramp, domain: the colours of the picture.
-export function drawStaircase(context, w, h, bars, dashed, { ramp, domain, colours, unit }) {
+// bars: the shares; dashedShare: the largest share at the other setting; ramp, domain: the colours of the picture.
+export function drawStaircase(context, w, h, bars, dashedShare, { ramp, domain, colours, unit }) {
   context.clearRect(0, 0, w, h);
   const [top, bottom] = [2 * unit, h - unit];
-  const step = w / BARS;
-  const largest = Math.max(bars[0] ?? 0, dashed, 1e-6);
+  const barStep = w / BARS;
+  const largest = Math.max(bars[0] ?? 0, dashedShare, 1e-6);
   const barHeight = (share) => Math.max(unit, (share / largest) * (bottom - top));
   context.strokeStyle = colours.soft;
   context.lineWidth = unit;
   context.setLineDash([3 * unit, 3 * unit]);
-  context.strokeRect(0.5 * unit, bottom - barHeight(dashed), step - 3 * unit, barHeight(dashed));
+  context.strokeRect(0.5 * unit, bottom - barHeight(dashedShare), barStep - 3 * unit, barHeight(dashedShare));
   context.setLineDash([]);
   for (const [i, share] of bars.entries()) {
     context.fillStyle = ramp[stepOf(share, domain)];
-    context.fillRect(i * step, bottom - barHeight(share), step - 2 * unit, barHeight(share));
-    context.strokeRect(i * step + 0.5 * unit, bottom - barHeight(share), step - 3 * unit, barHeight(share));
+    context.fillRect(i * barStep, bottom - barHeight(share), barStep - 2 * unit, barHeight(share));
+    context.strokeRect(i * barStep + 0.5 * unit, bottom - barHeight(share), barStep - 3 * unit, barHeight(share));
   }
   context.fillStyle = colours.line;
   context.fillRect(0, bottom, w, unit);

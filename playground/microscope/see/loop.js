@@ -114,9 +114,9 @@ export function linesOf(context, sentence, lineWidth) {
         lines.push([]);
         x = 0;
       }
-      const trimmed = x === 0 ? word.trimStart() : word;
-      const width = context.measureText(trimmed).width;
-      lines.at(-1).push({ text: trimmed, marked: isMarked, x: x + padding, wide: width });
+      const shownWord = x === 0 ? word.trimStart() : word;
+      const width = context.measureText(shownWord).width;
+      lines.at(-1).push({ text: shownWord, marked: isMarked, x: x + padding, wide: width });
       x += width + 2 * padding;
     }
   }
@@ -128,7 +128,7 @@ const filmKind = () =>
     ? FILM_KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
     : undefined;
 
-// Records the film from `canvas` as a blob; null if it failed or is no longer wanted.
+// Records the loop from `canvas` as a blob; null if the recording failed or is no longer wanted.
 export async function makeLoop(canvas, shape, moment, font, isWanted) {
   Object.assign(canvas, { width: shape.width, height: shape.height });
   const context = canvas.getContext("2d");
@@ -187,12 +187,12 @@ export function gifOf(frames, width, height) {
   const palette = paletteOf(frames);
   const indexOf = nearestIn(palette);
   const bytes = [..."GIF89a"].map((letter) => letter.charCodeAt(0));
-  const number = (value) => bytes.push(value & 255, value >> 8);
-  number(width);
-  number(height);
+  const writeNumber = (value) => bytes.push(value & 255, value >> 8);
+  writeNumber(width);
+  writeNumber(height);
   bytes.push(0xf7, 0, 0); // a palette of 256 colours
   for (let i = 0; i < GIF_COLOURS; i++) bytes.push(...(palette[i] ?? [0, 0, 0]));
-  // the extension that makes the GIF loop forever
+  // the extension that makes the GIF loop for ever
   bytes.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
   const parts = [Uint8Array.from(bytes)];
   let formerFrame = null;
@@ -204,23 +204,23 @@ export function gifOf(frames, width, height) {
       ? changedBox(formerFrame, indices, width, height)
       : { left: 0, top: 0, wide: width, high: height };
     const { left, top, wide: boxWidth, high: boxHeight } = box;
-    const head = [0x21, 0xf9, 4, 4, hundredths & 255, hundredths >> 8, 0, 0, 0x2c]; // draw over the former frame
-    for (const value of [left, top, boxWidth, boxHeight]) head.push(value & 255, value >> 8);
+    const frameHeader = [0x21, 0xf9, 4, 4, hundredths & 255, hundredths >> 8, 0, 0, 0x2c]; // draw over the former frame
+    for (const value of [left, top, boxWidth, boxHeight]) frameHeader.push(value & 255, value >> 8);
     parts.push(
-      Uint8Array.from([...head, 0, 8]),
+      Uint8Array.from([...frameHeader, 0, 8]),
       ...blocksOf(packedCodes(cutOut(indices, width, box))),
       Uint8Array.of(0),
     );
     formerFrame = indices;
   }
   parts.push(Uint8Array.of(0x3b));
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const gifBytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
   for (const part of parts) {
-    joined.set(part, offset);
+    gifBytes.set(part, offset);
     offset += part.length;
   }
-  return joined;
+  return gifBytes;
 }
 
 // The smallest rectangle that contains all changes; one pixel if there are none.
@@ -237,10 +237,10 @@ function changedBox(formerFrame, frame, width, height) {
 }
 
 function cutOut(indices, width, { left, top, wide: boxWidth, high: boxHeight }) {
-  const part = new Uint8Array(boxWidth * boxHeight);
+  const cropped = new Uint8Array(boxWidth * boxHeight);
   for (let y = 0; y < boxHeight; y++)
-    part.set(indices.subarray((top + y) * width + left, (top + y) * width + left + boxWidth), y * boxWidth);
-  return part;
+    cropped.set(indices.subarray((top + y) * width + left, (top + y) * width + left + boxWidth), y * boxWidth);
+  return cropped;
 }
 
 // The most frequent colours at five bits a channel; the last places go to rare colours far from all others, such as a
@@ -255,7 +255,7 @@ function paletteOf(frames) {
     .sort((a, b) => counts[b] - counts[a])
     .map((key) => ({
       count: counts[key],
-      rgb: [key >> 10, (key >> 5) & 31, key & 31].map((five) => (five << 3) | (five >> 2)),
+      rgb: [key >> 10, (key >> 5) & 31, key & 31].map((fiveBits) => (fiveBits << 3) | (fiveBits >> 2)),
     }));
   const palette = colours.slice(0, GIF_COLOURS - RARE_COLOURS);
   const candidates = colours.slice(palette.length, palette.length + FREQUENT_COLOURS);
@@ -284,13 +284,13 @@ function nearestIn(palette) {
   return (red, green, blue) => {
     const key = ((red >> 3) << 10) | ((green >> 3) << 5) | (blue >> 3);
     if (cache[key] >= 0) return cache[key];
-    let [nearest, smallest] = [0, Number.POSITIVE_INFINITY];
+    let [nearestIndex, smallestDistance] = [0, Number.POSITIVE_INFINITY];
     for (const [i, rgb] of palette.entries()) {
       const distance = colourAway(rgb, [red, green, blue]);
-      if (distance < smallest) [nearest, smallest] = [i, distance];
+      if (distance < smallestDistance) [nearestIndex, smallestDistance] = [i, distance];
     }
-    cache[key] = nearest;
-    return nearest;
+    cache[key] = nearestIndex;
+    return nearestIndex;
   };
 }
 
@@ -298,11 +298,11 @@ function nearestIn(palette) {
 function packedCodes(indices) {
   const [clearCode, endCode] = [256, 257];
   const bytes = [];
-  let [bits, pendingBits, size] = [0, 0, 9];
+  let [pendingCount, pendingBits, codeSize] = [0, 0, 9];
   const writeCode = (code) => {
-    pendingBits |= code << bits;
-    bits += size;
-    for (; bits >= 8; bits -= 8) {
+    pendingBits |= code << pendingCount;
+    pendingCount += codeSize;
+    for (; pendingCount >= 8; pendingCount -= 8) {
       bytes.push(pendingBits & 255);
       pendingBits >>>= 8;
     }
@@ -320,16 +320,16 @@ function packedCodes(indices) {
     writeCode(prefix);
     if (nextCode < LZW_CODES) {
       table.set(key, nextCode++);
-      if (nextCode > 1 << size && size < 12) size++;
+      if (nextCode > 1 << codeSize && codeSize < 12) codeSize++;
     } else {
       writeCode(clearCode);
-      [table, nextCode, size] = [new Map(), 258, 9];
+      [table, nextCode, codeSize] = [new Map(), 258, 9];
     }
     prefix = indices[i];
   }
   writeCode(prefix);
   writeCode(endCode);
-  if (bits) bytes.push(pendingBits & 255);
+  if (pendingCount) bytes.push(pendingBits & 255);
   return Uint8Array.from(bytes);
 }
 

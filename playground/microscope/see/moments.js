@@ -30,7 +30,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     if (main.trace.words?.first) return; // this trace is coarse; moments are searched in the finer one, which follows
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (openingMoment?.of !== key) {
-      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1: the picture opened without a striking row
+      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1 if the picture opened without a striking row
       openingMoment = { of: key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();
@@ -88,14 +88,14 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
 
   // Shows the next or former moment, for a presenter's keys. Returns false if the picture has no moments.
   function step(steps) {
-    const pressed = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
-    const target = pressed < 0 && steps < 0 ? moments.list.length - 1 : pressed + steps;
-    if (!moments.list[target]) return moments.list.length > 0;
-    showMoment(target);
+    const pressedIndex = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
+    const nextIndex = pressedIndex < 0 && steps < 0 ? moments.list.length - 1 : pressedIndex + steps;
+    if (!moments.list[nextIndex]) return moments.list.length > 0;
+    showMoment(nextIndex);
     return true;
   }
 
-  // Draws the part of the picture around the row's patch and its brightest patch.
+  // Draws the part of the picture around the row's query and brightest patch.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best: brightest }) {
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
@@ -104,11 +104,14 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
     const [w, h] = [canvas.width, canvas.height];
-    const cropStart = (cell, cells, size, cut) =>
-      Math.min(size - cut, Math.max(0, ((cell + 0.5) / cells) * size - cut / 2));
-    const column = ((patch % pack.columns) + (brightest % pack.columns)) / 2;
-    const line = (Math.floor(patch / pack.columns) + Math.floor(brightest / pack.columns)) / 2;
-    const [x, y] = [cropStart(column, pack.columns, photo.width, w), cropStart(line, pack.rows, photo.height, h)];
+    const cropStart = (cell, cellCount, size, cropSize) =>
+      Math.min(size - cropSize, Math.max(0, ((cell + 0.5) / cellCount) * size - cropSize / 2));
+    const columnCentre = ((patch % pack.columns) + (brightest % pack.columns)) / 2;
+    const rowCentre = (Math.floor(patch / pack.columns) + Math.floor(brightest / pack.columns)) / 2;
+    const [x, y] = [
+      cropStart(columnCentre, pack.columns, photo.width, w),
+      cropStart(rowCentre, pack.rows, photo.height, h),
+    ];
     canvas.getContext("2d").drawImage(print.canvas, x, y, w, h, 0, 0, w, h);
   }
 
@@ -156,16 +159,16 @@ export function momentsOf(scene, opening) {
     if (!isRepeat && distinctMoments.length < FAR_ONES) distinctMoments.push(candidate);
   }
   const patch = distinctMoments[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
-  const byKind = [
+  const kindMoments = [
     strongestMoment(pack, patch, nearShare, STAYS_NEAR, "near"),
     strongestMoment(pack, patch, sinkShare, IN_A_SINK, "sink"),
   ];
-  return [...distinctMoments, ...byKind.filter(Boolean)].slice(0, 5);
+  return [...distinctMoments, ...kindMoments.filter(Boolean)].slice(0, 5);
 }
 
-const areClose = ({ columns }, patch, other) =>
-  Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)) <= CLOSE_DISTANCE &&
-  Math.abs((patch % columns) - (other % columns)) <= CLOSE_DISTANCE;
+const areClose = ({ columns }, patch, otherPatch) =>
+  Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)) <= CLOSE_DISTANCE &&
+  Math.abs((patch % columns) - (otherPatch % columns)) <= CLOSE_DISTANCE;
 
 function trainedRow(pack, layer, head, patch) {
   const row = new Float32Array(pack.tokens);
@@ -207,7 +210,7 @@ function strongestMoment(pack, patch, shareOf, minimum, kind) {
   return strongest;
 }
 
-// The label of a moment: "eye → eye" if the sample names both places; else a word for its kind.
+// The label of a moment: "eye → eye" if the sample has names for both places; else a word for the moment's kind.
 export function momentName({ kind, patch, best: brightest }, { rows, columns }, parts, names, wordOf) {
   const [fromPart, toPart] = [partAt(parts, patch, rows, columns), partAt(parts, brightest, rows, columns)];
   if (fromPart && toPart && ["far", "same"].includes(kind))

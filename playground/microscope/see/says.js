@@ -26,8 +26,8 @@ export function partAt(parts, patch, rows, columns) {
   return parts.find(({ box: [top, left, bottom, right] }) => y >= top && y < bottom && x >= left && x < right) ?? null;
 }
 
-// The name of the brightest patch's place, as "the other eye"; "" if the sample does not name it, or if the asking
-// patch lies in the same part.
+// The name of the brightest patch's place, such as "the other eye"; "" if the sample has no name for this place, or if
+// the asking patch lies in the same part.
 export function nameOfPlace(language, parts, mark, brightest, rows, columns) {
   const [fromPart, toPart] = [partAt(parts, mark, rows, columns), partAt(parts, brightest, rows, columns)];
   if (!toPart || fromPart === toPart) return "";
@@ -44,17 +44,17 @@ export function sayRow(language, row, parts = []) {
   const { mark, best: brightest, rows, columns, off: isOff } = row;
   const values = { share: unbrokenPercent(row.share), most: unbrokenPercent(row.most), token: row.token };
   if (row.even) return aroundPlace(language, "even", { share: unbrokenPercent(row.most) }, "");
-  const key = (name) => (isOff ? `off${name[0].toUpperCase()}${name.slice(1)}` : name);
+  const keyOf = (name) => (isOff ? `off${name[0].toUpperCase()}${name.slice(1)}` : name);
   const hereWord = aroundPlace(language, "here", {}, "").before;
-  if (row.token) return aroundPlace(language, key("placeless"), values, hereWord);
+  if (row.token) return aroundPlace(language, keyOf("placeless"), values, hereWord);
   const name = nameOfPlace(language, parts, mark, brightest, rows, columns);
-  if (name) return aroundPlace(language, key("named"), values, name);
+  if (name) return aroundPlace(language, keyOf("named"), values, name);
   if (row.beyond) {
     const placeName = nameOfPlace(language, parts, mark, row.beyond.patch, rows, columns);
     values.beyond = unbrokenPercent(row.beyond.share);
     return aroundPlace(language, placeName ? "itselfNamed" : "itselfThen", values, placeName || hereWord);
   }
-  return aroundPlace(language, key(whereOf(mark, brightest, rows, columns)), values, hereWord);
+  return aroundPlace(language, keyOf(whereOf(mark, brightest, rows, columns)), values, hereWord);
 }
 
 // For a patch that gives most to itself: the brightest patch beyond the neighbours, {patch, share}; null if its share
@@ -71,9 +71,10 @@ export function beyondNear(weights, start, { prefixCount, rows, columns }, mark)
 
 // The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
 export function outsideNine(weights, start, { prefixCount, rows, columns }, mark) {
-  const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
+  const neighbours = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
   let nearTotal = 0;
-  for (let r = area.top; r <= area.bottom; r++)
-    for (let c = area.left; c <= area.right; c++) nearTotal += weights[start + prefixCount + r * columns + c];
+  for (let r = neighbours.top; r <= neighbours.bottom; r++)
+    for (let c = neighbours.left; c <= neighbours.right; c++)
+      nearTotal += weights[start + prefixCount + r * columns + c];
   return Math.max(0, 1 - nearTotal);
 }

@@ -54,45 +54,45 @@ const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
-  const part = (name, className, html, place, position) => {
+  const makePart = (name, className, html, place, position) => {
     const element = document.createElement(name);
     element.className = className;
     element.innerHTML = html;
     place[position](element);
     return element;
   };
-  const head = part("div", "see-head", SEE_HEAD, refs.below, "prepend");
-  const stairsBox = part("div", "see-stairs", SEE_STAIRS, refs.scale, "after");
-  const nineBox = part("div", "see-nine", SEE_NINE, refs.two, "before");
-  const tabBar = part("div", "see-tabs", "", head, "after");
-  const outsideLine = part("p", "see-outside", "", refs.two, "after");
-  const divideLabel = part("span", "see-divide", "", refs.switch, "after");
+  const headBox = makePart("div", "see-head", SEE_HEAD, refs.below, "prepend");
+  const stairsBox = makePart("div", "see-stairs", SEE_STAIRS, refs.scale, "after");
+  const nineBox = makePart("div", "see-nine", SEE_NINE, refs.two, "before");
+  const tabBar = makePart("div", "see-tabs", "", headBox, "after");
+  const outsideLine = makePart("p", "see-outside", "", refs.two, "after");
+  const divideLabel = makePart("span", "see-divide", "", refs.switch, "after");
   sayMath(divideLabel, "÷ √d_k");
-  const doorBar = part("div", "see-doors", "", refs.below, "append");
-  const moments = createMoments(lens, part("div", "see-moments", "", refs.stage, "after"), { language, hold });
-  const plainCanvas = part("canvas", "plain", "", refs.picture, "before");
-  const curve = createCurve(frame, part("div", "see-arc", CURVE, refs.picture, "after"));
+  const doorBar = makePart("div", "see-doors", "", refs.below, "append");
+  const moments = createMoments(lens, makePart("div", "see-moments", "", refs.stage, "after"), { language, hold });
+  const plainCanvas = makePart("canvas", "plain", "", refs.picture, "before");
+  const curve = createCurve(frame, makePart("div", "see-arc", CURVE, refs.picture, "after"));
   const see = {
     face,
     untouched: false, // whether the photograph is shown alone: nobody points, and no moment is shown
     drawer: "", //       which drawer is open: "why" | "heads" | "numbers" | "moments"; "": none
     lockedForWhy: false,
     stairs: createStaircase(),
-    other: new Float32Array(0), // the row at the other setting of the switch
+    other: new Float32Array(0), // the row at the other setting of the √d_k switch
     above: 0, //         px of the page above the lens at the last layout
     story: null,
     get on() {
-      const presented = choice.presenting && choice.view.beside !== "filter"; // only Lab can show the filter
-      return (see.face === "see" || presented) && !page.ui.bare;
+      const isPresented = choice.presenting && choice.view.beside !== "filter"; // only Lab can show the filter
+      return (see.face === "see" || isPresented) && !page.ui.bare;
     },
   };
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
   let spokenLanguage = language();
   const words = (key, values) => seeWords(spokenLanguage, key, values);
   const partBy = (box, name) => box.querySelector(`[data-see="${name}"]`);
-  const sentenceElement = partBy(head, "says");
-  const sourceElement = partBy(head, "from");
-  const stairs = partBy(stairsBox, "stairs");
+  const sentenceElement = partBy(headBox, "says");
+  const sourceElement = partBy(headBox, "from");
+  const chart = partBy(stairsBox, "stairs");
   const dashedNote = partBy(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
     const button = document.createElement("button");
@@ -104,7 +104,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return button;
   });
   oneStop(doorBar, () => doorButtons);
-  const credit = part("span", "see-credit", "", doorBar, "append");
+  const credit = makePart("span", "see-credit", "", doorBar, "append");
 
   // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
@@ -139,7 +139,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     refs.switch.querySelector(".off").textContent = see.on ? words("switchOff") : "OFF";
   }
 
-  // ---- drawers lie over the column; the photograph never moves
+  // ---- drawers, which lie over the column beside or below the photograph
   const coveredParts = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside"), refs.row];
   const openDrawer = (name) => cutTo(coveredParts, () => changeDrawer(name));
   function changeDrawer(name) {
@@ -162,8 +162,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   // ---- the line under the sentence is one tab stop: arrow keys step through layers and heads
   sourceElement.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
   sourceElement.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
-    const [key, change] = step[event.key] ?? [];
+    const moves = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
+    const [key, change] = moves[event.key] ?? [];
     if (!key) return;
     event.preventDefault();
     event.stopPropagation();
@@ -200,7 +200,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     turned(newFace);
   }
 
-  // Full screen, in See and in Lab: the shown moment stays.
+  // Called for full screen, in See and in Lab. The shown moment stays.
   function present() {
     if (see.drawer) openDrawer("");
     hold(true);
@@ -235,28 +235,28 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   function layOut(aspect) {
     const { width, height, beside: isBeside } = setPlaceAndSize();
-    const low = isBeside && height < 420; // a phone on its side: the moments are in the column
+    const isLow = isBeside && height < 420; // a phone on its side: the moments are in the column
     root.classList.remove(...LAB_SIZES);
-    root.classList.toggle("sideways", low);
-    root.classList.toggle("tabbed", low || !isBeside);
+    root.classList.toggle("sideways", isLow);
+    root.classList.toggle("tabbed", isLow || !isBeside);
     root.style.setProperty("--aspect", String(aspect));
     const { pack } = data.main;
-    const wall = (aspect * pack.heads) / layersAtHand(data).length;
-    root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
-    const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : low ? LOW_COLUMN : SEE_COLUMN;
-    const availableWidth = isBeside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
-    const availableHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LOWEST, height - PARTS_BELOW_HEIGHT);
-    const high = isBeside ? availableWidth / aspect : Math.min(availableWidth / aspect, availableHeight);
-    root.classList.toggle("roomy", isBeside && !low && !choice.presenting && height - high >= ROOMY_HEIGHT);
+    const wallAspect = (aspect * pack.heads) / layersAtHand(data).length;
+    root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wallAspect : aspect));
+    const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : isLow ? LOW_COLUMN : SEE_COLUMN;
+    const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
+    const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LOWEST, height - PARTS_BELOW_HEIGHT);
+    const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
+    root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && height - pictureHeight >= ROOMY_HEIGHT);
     frame.tag.low = true; // the number is drawn below the curve
     frame.seenWidth = 0;
-    setPictures(frame, page, high * aspect, aspect);
+    setPictures(frame, page, pictureHeight * aspect, aspect);
     root.style.setProperty("--sw", `${frame.pictureWidth}px`);
     frame.ratio = Math.min(3, window.devicePixelRatio || 1);
     frame.unit = frame.ratio;
     sizeCanvases(frame, page);
     root.style.setProperty("--doors", `${doorBar.offsetHeight}px`);
-    if (stairs.clientWidth) fitCanvas(stairs, stairs.clientWidth, stairs.clientHeight, frame.ratio);
+    if (chart.clientWidth) fitCanvas(chart, chart.clientWidth, chart.clientHeight, frame.ratio);
   }
 
   // ---- a frame
@@ -311,8 +311,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setText(tabButtons[1], "3×3");
     for (const [i, name] of ["divide", "nine"].entries())
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
-    const ofFeatures = wayOf(view).needs === "features";
-    const sources = [ofFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
+    const isOfFeatures = wayOf(view).needs === "features";
+    const sources = [isOfFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
     const sourceKey = sources.find(Boolean) ?? (shown.altered ? "fromOff" : "from");
     sayMathIfChanged(
       sourceElement,
@@ -363,8 +363,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     };
   }
 
-  // If the query's brightest patch is the query itself: its brightest patch beyond the neighbours, for the sentence.
-  // Else null.
+  // The brightest patch beyond the query's neighbours, for the sentence, if `brightest` is the query itself; else null.
   function patchBeyondNear(brightest) {
     const { answers, pack, mark, altered } = frame.shown;
     if (brightest !== mark || altered || !isPlainRow()) return null;
@@ -376,14 +375,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { view } = choice;
     const { shown, sorted } = frame;
     const { pack, answers, token, mainDomain } = shown;
-    if (!stairs.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
+    if (!chart.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
     const isAltered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const time = performance.now();
     setBars(see.stairs, largestShares(sorted, BARS_SHOWN), isAltered, time, reducedMotion.matches);
     const dashedShare = otherLargest(pack, view, token, isAltered ? scale : 1);
     const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
-    drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, time), dashedShare, style);
+    drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);
     sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
@@ -397,8 +396,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // Writes the sheet behind the Share button in the language of See.
   function writeShared() {
-    const wordsOfFace = (key, english) => (see.on ? words(key) : english);
-    const names = {
+    const wordsOfFace = (key, englishText) => (see.on ? words(key) : englishText);
+    const wordKeys = {
       picture: "sharePicture",
       tall: "shareTall",
       wide: "shareWide",
@@ -406,7 +405,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       link: "shareLink",
     };
     for (const button of refs.shareWays.children)
-      if (see.on) setText(button, words(names[button.dataset.share] ?? "sharePresent"));
+      if (see.on) setText(button, words(wordKeys[button.dataset.share] ?? "sharePresent"));
     setText(refs.shareGo, wordsOfFace("share", "Share"));
   }
 
@@ -414,7 +413,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   if (see.on) setPlaceAndSize();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
-    // The distance by which a change of the page above has moved the lens since the last layout.
+    // How many px the page above has moved the lens since the last layout.
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
@@ -426,7 +425,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    marked: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest), // the label's patch
+    // the patch that the picture labels with its share
+    marked: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest),
     habit: (label) => habitIn(language(), label),
     says: () => sentenceElement.textContent,
     spoken: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers

@@ -143,16 +143,16 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 export function headPack(pack, layer, head) {
   const { q, k, norms } = layerOf(pack, layer);
   const size = pack.tokens * pack.dim;
-  const part = (values, count) => values.subarray(head * count, (head + 1) * count);
+  const partOf = (values, count) => values.subarray(head * count, (head + 1) * count);
   const { sections: _sections, some_heads: _some, ...header } = pack.header;
   const arrays = {};
   for (const [name, values] of Object.entries({ q, k })) {
-    const { codes, low, step } = toBytes(part(values, size), pack.dim);
+    const { codes, low, step } = toBytes(partOf(values, size), pack.dim);
     arrays[name] = [codes, [1, 1, pack.tokens, pack.dim]];
     arrays[`${name}_low`] = [low, [1, 1, pack.dim]];
     arrays[`${name}_step`] = [step, [1, 1, pack.dim]];
   }
-  if (norms) arrays.value_norms = [Float32Array.from(part(norms, pack.tokens)), [1, 1, pack.tokens]];
+  if (norms) arrays.value_norms = [Float32Array.from(partOf(norms, pack.tokens)), [1, 1, pack.tokens]];
   const singleHead = { held: [layer], heads: 1, head_numbers: [pack.headNumbers[head]], heads_in_all: pack.heads };
   return toContainer({ ...header, ...singleHead }, arrays);
 }

@@ -337,6 +337,6 @@ export const seeWords = (language, key, values = {}) => filledIn(SEE_WORDS[langu
 
 // The sentence around the marked place: {before, place, after}.
 export function aroundPlace(language, key, values, place) {
-  const [before, after] = SEE_WORDS[language][key].split("{here}").map((half) => filledIn(half, values));
+  const [before, after] = SEE_WORDS[language][key].split("{here}").map((part) => filledIn(part, values));
   return after === undefined ? { before, place: "", after: "" } : { before, place, after };
 }

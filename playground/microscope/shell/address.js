@@ -7,8 +7,8 @@ import { languageOf } from "../see/words.js";
 import { choice, droppedWords, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
-// The shown page: its name and path, how many pages were opened before, a lesson's settings, the tour's step, the
-// story's scene, and whether the address is a class link.
+// The shown page: its name and path, the number of pages opened so far, the server's run, a lesson's settings, the
+// tour's step, the story's scene, and whether the address is a class link.
 const page = {
   ...{ name: "microscope", path: null, arrived: 0, run: null },
   ...{ settings: {}, tour: null, story: null, classLink: false },
@@ -73,7 +73,7 @@ export function wordsWithoutTour() {
   return ownWordsNow;
 }
 
-// `step`: adds an entry to the history, so that Back returns to the former address.
+// `step`: whether to add an entry to the history, so that Back returns to the former address.
 export function writeAddress({ step = false } = {}) {
   if (location.pathname !== (page.path ?? location.pathname)) return; // the settings belong to a page at another path
   if (isHashUsed && page.name !== "microscope") return;
@@ -86,15 +86,16 @@ export function writeAddress({ step = false } = {}) {
 
 const CHOSEN = ["sample", "mine", "model", "detail", "with"];
 
-// {choice, view, rest, settings, tour, story} of the current address. `settings`: for the lesson.
+// {choice, view, rest, settings, tour, story} of an address. `settings`: parameters for a lesson; `rest`: parameters
+// that belong neither to the choice nor to the view.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const choiceWords = {};
   for (const key of CHOSEN) if (words[key]) choiceWords[key] = words[key];
-  const only = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
+  const wordsWhere = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
   const ownWords = ["tour", "story"];
-  const settings = only((key) => !CHOSEN.includes(key) && !ownWords.includes(key));
-  const otherWords = only((key) => !(key in choiceWords) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
+  const settings = wordsWhere((key) => !CHOSEN.includes(key) && !ownWords.includes(key));
+  const otherWords = wordsWhere((key) => !(key in choiceWords) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
   const { tour = null, story = null } = words;
   return { choice: choiceWords, view: viewFromQuery(text), rest: otherWords, settings, tour, story };
 }
@@ -158,7 +159,7 @@ export const face = {
     keepWord(KEPT_FACE, newFace);
     tellOfFace();
   },
-  // Called when the person presses the switch between See and Lab.
+  // Called when a person presses the switch between See and Lab.
   turn: (newFace) => cutTo([document.body], () => face.set(newFace)),
   speak(newLanguage) {
     chosenLanguage = languageOf([newLanguage]);
@@ -208,7 +209,7 @@ export const shownTrace = {
 export const visit = {
   tell: null, //  tell({page, words, …}) sends a message to the server's script
   share: null, // opens the sheet of Share
-  picture: null, // (factor) returns a canvas of the picture, at this multiple of its size
+  picture: null, // (factor) returns a canvas of the picture, `factor` times as large as shown
   lens: null, // the lens on the stage
   live: null, // {camera(), film(file)}: shows a camera's or a video's frames one after another
   modelForLive: null, // (wanted) returns a promise of the model for live frames; null: no live frames here
@@ -242,7 +243,7 @@ export const visit = {
     writeSettings();
   },
 
-  // Goes to a saved scene or a step of the tour: to its picture, model and view.
+  // Shows the picture, model and view of a saved scene or of a step of the tour.
   go(address, { step = true } = {}) {
     const parsed = readAddress(address);
     setPage({ tour: parsed.tour, story: parsed.story });
@@ -277,8 +278,8 @@ async function beginVisit(samples, page) {
   isReady();
 }
 
-// Reads an address that this module has not written: another page, Back or Forward. `keepsView`: whether values of the
-// view stay if their parameters are missing.
+// Reads an address that this module has not written: after another page has opened, or after Back or Forward.
+// `keepsView`: whether values of the view stay if their parameters are missing.
 function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, tour, story } = parsed;
@@ -291,7 +292,7 @@ function readAgain({ keep: keepsView }) {
   writeAddress();
 }
 
-// Writes settings that arrived before the toolbar knew their page.
+// Writes a lesson's settings into the address, once the toolbar has reported the lesson's page.
 function writeSettings() {
   if (lastSettings.page !== pageNow().name) return;
   setPage({ settings: lastSettings.settings });

@@ -10,8 +10,8 @@ const published = /^https?:$/.test(location.protocol); // a file on a disk has n
 const { view: openingView, heads: heldHeads, bare } = JSON.parse(partOfPage("start").textContent);
 
 // Changes a link's view to one that this file can show. The file may contain only some heads: links name a head by its
-// number in the model, but the lens names it by its place in the file. A view that needs a server becomes the weights
-// of the trained pass.
+// number in the model, but the lens names it by its place in the file. A view that needs a server is replaced by the
+// weights of the trained pass.
 const toHeldHead = ({ head, ...view }) => ({
   ...view,
   ...(head === undefined ? {} : { head: Math.max(0, heldHeads.indexOf(Number(head))) }),

@@ -60,12 +60,12 @@ function beginAfterPicture(streamlitScripts) {
   }, LONGEST_WAIT);
   let isShown = false;
   const beginIfNeeded = () => isShown && needsServerSide() && begin();
-  const unfollow = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
+  const unfollows = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
   function begin() {
     clearTimeout(timer);
     shownTrace.listeners.delete(onShown);
     shownTrace.whenComplete = null;
-    for (const stopListening of unfollow.splice(0)) stopListening();
+    for (const stopListening of unfollows.splice(0)) stopListening();
     if (!streamlitScripts.isConnected) return;
     watchDoor();
     streamlitScripts.replaceWith(streamlitScripts.content);

@@ -1,15 +1,15 @@
-/** A picture: its address, a file, or anything that a browser makes a bitmap of. */
+/** A picture: its address, a file, or anything else that createImageBitmap takes. */
 export type Picture = string | URL | ImageBitmapSource;
 
 /** [row, column] of a patch, the name of a prefix token ("cls", "reg0"), "row,column", or a token's number. */
 export type Query = readonly [row: number, column: number] | string | number;
 
-/** What goes wrong. Its message is a sentence: what was wrong, and what was given. */
+/** An error. Its message is a sentence that says what was wrong and which value was given. */
 export class LensError extends Error {
   readonly name: "LensError";
 }
 
-/** A network whose weights are here. */
+/** A network whose weights are loaded. */
 export interface Model {
   readonly title: string;
   readonly layers: number;
@@ -19,29 +19,29 @@ export interface Model {
   /** The tokens before the patches, such as ["cls", "reg0"]. */
   readonly prefix: readonly string[];
   readonly labels: readonly string[];
-  /** One forward pass, in this page's worker. Rejects with a LensError, or with the reason of an abort. */
+  /** Runs one forward pass in this page's worker. Rejects with a LensError, or with the reason of an abort. */
   run(image: Picture, options?: { signal?: AbortSignal }): Promise<Seen>;
 }
 
-/** What a forward pass leaves: queries and keys, of which any row is a softmax. */
+/** The queries and keys of one forward pass, from which any row of attention is computed. */
 export interface Seen {
   readonly layers: number;
   readonly heads: number;
   readonly tokens: number;
   readonly prefix: readonly string[];
   readonly grid: readonly [rows: number, columns: number];
-  /** Whom a token listens to: a weight for each token, prefix tokens first; they sum to 1. */
+  /** The row of a token: its weight on each token, prefix tokens first. The weights sum to 1. */
   row(layer: number, head: number, query: Query): Float32Array;
 }
 
-/** Brings a network by the address of its weights, a .bin of the playground. Rejects with a LensError. */
+/** Loads a network from the address of its weights, a .bin file of the playground. Rejects with a LensError. */
 export function load(model: string | URL): Promise<Model>;
 
 /** `<attention-lens model="…" picture="…" view="layer=4&head=0&query=7,5">`, or with `numbers`, the id of a script. */
 export class AttentionLens extends HTMLElement {
-  /** Resolves when what the attributes say is on view; rejects with a LensError. */
+  /** Resolves when the picture of the attributes is shown; rejects with a LensError. */
   readonly shown: Promise<void>;
-  /** What is on view, with the names that a view has; null before something is. */
+  /** The shown view, {layer, head, query, …}; null before a picture is shown. */
   readonly now: Record<string, unknown> | null;
 }
 

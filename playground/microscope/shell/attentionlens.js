@@ -24,7 +24,7 @@ const NO_WORKER =
 
 const engineParts = { worker: "", kernels: "" }; // the worker's script, and base64 of the kernels
 
-const cards = {}; //                address of a model → its card for workersource.js
+const cards = {}; //                address of a model → the model's card for workersource.js
 const byteRequests = new Map(); //       address → a promise of the bytes, deleted when the worker has them
 const pictures = new Map(); //      id → a picture in the form that workersource.js takes
 let sharedEngine = null;
@@ -85,7 +85,7 @@ function cardOf(bytes, address) {
   try {
     ({ header } = openContainer(bytes));
   } catch {
-    // the listeners below report the error
+    // the check below reports the error
   }
   if (header?.format !== WEIGHTS_FORMAT)
     throw new LensError(

@@ -9,7 +9,7 @@ import { ask } from "./http.js";
 
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
-  own: { model: "bundled", detail: 1 }, // how a person's own picture opens
+  own: { model: "bundled", detail: 1 }, // the model and detail that open a person's own picture
   // the model for photographs: {model, title, here, may_fetch, megabytes, with_photographs: whether the samples'
   // photographs are downloaded with the model}
   real: null,
@@ -45,7 +45,7 @@ export const choice = {
   get now() {
     return current;
   },
-  // options: for the listeners, {quietly: the address has this choice already}
+  // options: for the listeners, {quietly: whether the address already has this choice}
   set: (changes, options = {}) => setCurrent(choiceAfter(current, changes), options),
   // Sets the choice that an address names; missing parameters get their usual values.
   open: (words, options = {}) => setCurrent(openedBy(words), options),
@@ -87,8 +87,8 @@ export function choiceAfter(formerChoice, changes) {
   return nextChoice;
 }
 
-// The model and detail for a new picture: the detail that the person chose, and the model that suits the picture unless
-// the person chose one.
+// The model and detail for a new picture. A model that the person chose stays; otherwise the picture's usual model
+// opens. A detail that the person chose stays only if the model stays.
 function wishFor(formerChoice, picture) {
   const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usual(picture).model;
   const choseDetail = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
@@ -97,13 +97,13 @@ function wishFor(formerChoice, picture) {
 }
 
 // The comparison after a new choice. Two compared models remain when the picture changes, two compared pictures when
-// the model changes. If the compared picture or model is chosen, it changes places with the former choice.
+// the model changes. If the compared picture or model is chosen, the former choice becomes the compared one.
 function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
   if (beside.model) return beside.model === nextChoice.model ? { model: formerChoice.model } : beside;
-  const compared = isSame(beside, nextChoice) ? pictureOf(formerChoice) : beside;
-  return isSame(compared, nextChoice) ? null : compared;
+  const newBeside = isSame(beside, nextChoice) ? pictureOf(formerChoice) : beside;
+  return isSame(newBeside, nextChoice) ? null : newBeside;
 }
 
 const isSame = (a, b) => (a.mine ?? null) === (b.mine ?? null) && (a.sample ?? null) === (b.sample ?? null);
@@ -172,19 +172,19 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
 
 // The part of the view that stays when `trace` replaces `formerTrace`, which may be null; the result is null if only
 // the grid changes. A locked patch stays only for the same picture; layer and head stay only in the same model, and
-// only if the picture does not open at others.
+// only if the new trace does not name its own.
 export function viewFor(trace, formerTrace, view) {
   const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
-  const sameModel = formerTrace?.model === trace.model;
-  if (!isNewPicture && sameModel) return null;
+  const isSameModel = formerTrace?.model === trace.model;
+  if (!isNewPicture && isSameModel) return null;
   const nextView = { ...view };
   const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (isNewPicture && trace.private);
-  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete nextView[key];
+  if (opensByItself || !isSameModel) for (const key of ["layer", "head"]) delete nextView[key];
   if (isNewPicture) for (const key of ["locked", "query", "cut"]) delete nextView[key];
   return nextView;
 }
 
-// The view, changed to show the compared picture if something is compared, and not to show it otherwise.
+// The view with beside: "compare" if something is compared, and with another value otherwise.
 export const viewWithBeside = (view, isComparing) => ({
   ...view,
   beside: isComparing ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,

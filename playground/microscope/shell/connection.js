@@ -1,5 +1,5 @@
 // Reports that Streamlit's WebSocket is lost. The picture goes on working because its numbers come over HTTP, and
-// Streamlit reconnects by itself. This code closes Streamlit's own dialog, which explains how to start a server.
+// Streamlit reconnects by itself. Streamlit's own dialog, which explains how to start a server, is closed.
 import { CONNECTION, hasConnected, isConnected, isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
 
@@ -34,12 +34,12 @@ export function watchConnection() {
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
     }, SHORT_BREAK);
   };
-  const watch = new MutationObserver(checkConnection);
-  watch.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: [CONNECTION] });
+  const observer = new MutationObserver(checkConnection);
+  observer.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: [CONNECTION] });
   checkConnection();
   return () => {
     clearTimeout(timer);
-    watch.disconnect();
+    observer.disconnect();
   };
 }
 
@@ -53,7 +53,7 @@ const SERVER_AWAY = "The server does not answer. This page tries again by itself
 const FULL_STATUS = 503;
 const NO_LESSONS = "The server is full: the picture works, and lessons come as soon as there is room.";
 
-let wasConnected = false; // whether the page has had a connection; then only the code above reports
+let wasConnected = false; // whether the page has had a connection; from then on only watchConnection reports
 let doorSign = null;
 let isNoticed = false;
 

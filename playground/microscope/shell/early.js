@@ -52,24 +52,24 @@ export const isEarly = () => Boolean(earlyPage);
 // Stores a part's message to Streamlit until Streamlit is ready.
 export const sendOrStore = (...words) => earlyPage?.wishes.push(words);
 
-// Called when Streamlit has made the place for this part: the early part moves there, and stored messages are sent.
+// Moves an early part into the place that Streamlit has made for it, and sends the stored messages.
 export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
-  const from = earlyPage?.places[part];
-  if (!from) return;
+  const earlyPlace = earlyPage?.places[part];
+  if (!earlyPlace) return;
   delete earlyPage.places[part];
-  from.style.minHeight = `${from.offsetHeight}px`; // keeps the height until the other part has moved
-  const place = parentElement.querySelector(`[data-${part}]`);
-  for (const element of [...from.childNodes]) moveElement(element, place);
-  place.remove();
-  parentElement[`__${part}`] = from[`__${part}`];
+  earlyPlace.style.minHeight = `${earlyPlace.offsetHeight}px`; // keeps the height until the other part has moved
+  const marker = parentElement.querySelector(`[data-${part}]`);
+  for (const element of [...earlyPlace.childNodes]) moveElement(element, marker);
+  marker.remove();
+  parentElement[`__${part}`] = earlyPlace[`__${part}`];
   if (part === "toolbar") {
-    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // was hidden, because its place changed
+    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // its new place lies in the hidden page
     for (const words of earlyPage.wishes) setTriggerValue(...words);
   }
   if (!Object.keys(earlyPage.places).length) removeBox();
 }
 
-// If Streamlit went on to a page without a microscope, removes the early one, which would cover that page for ever.
+// Removes the early microscope if Streamlit shows a page without one, because it would cover that page for ever.
 export function endEarly() {
   if (!earlyPage) return;
   for (const place of Object.values(earlyPage.places)) place.__stage?.end();
@@ -81,7 +81,7 @@ function removeBox() {
   earlyPage = null;
 }
 
-// Moves an element. In browsers with `moveBefore` it keeps its state (open parts, focus).
+// Moves an element. In browsers with `moveBefore` the element keeps its state (open parts, focus).
 function moveElement(element, place) {
   if (place.parentNode.moveBefore) place.parentNode.moveBefore(element, place);
   else place.before(element);

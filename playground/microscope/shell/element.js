@@ -11,8 +11,8 @@ export class LensError extends Error {
   }
 }
 
-// How elements are made. bring(element) returns {source, trace, view, best, options} for the lens, and a function
-// forget(). sheets: style sheets for the shadow root around the lens; null, without a shadow root, in a page that shows
+// Set by defineLens. bring(element) returns {source, trace, view, best, options} for the lens, and a function forget().
+// sheets: style sheets for the shadow root around the lens; null, without a shadow root, in a page that shows
 // only the lens and has its styles.
 const elementParts = { bring: null, sheets: null };
 
@@ -39,7 +39,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     return this.#lens?.view ?? null;
   }
 
-  // Passes `changes`, {view, ui} as createLens takes them, to the lens. The page around this element calls it.
+  // Passes `changes`, {view, ui} as for createLens, to the lens. The page around this element calls this method.
   update(changes) {
     this.#lens?.update(changes);
   }

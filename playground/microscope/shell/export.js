@@ -30,7 +30,7 @@ const CHOICES_OF_KIND = {
   webp: ["kind", ...EXPORT_LOOK, "sweep"],
 };
 
-const pickedForExport = {}; // the last options in this document; the next sheet begins with them
+const pickedForExport = {}; // the options that the person chose last; the next sheet begins with them
 
 // ---- the request
 
@@ -43,8 +43,8 @@ export function wordsOfExport({ words, layout, theme }, choices) {
   const options = {};
   for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) options[name] = String(choices[name]);
   if (choices.kind === "html" && theme === "dark") options.theme = theme; // otherwise the reader's system decides
-  const place = Object.entries({ ...words, ...options, ...(layout ? { only: layout } : {}) });
-  return new URLSearchParams(place.filter(([, value]) => value !== null && value !== undefined));
+  const entries = Object.entries({ ...words, ...options, ...(layout ? { only: layout } : {}) });
+  return new URLSearchParams(entries.filter(([, value]) => value !== null && value !== undefined));
 }
 
 const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
@@ -71,9 +71,9 @@ export const wordsOfExportWait = (peopleAhead) =>
 // aborted when the sheet closes. Returns update(changes): new values of words, layout or theme while the sheet is open.
 export function fillExport(box, { words, layout = null, ask: sendRequest, theme = "light", share = null, signal }) {
   const current = { words, layout, theme };
-  let data = null; // the server's last answer
-  let previewRequest = null; // request of the preview
-  let saving = false; //  whether a download is running
+  let lastAnswer = null; // the server's last answer
+  let previewRequest = null; // the AbortController of the running preview
+  let isSaving = false; // whether a download is running
 
   const root = exportPart("div", "exporting");
   const frame = exportPart("div", "export-preview");
@@ -138,7 +138,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     previewRequest?.abort();
     const request = (previewRequest = new AbortController());
     root.setAttribute("aria-busy", "true");
-    if (!saving) setText(status, "Drawing …");
+    if (!isSaving) setText(status, "Drawing …");
     try {
       const query = wordsOfExport(current, pickedForExport);
       const options = { method: "GET", signal: request.signal };
@@ -154,7 +154,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
       if (request.signal.aborted) return stopLoadingImage(image);
       showImage(image, answer);
       setText(noteElement, preview?.says ?? "");
-      if (!saving) setText(status, "");
+      if (!isSaving) setText(status, "");
     } catch (error) {
       if (request.signal.aborted) return;
       saySorry(error);
@@ -164,10 +164,10 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   }
 
   function draw(answer) {
-    data = answer;
-    const kinds = choicesOfExport(answer.chosen.kind, current.layout);
+    lastAnswer = answer;
+    const choiceNames = choicesOfExport(answer.chosen.kind, current.layout);
     for (const [name, control] of Object.entries(controls)) {
-      setVisible(control.element, kinds.includes(name));
+      setVisible(control.element, choiceNames.includes(name));
       control.draw(answer.offers[name], answer.chosen[name]);
     }
     button.disabled = false;
@@ -179,8 +179,8 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
-  // The preview's image. A still figure of a sample is loaded by address; if that fails, a request to the server gives
-  // the reason.
+  // The preview's image. A still figure of a sample is loaded by its address; if that fails, a second request tells the
+  // reason.
   async function pictureAt({ address: path, method }, abortSignal) {
     if (method === "GET") {
       const image = await loadedImage(addressOf(path), abortSignal).catch(() => null);
@@ -200,10 +200,10 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   }
 
   async function download() {
-    if (saving || !data) return;
-    saving = true;
+    if (isSaving || !lastAnswer) return;
+    isSaving = true;
     button.setAttribute("aria-disabled", "true");
-    const { name, method, address: path } = data.file;
+    const { name, method, address: path } = lastAnswer.file;
     setText(status, `Making ${name} …`);
     try {
       saveBlob(await (await sendWhileOpen(path, { method })).blob(), name); // even after the sheet closes
@@ -211,7 +211,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     } catch (error) {
       saySorry(error);
     } finally {
-      saving = false;
+      isSaving = false;
       button.removeAttribute("aria-disabled");
     }
   }
@@ -340,28 +340,28 @@ function onlyOnChange(drawOptions) {
 // A line to copy, under its heading.
 function lineToCopy(heading) {
   const element = exportPart("div", "export-copy");
-  const text = exportPart("code");
+  const codeElement = exportPart("code");
   const button = exportPart("button", "", "Copy");
   button.type = "button";
   button.setAttribute("aria-label", `Copy: ${heading}`);
-  text.tabIndex = 0; // it can be selected by keyboard if the clipboard is forbidden
+  codeElement.tabIndex = 0; // it can be selected by keyboard if the clipboard is forbidden
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(text.textContent);
+      await navigator.clipboard.writeText(codeElement.textContent);
       setText(button, "Copied");
     } catch {
-      getSelection().selectAllChildren(text);
+      getSelection().selectAllChildren(codeElement);
       setText(button, "Marked");
     }
     setTimeout(() => setText(button, "Copy"), COPIED_FOR);
   });
   const headingWords = exportPart("span", "", heading);
-  element.append(headingWords, button, text);
+  element.append(headingWords, button, codeElement);
   return {
     element,
     draw(line, words = heading) {
       setVisible(element, Boolean(line));
-      setText(text, line);
+      setText(codeElement, line);
       setText(headingWords, words);
     },
   };

@@ -3,7 +3,7 @@
 import { notify } from "./notice.js";
 
 // The secret by which the server recognises this browser's own pictures. It is sent in a header, never in an address.
-// On a page opened by a class link it is kept only as long as the tab.
+// A page opened by a class link keeps the secret only as long as the tab is open.
 
 const KEPT_KEY = "attention-playground-key";
 const PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
@@ -46,17 +46,17 @@ let localAnswer = null;
 
 // Sets the function `answer(path, {method, body, headers, signal, travels})`, which is called before each request. It
 // returns a response, or null to send the request to the server. `travels`: whether only the server may answer.
-// `place`: the new base of all addresses.
-export function answerHere(answer, place = root) {
+// `base`: the new base of all addresses.
+export function answerHere(answer, base = root) {
   localAnswer = answer;
-  root = new URL(place);
+  root = new URL(base);
 }
 
 export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
-// in this order: no answer, request too slow, proxy without its server, too many people, proxy timeout
+// they mean: no answer, request too slow, proxy without its server, too many people, proxy timeout
 const PASSING_STATUSES = [0, 408, 502, 503, 504];
 
-// this page's session at the server: a page whose session the server knows keeps its seat when the server is full
+// this page's session at the server; a page with a known session keeps its seat when the server is full
 let pageSession = "";
 export const nameRun = (name) => {
   pageSession = name ?? "";
@@ -74,7 +74,7 @@ export class Refusal extends Error {
 // Whether the same request may succeed a little later.
 export const mayPass = ({ status }) => PASSING_STATUSES.includes(status);
 
-// `onWait(ahead)`: the number of requests before this one; 0 when the wait is over.
+// onWait(ahead) is called with the number of requests before this one, and with 0 when the wait is over.
 export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels: goesToServer } = {}) {
   let ticket = null;
   for (;;) {

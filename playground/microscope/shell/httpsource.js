@@ -1,4 +1,4 @@
-// Makes the lens's source for numbers that a server has: each array has an address. The browser caches the arrays of
+// Creates the lens's source of numbers on a server, where each array has an address. The browser caches the arrays of
 // samples.
 
 import { openContainer } from "../core/core.js";
@@ -10,7 +10,7 @@ const KEPT_TRACES = 60; // number of trace descriptions
 
 // bringAgain(id): sends an own picture again if the server has forgotten it; onWait: see http.js.
 export function createHttpSource({ bringAgain, onWait }) {
-  const knownTraces = new Map(); // words → trace, for samples
+  const knownTraces = new Map(); // address parameters → trace, for samples
 
   // If the server has forgotten a person's picture, sends it again, once.
   async function request(path, { signal } = {}) {
@@ -38,15 +38,15 @@ export function createHttpSource({ bringAgain, onWait }) {
   }
   const asJson = (response) => response.json();
   const asImage = async (response) => createImageBitmap(await response.blob());
-  const part = (trace, name, query = {}) =>
+  const partAddress = (trace, name, query = {}) =>
     `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...query })}`;
   const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
   const matrix = async (trace, name, query, options) =>
-    openContainer(await bytesOf(await request(part(trace, name, query), options))).section("matrix");
+    openContainer(await bytesOf(await request(partAddress(trace, name, query), options))).section("matrix");
 
   // Fetches a part of the trace: {matrix, and each field of the container's header}.
   async function withHeader(trace, name, query, options) {
-    const { header, section } = openContainer(await bytesOf(await request(part(trace, name, query), options)));
+    const { header, section } = openContainer(await bytesOf(await request(partAddress(trace, name, query), options)));
     return { ...header, matrix: section("matrix") };
   }
 
@@ -64,7 +64,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       if (knownTraces.has(text)) return knownTraces.get(text);
       const trace = traceOf(await earlyOrRequest(`api/trace?${text}`, asJson, options), words);
       if (!trace.private) knownTraces.set(text, trace);
-      for (const oldest of knownTraces.keys()) if (knownTraces.size > KEPT_TRACES) knownTraces.delete(oldest);
+      for (const oldestText of knownTraces.keys()) if (knownTraces.size > KEPT_TRACES) knownTraces.delete(oldestText);
       return trace;
     },
     forget: () => knownTraces.clear(),
@@ -76,7 +76,7 @@ export function createHttpSource({ bringAgain, onWait }) {
         ...(heads && { heads: heads.join(",") }),
         ...(rounded && { rounded: "yes" }),
       };
-      return earlyOrRequest(part(trace, "layers", words), bytesOf, { signal });
+      return earlyOrRequest(partAddress(trace, "layers", words), bytesOf, { signal });
     },
     picture: (trace, options) => earlyOrRequest(trace.picture.address, asImage, options),
     // Requests all data of the first picture. headOf(trace) returns the layer and head in which the picture opens.
@@ -85,7 +85,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
       const trace = traceOf(answer, words);
       const { layer, head } = headOf(trace);
-      if (layer !== null) begin(part(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
+      if (layer !== null) begin(partAddress(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
       begin(trace.picture.address, asImage);
     },
     features: (trace, layer, options) => matrix(trace, "features", { layer }, options),
@@ -96,28 +96,28 @@ export function createHttpSource({ bringAgain, onWait }) {
     occlusion: (trace, question, options) => withHeader(trace, "occluded", question, options),
     patched: (trace, question, options) => withHeader(trace, "patched", question, options),
     async labels(trace, options) {
-      return (await (await request(part(trace, "labels"), options)).json()).labels;
+      return (await (await request(partAddress(trace, "labels"), options)).json()).labels;
     },
     rollout: (trace, query, options) => matrix(trace, "flows", { query }, options),
     async names(trace, layer, options) {
-      return (await (await request(part(trace, "names", { layer }), options)).json()).heads;
+      return (await (await request(partAddress(trace, "names", { layer }), options)).json()).heads;
     },
-    // scale: null for the trained scale; cut: "" for none; from: the sample from whose pass the cut takes values.
+    // scale: null for the trained scale; cut: "" for none; from: the sample whose pass gives the values for the cut.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
         ...(scale !== null && { scale: String(scale) }),
         ...(cut && { cut }),
         ...(otherTrace && { with: otherTrace }),
       };
-      const whole = await source.open({ ...trace.words, ...changedWords }, options);
-      const { labels } = await (await request(part(whole, "verdict"), options)).json();
-      return { ...whole, verdict: labels };
+      const changedTrace = await source.open({ ...trace.words, ...changedWords }, options);
+      const { labels } = await (await request(partAddress(changedTrace, "verdict"), options)).json();
+      return { ...changedTrace, verdict: labels };
     },
     async moved(trace, query, options) {
-      return (await request(part(trace, "moved", { query }), options)).json();
+      return (await request(partAddress(trace, "moved", { query }), options)).json();
     },
     async ran(trace, question, options) {
-      return (await request(part(trace, "ran", question), options)).json();
+      return (await request(partAddress(trace, "ran", question), options)).json();
     },
     addressOf,
   };
@@ -137,12 +137,12 @@ export const source = createHttpSource({
   onWait: sayWaiting,
 });
 
-// From now on `nearSource` answers, instead of the server, for each picture, model or trace that `nearSource` has.
+// Makes `nearSource` answer, instead of the server, for each picture, model or trace that `nearSource` has.
 export function askNearer(nearSource) {
   const server = { ...source };
   const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
-  for (const [name, question] of Object.entries({ ...server, ...nearSource }))
-    if (typeof question === "function") source[name] = (trace, ...args) => sourceOf(trace)[name](trace, ...args);
+  for (const [name, method] of Object.entries({ ...server, ...nearSource }))
+    if (typeof method === "function") source[name] = (trace, ...args) => sourceOf(trace)[name](trace, ...args);
   source.forget = server.forget;
   const { keeps, keepsPictures, rounds = server.rounds } = nearSource;
   Object.assign(source, { keeps, keepsPictures, rounds });
@@ -214,8 +214,8 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
     whole: computedBy("whole"),
     moved: computedBy("moved"),
     async names({ prepared }, layer, options) {
-      const names = await read(prepared.names, options);
-      return JSON.parse(new TextDecoder().decode(names))[layer];
+      const bytes = await read(prepared.names, options);
+      return JSON.parse(new TextDecoder().decode(bytes))[layer];
     },
     async beginWith() {}, // the page itself starts the first download
     addressOf: computing.addressOf,

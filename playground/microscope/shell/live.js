@@ -8,7 +8,7 @@ import { notify } from "./notice.js";
 
 const WIDEST = 640; // pixels along a frame's longer side
 const RATE_WINDOW = 1000; // ms over which the frame rate is measured
-const LIVE_REST = 60; // ms between two checks whether a frozen picture goes on
+const LIVE_REST = 60; // ms until the next check whether a frozen picture is released
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
 
@@ -27,13 +27,13 @@ export function liveFrame(id) {
 // back(): shows the chosen picture again.
 export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
   let runningSession = null; // {picture: the choice when the session began, film: its id, frames: their number, end()}
-  let films = 0;
+  let filmCount = 0;
 
   // `openStream()` returns a promise of {video, end}.
   async function begin(openStream, words) {
     stopSession();
     document.documentElement.classList.add("live-runs");
-    const session = { picture: pictureChosen(), film: `live-${++films}`, frames: 0, end: () => {} };
+    const session = { picture: pictureChosen(), film: `live-${++filmCount}`, frames: 0, end: () => {} };
     runningSession = session;
     try {
       const { video, end: stopStream } = await openStream();
@@ -54,7 +54,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
 
   async function runFrames(session, video, line) {
     const frameTimes = [];
-    let [upcoming, model, formerId] = [null, null, null];
+    let [frameAhead, model, formerId] = [null, null, null];
     while (runningSession === session) {
       const isHeld = lens.view.locked && formerId;
       line.frozen(isHeld);
@@ -62,15 +62,15 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
         await waitFor(LIVE_REST);
         continue;
       }
-      const { id, trace } = await (upcoming ?? frameOf(session, video));
+      const { id, trace } = await (frameAhead ?? frameOf(session, video));
       line.looksIn(trace.title);
       const view = trace.model === model ? null : viewFirst(trace.model, formerId);
       const shownView = await lens.show({ main: trace, view });
       frames.delete(formerId);
       [formerId, model] = [id, shownView ? trace.model : model];
       // Computes the next frame while this one is drawn.
-      upcoming = runningSession === session && !lens.view.locked ? frameOf(session, video) : null;
-      upcoming?.catch(() => {}); // the error is handled when the frame is awaited
+      frameAhead = runningSession === session && !lens.view.locked ? frameOf(session, video) : null;
+      frameAhead?.catch(() => {}); // the error is handled when the frame is awaited
       await nextFrame();
       frameTimes.push(performance.now());
       while (frameTimes.at(-1) - frameTimes[0] > RATE_WINDOW) frameTimes.shift();
@@ -92,10 +92,10 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     return { id, trace };
   }
 
-  // The view of the first frame in a model. In a second model only the patch of the former view stays, because layers
-  // differ.
-  const viewFirst = (model, formerModel) =>
-    formerModel || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
+  // The view of the first frame in a model: the present view, unlocked, if the picture before was in this model; else
+  // {}, because layers differ between models.
+  const viewFirst = (model, formerFrame) =>
+    formerFrame || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
   function stopSession() {
     runningSession?.end();
@@ -112,7 +112,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     camera: () => begin(openCamera, "The camera runs"),
     stop: stopSession,
     film: (file) => begin(() => openFilm(file), "The film runs"),
-    // Whether the film goes on after a new choice: only if the picture is the same.
+    // Whether the film goes on after a new choice, as it does if the chosen picture stays the same.
     goesOn() {
       if (!runningSession) return false;
       if (runningSession.picture === pictureChosen() && !choice.now.beside) return true;

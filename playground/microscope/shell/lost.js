@@ -1,5 +1,5 @@
-// Redirects links with the app's paths, on the static site's page for unknown addresses. The app has a path for each
-// lesson; a static site has the lesson's name behind the #.
+// The script of the static site's page for unknown addresses: redirects links that have the app's paths. The app has a
+// path for each lesson; a static site has the lesson's name behind the #.
 
 const { base, pages } = document.querySelector("script[data-base]").dataset;
 const { pathname, search, hash } = location;

@@ -104,7 +104,7 @@ export function modelPart(kind, className = "", text = "") {
 const TYPING_PAUSE = 300; // ms without typing until a search is sent
 // ms between two requests for the progress; the server drops a download nobody has asked about for 5 s
 const PROGRESS_INTERVAL = 500;
-const MOST_MISSED = 20; //  consecutive requests without an answer
+const MOST_MISSED = 20; // consecutive requests without an answer, after which a download fails
 const NO_SERVER_SENTENCE = "The server does not answer: try again.";
 const DOWNLOAD_FAILED = "It did not arrive: try again.";
 
@@ -117,17 +117,17 @@ const troubleSentence = ({ status, says: sentence }) =>
 // `says`.
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
-  const begin = async () => (await ask(address, { method: "POST", signal })).json();
-  // the server also stops by itself when nobody asks for the progress
+  const startFetching = async () => (await ask(address, { method: "POST", signal })).json();
+  // if this request fails: the server stops a download by itself when nobody asks for its progress
   const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {});
   signal?.throwIfAborted();
   signal?.addEventListener("abort", cancelFetching, { once: true });
   try {
-    let progress = await begin();
+    let progress = await startFetching();
     while (!progress.over) {
       onProgress(progress);
       await pauseFor(PROGRESS_INTERVAL, signal);
-      progress = await progressOf(ask, address, begin, signal);
+      progress = await progressOf(ask, address, startFetching, signal);
     }
     if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? DOWNLOAD_FAILED });
     onProgress(progress);
@@ -152,15 +152,15 @@ async function progressOf(ask, address, begin, signal) {
 function pauseFor(ms, signal) {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const finish = () => {
+    const onAbort = () => {
       clearTimeout(timer);
       reject(signal.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", finish);
+      signal?.removeEventListener("abort", onAbort);
       resolve();
     }, ms);
-    signal?.addEventListener("abort", finish, { once: true });
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
 
@@ -199,7 +199,7 @@ function tellOfModel(fetching, arrivedCard = null) {
   for (const listener of [...fetchingModel.listeners]) listener(fetching, arrivedCard);
 }
 
-// Calls listener(fetching, arrived) until its element leaves the page or the returned function is called.
+// Calls listener(fetching, arrived) until `element` leaves the page or the returned function is called.
 function followModel(element, listener) {
   const listenWhileShown = (fetching, arrivedCard) =>
     element.isConnected ? listener(fetching, arrivedCard) : stopListening();
@@ -270,17 +270,17 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
   const previews = loadPreviews(root, ask, words);
   let [searchRequest, typingTimer] = [null, 0]; // the last request, and the timer of the next search
 
-  async function loadModels(text) {
+  async function loadModels(query) {
     searchRequest?.abort();
     const { signal } = (searchRequest = new AbortController());
-    if (text) status.textContent = "Searching …";
+    if (query) status.textContent = "Searching …";
     try {
-      const address = text ? `api/models?${new URLSearchParams({ search: text })}` : "api/models";
+      const address = query ? `api/models?${new URLSearchParams({ search: query })}` : "api/models";
       const catalogue = await (await ask(address, { signal })).json();
       if (signal.aborted) return;
       search.hidden = !catalogue.open;
       draw(catalogue.cards);
-      status.textContent = text ? wordsOfSearch(catalogue.cards.length) : "";
+      status.textContent = query ? wordsOfSearch(catalogue.cards.length) : "";
     } catch (error) {
       if (!signal.aborted) status.textContent = troubleSentence(error);
     }

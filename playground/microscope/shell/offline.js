@@ -29,14 +29,14 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     const [receivedBytes, queue] = [new Map(), [...files]];
     const report = (name, bytes) =>
       onProgress([...receivedBytes.set(name, bytes).values()].reduce((sum, bytes) => sum + bytes, 0));
-    const worker = async () => {
+    const fetchQueue = async () => {
       for (let entry = queue.pop(); entry; entry = queue.pop()) {
         await fetchIntoCache(entry[0], signal);
         signal.throwIfAborted();
         report(...entry);
       }
     };
-    await Promise.all(Array.from({ length: PARALLEL_FETCHES }, worker));
+    await Promise.all(Array.from({ length: PARALLEL_FETCHES }, fetchQueue));
     for (const [model, { bytes }] of Object.entries(networks)) {
       if (await store.isKept(model)) report(model, bytes);
       else await store.read(model, { tell: (count) => report(model, count), signal });
@@ -47,7 +47,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     markKept(listFile);
   }
 
-  // Fetches the first files once a picture is on view. Files that fail are fetched at the next visit.
+  // Fetches small networks and the first files, once a picture is shown. A failed file is fetched at the next visit.
   async function bringSoon(signal) {
     await firstPicture();
     if (navigator.connection?.saveData) return false;
@@ -69,7 +69,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
       const controller = new AbortController();
       const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
       const offerWords = `Keep all of it offline (${megabytes(total)} MB)`;
-      let bringing = null;
+      let request = null;
       const showKept = () => {
         footer.dataset.kept = "all";
         Object.assign(button, { textContent: HERE, disabled: true });
@@ -78,20 +78,20 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
       button.hidden = false;
       if (markedAsKept() === listFile) return showKept();
       button.addEventListener("click", async () => {
-        if (bringing) return bringing.abort();
-        bringing = new AbortController();
+        if (request) return request.abort();
+        request = new AbortController();
         const showProgress = (bytes) => {
           button.textContent = `${megabytes(bytes)} of ${megabytes(total)} MB are here: stop`;
         };
         showProgress(0);
         try {
-          await bringAll(showProgress, bringing.signal);
+          await bringAll(showProgress, request.signal);
           controller.abort();
           showKept();
         } catch (error) {
-          button.textContent = bringing.signal.aborted ? offerWords : `${error.says ?? BROKEN_OFF} ${offerWords}`;
+          button.textContent = request.signal.aborted ? offerWords : `${error.says ?? BROKEN_OFF} ${offerWords}`;
         }
-        bringing = null;
+        request = null;
       });
       bringSoon(controller.signal).then(
         (isWithNetwork) => (footer.dataset.kept ??= isWithNetwork ? "soon" : "page"),
@@ -122,6 +122,6 @@ function markKept(list) {
   try {
     localStorage.setItem(ALL_KEPT, list);
   } catch {
-    // the next request finds the stored files
+    // storage is forbidden; the next request finds the stored files
   }
 }

@@ -9,19 +9,19 @@ import { createIcon } from "./toolbarparts.js";
 
 export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
 
-// Replaces `button` by the camera's picture and a button that takes a photograph. onFiles gets the photograph as a
-// file.
+// Replaces `button` by the camera's picture and a button that takes a photograph. onFiles(file) receives the
+// photograph.
 export async function startCamera(button, onFiles, signal) {
   button.disabled = true;
   let stream = null;
   try {
     stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
   } catch {
-    const trouble = document.createElement("p");
-    trouble.className = "trouble";
-    trouble.setAttribute("role", "alert");
-    trouble.textContent = "The camera can't be used: the browser has none, or is not allowed to use it.";
-    return button.replaceWith(trouble);
+    const errorLine = document.createElement("p");
+    errorLine.className = "trouble";
+    errorLine.setAttribute("role", "alert");
+    errorLine.textContent = "The camera can't be used: the browser has none, or is not allowed to use it.";
+    return button.replaceWith(errorLine);
   }
   const stopStream = () => stream.getTracks().forEach((track) => track.stop());
   if (signal.aborted) return stopStream(); // the sheet was closed in the meantime
@@ -65,22 +65,22 @@ export function picturesAmong(files) {
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
-// take(files): opens pictures. labelled: {count, what: a word for one} of the numbered pictures; takeLabelled(number):
-// opens one of them and returns a promise. kept: the sentence about the privacy of pictures. live: {camera(),
-// film(file)}, if frames can be shown one after another.
+// take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
+// takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
+// pictures. live: {camera(), film(file)}, if frames can be shown one after another.
 export function fillOpenPicture(
   box,
   { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
 ) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
-  const choose = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
-  choose.input.multiple = true;
+  const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
+  chooser.input.multiple = true;
   if (onPhone) {
     const photograph = fileButton("Take a photo", "camera", onFiles);
     photograph.input.setAttribute("capture", "environment");
-    box.append(photograph.label, choose.label);
+    box.append(photograph.label, chooser.label);
   } else {
-    box.append(choose.label);
+    box.append(chooser.label);
     if (hasCamera()) box.append(cameraButton(onFiles, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
@@ -124,9 +124,9 @@ function noteLine(words) {
   return line;
 }
 
-// Chooses a picture by its number: on a slider, whose arrow keys go to the next picture, or typed.
+// A slider and a number field that choose a picture by its number.
 function byNumber({ count, what: itemName }, takeLabelled) {
-  const part = document.createElement("fieldset");
+  const fieldset = document.createElement("fieldset");
   const legend = document.createElement("legend");
   legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${itemName}`;
   const line = noteLine("");
@@ -152,16 +152,16 @@ function byNumber({ count, what: itemName }, takeLabelled) {
     isBusy = false;
   };
   for (const input of inputs) {
-    const write = () => inputs.forEach((field) => field !== input && (field.value = input.value));
-    input.addEventListener("input", write);
+    const copyValue = () => inputs.forEach((field) => field !== input && (field.value = input.value));
+    input.addEventListener("input", copyValue);
     input.addEventListener("change", () => {
       wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
       for (const input of inputs) input.value = wantedNumber;
       if (!isBusy) openWanted();
     });
   }
-  part.append(legend, ...inputs, line);
-  return part;
+  fieldset.append(legend, ...inputs, line);
+  return fieldset;
 }
 
 const INVITATION =
@@ -172,7 +172,7 @@ const INVITATION =
 export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
   invitation.style.cssText = INVITATION;
-  const markInvited = (isOverPage) => {
+  const showInvitation = (isOverPage) => {
     document.documentElement.classList.toggle("takes-a-picture", isOverPage);
     if (isOverPage) document.body.append(invitation);
     else invitation.remove();
@@ -186,12 +186,12 @@ export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const onDragOver = (event) => {
     if (!isWanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
     event.preventDefault(); // otherwise the browser would leave the page for the file
-    markInvited(true);
+    showInvitation(true);
   };
   document.addEventListener("dragover", onDragOver, { signal });
-  document.addEventListener("dragleave", (event) => event.relatedTarget ?? markInvited(false), { signal });
-  document.addEventListener("drop", () => markInvited(false), { signal, capture: true });
+  document.addEventListener("dragleave", (event) => event.relatedTarget ?? showInvitation(false), { signal });
+  document.addEventListener("drop", () => showInvitation(false), { signal, capture: true });
   document.addEventListener("drop", (event) => takeFrom(event.dataTransfer, event), { signal });
   document.addEventListener("paste", (event) => takeFrom(event.clipboardData, event), { signal });
-  signal.addEventListener("abort", () => markInvited(false));
+  signal.addEventListener("abort", () => showInvitation(false));
 }

@@ -66,12 +66,12 @@ export const ownPictures = {
   async forget() {
     album = [];
     tellAlbum();
-    const emptied = runningWrite.then(emptyAlbum);
+    const emptying = runningWrite.then(emptyAlbum);
     const { mine: ownId, beside } = choice.now;
     if (ownId) choice.set({ sample: firstSample().name, beside: null });
     else if (beside?.mine) choice.set({ beside: null });
-    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // it expires at the server anyway
-    await emptied;
+    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // the server drops old pictures anyway
+    await emptying;
   },
 };
 
@@ -135,9 +135,9 @@ export async function readAlbum() {
 
 export async function keepPhotograph(photograph) {
   await inStore("readwrite", (store) => store.put(photograph));
-  const stored = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have added photographs
-  const oldest = stored.sort((a, b) => a.when - b.when).slice(0, -MOST_PHOTOGRAPHS);
-  for (const { id } of oldest) await inStore("readwrite", (store) => store.delete(id));
+  const photographs = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have added some
+  const oldestPhotographs = photographs.sort((a, b) => a.when - b.when).slice(0, -MOST_PHOTOGRAPHS);
+  for (const { id } of oldestPhotographs) await inStore("readwrite", (store) => store.delete(id));
 }
 
 export const emptyAlbum = () => inStore("readwrite", (store) => store.clear());
@@ -174,7 +174,7 @@ function openDatabase() {
 
 const SCENES = "attention-playground-scenes";
 
-let inMemory = null; // scenes in memory, if storage is forbidden or full
+let inMemory = null; // the scenes as text, if storage is forbidden or full
 
 export function keptScenes() {
   if (inMemory !== null) return inMemory;
@@ -212,7 +212,7 @@ export function takeScenesOfLink() {
 
 const BEEN_HERE = "attention-playground-been-here";
 
-// Greets a newcomer once. If the browser stores nothing, there is no greeting, because it would come at each visit.
+// Greets a newcomer once. If the browser stores nothing, there is no greeting, because each visit would repeat it.
 export function greetOnce(lens) {
   try {
     if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));

@@ -7,9 +7,9 @@ import { notify } from "./notice.js";
 
 const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files are refused with a sentence
 const JSON_BESIDE = /\.json$/i;
-const MOST_KEPT = 3; // models of this visit
-const MOST_PATCHES_HERE = 1600; // a finer grid takes a browser half a minute
-const FIRST_LOOK = [16, 16]; // grid of the first pass of a model with more patches
+const MOST_KEPT = 3; // opened models that stay in memory
+const MOST_PATCHES_HERE = 1600; // with more patches a pass takes a browser half a minute
+const FIRST_LOOK = [16, 16]; // grid of the first pass, for models with more patches
 const MOST_BYTES = 2e9; // maximum for a file from another address
 const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
 const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
@@ -23,8 +23,8 @@ const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may 
 
 const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
 
-// What the toolbar needs to open dropped models and to fill its sheet of models. own(): a promise of createOwnModels's
-// result.
+// Returns the toolbar's `models`, which open dropped models and fill the sheet of models. door(): a promise of
+// createOwnModels's result.
 export function createModelDoor(door, choice) {
   return {
     takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),
@@ -68,12 +68,21 @@ async function filesWithin(entry) {
 
 // The facts about a model that workersource.js needs before the model runs.
 export function cardOfOpened({ config, name, bytes, notice }) {
-  const { patch_size: patch, depth: layers, heads, width, prefix, labels, multi_label, native_grid: native } = config;
-  const patches = native[0] * native[1];
-  const shrink = Math.min(1, Math.sqrt(MOST_PATCHES_HERE / patches));
+  const {
+    patch_size: patch,
+    depth: layers,
+    heads,
+    width,
+    prefix,
+    labels,
+    multi_label,
+    native_grid: nativeGrid,
+  } = config;
+  const patches = nativeGrid[0] * nativeGrid[1];
+  const shrinkFactor = Math.min(1, Math.sqrt(MOST_PATCHES_HERE / patches));
   return {
     ...{ title: name, patch, layers, heads, head_dim: width / heads, prefix, labels, multi_label, own: true },
-    grid: native.map((side) => Math.max(1, Math.floor(side * shrink))),
+    grid: nativeGrid.map((side) => Math.max(1, Math.floor(side * shrinkFactor))),
     first: patches > FIRST_LOOK[0] * FIRST_LOOK[1] ? FIRST_LOOK : null,
     details: [1, 2, 3, 4].filter((detail) => detail === 1 || patches * detail ** 2 <= MOST_PATCHES_HERE),
     ...{
@@ -102,8 +111,8 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
       if (worker !== openingWorker) return null; // another model is being opened meanwhile
       const name = freeName(model.name); // each opening gets a new name, since cached pictures belong to a name
       if (options.instead) dropModel(options.instead);
-      for (const oldest of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
-        dropModel(oldest);
+      for (const oldestName of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
+        dropModel(oldestName);
       openedModels.set(name, {
         files,
         folder,
@@ -135,9 +144,9 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
     remove(name);
   }
 
-  function freeName(wanted) {
-    const baseName = wanted.replace(NEW_VERSION_OF, "");
-    let name = wanted;
+  function freeName(modelName) {
+    const baseName = modelName.replace(NEW_VERSION_OF, "");
+    let name = modelName;
     for (let number = 2; isTaken(name); number++) name = `${baseName} (${number})`;
     return name;
   }
@@ -150,8 +159,8 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
       const hint = "whoever writes this page allows it with site --models-from";
       return notify(`This page takes no models from ${origin}: ${hint} ${origin}.`, { holds: true });
     }
-    const parts = pathname.split("/");
-    const file = decodeURIComponent(parts.at(-1));
+    const pathParts = pathname.split("/");
+    const file = decodeURIComponent(pathParts.at(-1));
     notify(`Fetching ${file} …`, { holds: true });
     try {
       const weights = await fetchWeights(href, file);
@@ -160,8 +169,11 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
       );
       const files = [weights, ...(await Promise.all(sidecars)).filter(Boolean)];
       // on the Hugging Face hub: NAME/resolve/main/model.safetensors
-      const folder = decodeURIComponent(parts.at(-2) ?? "");
-      return await openFiles({ files, folder: folder === "main" ? decodeURIComponent(parts.at(-4) ?? "") : folder });
+      const folder = decodeURIComponent(pathParts.at(-2) ?? "");
+      return await openFiles({
+        files,
+        folder: folder === "main" ? decodeURIComponent(pathParts.at(-4) ?? "") : folder,
+      });
     } catch (error) {
       return notify(`${href} did not arrive (${error.message}).`, { holds: true });
     }
@@ -247,8 +259,8 @@ function formOf(name, { files, folder, assumed, given, numbers }, models, onOpen
   form.className = "own-model-words";
   const title = document.createElement("b");
   title.textContent = `What the files of ${name} do not say`;
-  const words = Object.keys(WORDS_ASKED).filter((word) => word in assumed || word in given);
-  const fields = words.map((word) => fieldOf(word, WORDS_ASKED[word], given[word], assumed[word]));
+  const askedNames = Object.keys(WORDS_ASKED).filter((word) => word in assumed || word in given);
+  const fields = askedNames.map((word) => fieldOf(word, WORDS_ASKED[word], given[word], assumed[word]));
   fields.push(fieldOf("numbers", "numbers", numbers));
   const button = document.createElement("button");
   Object.assign(button, { type: "submit", className: "wide", textContent: "Open it again" });

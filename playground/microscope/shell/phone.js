@@ -27,7 +27,7 @@ function createPhone(root, host) {
     state: null, // the server's last answer
     refusal: null, // (language) → the sentence of a refused request, see http.js
     says: null, //   (language) → a sentence under the guess
-    wanted: null, // a slider's number before it is sent
+    wanted: null, // the slider's number that is not sent yet
     image: null, //  {of: path, src}
     drawn: "",
     stop: new AbortController(),
@@ -46,12 +46,12 @@ function createPhone(root, host) {
   async function followState() {
     phone.stop = new AbortController();
     const { signal } = phone.stop;
-    let count = -1;
+    let version = -1;
     while (!signal.aborted) {
       try {
-        const state = await host.state(host.code, count, signal);
+        const state = await host.state(host.code, version, signal);
         if (signal.aborted) return;
-        count = state.version;
+        version = state.version;
         takeState(state);
         if (state.ended) return;
       } catch (error) {
@@ -224,14 +224,14 @@ function createPhone(root, host) {
       Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: startValue });
       dial.setAttribute("aria-label", words("guess"));
       const output = madeIn(box, "output");
-      const write = () => {
+      const showValue = () => {
         output.textContent = `${dial.value}${unit}`;
       };
       dial.addEventListener("input", () => {
         phone.wanted = Number(dial.value);
-        write();
+        showValue();
       });
-      write();
+      showValue();
       const button = madeIn(box, "button", "phone-main");
       Object.assign(button, { type: "button", textContent: words("guess") });
       button.addEventListener("click", () => sendGuess(Number(dial.value)));

@@ -34,16 +34,16 @@ async function withUpperBytes(bytes) {
   const [width, height] = [numberAt(header, 0), numberAt(header, 4)];
   const rowBytes = 1 + 2 * NUMBERS[header[IHDR.pixels]] * width;
   header[IHDR.depth] = 8;
-  const packed = new Blob(chunks.filter(({ name }) => name === "IDAT").map(({ data }) => data));
-  const pixels = packed
+  const zippedPixels = new Blob(chunks.filter(({ name }) => name === "IDAT").map(({ data }) => data));
+  const pixels = zippedPixels
     .stream()
     .pipeThrough(new DecompressionStream("deflate"))
     .pipeThrough(upperBytes(rowBytes, height))
     .pipeThrough(new CompressionStream("deflate"));
   const keptChunks = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
   keptChunks[0] = chunk("IHDR", header);
-  const packedAgain = new Uint8Array(await new Response(pixels).arrayBuffer());
-  const parts = [latin1(SIGNATURE), ...keptChunks, chunk("IDAT", packedAgain), chunk("IEND", new Uint8Array(0))];
+  const newPixels = new Uint8Array(await new Response(pixels).arrayBuffer());
+  const parts = [latin1(SIGNATURE), ...keptChunks, chunk("IDAT", newPixels), chunk("IEND", new Uint8Array(0))];
   return new Blob(parts, { type: "image/png" });
 }
 
@@ -58,15 +58,15 @@ function* chunksOf(bytes) {
 
 // A stream transformer that keeps each row's filter byte, and the upper byte of each 16-bit number.
 function upperBytes(rowBytes, rows) {
-  let [place, remaining] = [0, rows * rowBytes];
+  let [rowOffset, bytesLeft] = [0, rows * rowBytes];
   const transform = (bytes, stream) => {
-    remaining -= bytes.length;
-    if (remaining < 0) throw new RangeError("There are more pixels than the header says.");
+    bytesLeft -= bytes.length;
+    if (bytesLeft < 0) throw new RangeError("There are more pixels than the header says.");
     const halfBytes = new Uint8Array(bytes.length);
     let count = 0;
     for (const byte of bytes) {
-      if (place === 0 || place % 2 === 1) halfBytes[count++] = byte;
-      place = (place + 1) % rowBytes;
+      if (rowOffset === 0 || rowOffset % 2 === 1) halfBytes[count++] = byte;
+      rowOffset = (rowOffset + 1) % rowBytes;
     }
     stream.enqueue(halfBytes.subarray(0, count));
   };
@@ -84,10 +84,10 @@ function chunk(name, data) {
 }
 
 const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
+const numberAt = (bytes, offset) => new DataView(bytes.buffer, bytes.byteOffset + offset).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
-const HEAD_BYTES = 2 ** 16; // bytes at the beginning of the file, where a PNG lists its transparent colours
+const HEAD_BYTES = 2 ** 16; // bytes at the beginning of a PNG in which its transparent colours are listed
 const OPACITY_BIT = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
@@ -117,12 +117,12 @@ export async function toBitmap(file, options = {}) {
     lastDecoded = { file, coming: decodeUpright(file), timer: 0 };
     lastDecoded.coming.catch(dropDecoded);
   }
-  const decoded = lastDecoded;
-  clearTimeout(decoded.timer);
-  const bitmap = await decoded.coming;
+  const entry = lastDecoded;
+  clearTimeout(entry.timer);
+  const bitmap = await entry.coming;
   const copy = createImageBitmap(bitmap, options);
-  clearTimeout(decoded.timer);
-  decoded.timer = setTimeout(() => decoded === lastDecoded && dropDecoded(), DECODED_STAYS);
+  clearTimeout(entry.timer);
+  entry.timer = setTimeout(() => entry === lastDecoded && dropDecoded(), DECODED_STAYS);
   return copy;
 }
 
@@ -130,14 +130,14 @@ export async function toBitmap(file, options = {}) {
 export async function readable(file) {
   if (!(file instanceof Blob)) return file;
   const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
-  const png = headerOf(head);
-  const in8Bits = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
-  const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_BIT) : head[0] === JPEG_BEGINS;
-  return isOpaque ? in8Bits : ((await onWhite(in8Bits)) ?? in8Bits);
+  const header = headerOf(head);
+  const eightBitFile = header?.depth === 16 && !header.keyed && !header.interlaced ? await inEightBits(file) : file;
+  const isOpaque = header ? !header.keyed && !(header.pixels & OPACITY_BIT) : head[0] === JPEG_BEGINS;
+  return isOpaque ? eightBitFile : ((await onWhite(eightBitFile)) ?? eightBitFile);
 }
 
-// The pixels on white. null if all are opaque, or if this browser can't read the file's own colours; the second case
-// needs a canvas.
+// A bitmap of the file's pixels on white; null if all pixels are opaque, or if this browser can't read the file's own
+// colours.
 async function onWhite(file) {
   const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
   let frame;
@@ -167,14 +167,14 @@ async function onWhite(file) {
   }
 }
 
-// A large photograph is made smaller before it is sent: that takes less time than sending it.
+// Below: makes a large photograph smaller before it is sent, because sending the whole file would take longer.
 
 const SENT_AS_IT_IS = 8e6; // bytes: smaller files are not resized
 const MOST_SENT = 32e6; //    the limit of an upload
 const LONGEST_SIDE = 2048; // pixels
 
-// The file, made smaller if it is large, under the same name. A file that the browser can't open is returned unchanged;
-// the server then reports the error.
+// Returns the file, or a smaller one of the same name if the file is large. A file that the browser can't open is
+// returned unchanged; the server then reports the error.
 export async function smallEnough(file) {
   if (file.size <= SENT_AS_IT_IS) return file;
   const shrunkFile = await shrinkFile(file).catch(() => file);

@@ -6,7 +6,7 @@
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";
-const LONGEST_ANSWER = 3000; // ms without an answer, after which the cached page is shown
+const LONGEST_ANSWER = 3000; // ms until the cached page is shown, if the network does not answer
 
 addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));

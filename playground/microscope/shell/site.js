@@ -72,14 +72,14 @@ async function pictureNamed({ sample, mine }) {
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
 }
 
-// Runs `act` after the page's load event; if that is over, because begin.js adds this script late, in the next task.
+// Runs `act` after the page's load event, or in the next task if that event is over: begin.js adds this script late.
 function whenLoaded(act) {
   if (document.readyState === "complete") setTimeout(act);
   else addEventListener("load", act);
 }
 
-// Opens a model from another address, given as #model=https://…. Then the model is named after its file, and the
-// parameter is removed from the address.
+// Opens a model from another address, given as #model=https://…, and removes this parameter. The model gets the name of
+// its file.
 function bringNamed() {
   const words = new URLSearchParams(location.hash.slice(1));
   const address = words.get("model");
@@ -165,7 +165,7 @@ function draw(page) {
   });
 }
 
-// The model for live frames: the chosen one if it is in this browser; else another one that is.
+// The model for live frames: the chosen model if its weights are in this browser, else another such model.
 visit.modelForLive = async (model) => {
   const isAvailable = async (name) => networks[name] && (!networks[name].asked || (await store.isKept(name)));
   if (await isAvailable(model)) return model;
@@ -195,10 +195,10 @@ async function keepForOffline() {
   const controllerChange = new Promise((resolve) =>
     navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }),
   );
-  const registered = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
+  const registration = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
   await store.dropOld().catch(() => {});
-  if (!registered) return; // without a service worker, each visit needs the internet
-  if (!navigator.serviceWorker.controller || registered.installing || registered.waiting) await controllerChange;
+  if (!registration) return; // without a service worker, each visit needs the internet
+  if (!navigator.serviceWorker.controller || registration.installing || registration.waiting) await controllerChange;
   createOffline(site.offline, { kept: store, networks, siteFile }).begin(footer, footer.querySelector("button"));
 }
 
@@ -250,10 +250,10 @@ export function showLesson(box, { name, title, about }, { go, file, words, chose
   const command = document.createElement("code");
   command.textContent = pageSays().app.command;
   appLine.append("The app has this lesson whole: ", command, ` ${pageSays().app.where}.`);
-  const back = buttonOf("wide", "Back to the microscope", () => go("microscope"));
+  const backButton = buttonOf("wide", "Back to the microscope", () => go("microscope"));
   const place = document.createElement("div");
   box.dataset.page = name;
-  box.replaceChildren(heading, description, place, appLine, back);
+  box.replaceChildren(heading, description, place, appLine, backButton);
   const showFailure = (error) => {
     if (!controller.signal.aborted) place.textContent = error.says ?? "The lesson did not come: open this page again.";
   };
@@ -296,7 +296,7 @@ async function photographOf(id, model, signal) {
   const { trace, pack, bytes } = basePass;
   const bitmap = await prepared.picture(trace);
   const { width, height } = trace.private_picture;
-  const gridOf = (native) => gridFor([width, height], native);
+  const gridOf = (nativeGrid) => gridFor([width, height], nativeGrid);
   return {
     id: trace.id,
     words: `mine=${id}&model=${model}`,
@@ -318,9 +318,9 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   const body = document.createElement("div");
   const { settings, defaults, options } = settingsOf(record.settings, words);
   const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
-  let playing = null; // the shown step: {step, parts, end}
+  let shownPlayer = null; // the shown step: {step, parts, end}
   let photographPromise = null; // a promise of the person's own photograph
-  // {subject: the person's own photograph if one is chosen, else null, line: says whose numbers the step shows}
+  // {subject: the person's own photograph if it is chosen, else null, line: says whose numbers the step shows}
   async function subjectFor({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
     if (!own) return { subject: null, line: OF_SAMPLE };
@@ -334,19 +334,19 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
-    playing.parts?.draw(); // also draws the part that reported the photograph and waits for its numbers
-    chose({ step: playing.step.name, ...changedOf(record.settings, settings) });
+    shownPlayer.parts?.draw();
+    chose({ step: shownPlayer.step.name, ...changedOf(record.settings, settings) });
   };
   const goToStep = async (step) => {
-    playing?.end();
+    shownPlayer?.end();
     const controller = new AbortController();
     const player = { step, parts: null, end: () => [player.parts?.end(), controller.abort()] };
-    playing = player;
+    shownPlayer = player;
     for (const button of tabs.children)
       button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
     const promises = [import(fileAt(record.host)), readJson(step.file), subjectFor(step)];
     const [{ default: playParts }, parts, { subject, line }] = await Promise.all(promises);
-    if (playing !== player || signal.aborted) return;
+    if (shownPlayer !== player || signal.aborted) return;
     const [ownerLine, list] = ["p", "div"].map((tag) => document.createElement(tag));
     ownerLine.className = "lesson-whose";
     ownerLine.innerHTML = markedWords(line);
@@ -365,10 +365,10 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
     outsideLine.className = "lesson-beyond";
     outsideLine.textContent = step.beyond ?? "";
     const nextStep = steps[steps.indexOf(step) + 1];
-    const lead = () => [choose(nextStep), scrollTo(0, 0)];
+    const goOn = () => [choose(nextStep), scrollTo(0, 0)];
     return [
       ...(step.beyond ? [outsideLine] : []),
-      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, lead)] : []),
+      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, goOn)] : []),
     ];
   }
   for (const step of record.steps) {
@@ -378,19 +378,19 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   }
   if (steps.length > 1) place.replaceChildren(tabs, body);
   else place.replaceChildren(body);
-  signal.addEventListener("abort", () => playing?.end());
+  signal.addEventListener("abort", () => shownPlayer?.end());
   goToStep(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
 }
 
 // Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
 // else the default.
-function settingsOf(declared, words) {
+function settingsOf(declaredSettings, words) {
   const [settings, defaults, options] = [{}, {}, {}];
-  for (const [name, setting] of Object.entries(declared)) {
-    const { default: initial, options: choices, pattern } = setting;
-    [defaults[name], options[name]] = [initial, choices];
+  for (const [name, setting] of Object.entries(declaredSettings)) {
+    const { default: defaultText, options: choices, pattern } = setting;
+    [defaults[name], options[name]] = [defaultText, choices];
     const isKnown = choices.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
-    settings[name] = isKnown ? words[name] : initial;
+    settings[name] = isKnown ? words[name] : defaultText;
   }
   return { settings, defaults, options };
 }

@@ -97,11 +97,11 @@ async function openHere(blob, name) {
   return jsonResponse({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
-// [width, height] from the picture's header; null if it has none. They are read before decoding, because a small file
-// may claim more pixels than memory holds.
+// [width, height] from the picture's header, or null. The header is read before decoding, because a small file may
+// claim more pixels than memory holds.
 async function sizeClaimed(blob) {
   const image = new Image();
-  // the browser ignores this type and looks at the bytes
+  // any type of image will do, because the browser looks at the bytes
   const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg"));
   const size = new Promise((resolve) => {
     image.onload = () => resolve(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
@@ -129,8 +129,8 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// If the operator wants so, the browser computes the attention of a person's own photographs and does not send them.
-// Features that need Python ask the person first.
+// Below: if the operator wants so, the browser computes the attention of a person's own photographs and does not send
+// them. Before a function that needs Python, the person is asked.
 
 const ENGINE = "api/engine";
 const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
@@ -150,11 +150,11 @@ export function computeOwnHere(models) {
 
   async function begin() {
     const engine = await (await ask(ENGINE)).json();
-    const here = computeHere(engine, addressOf, ({ mine, sample }) =>
+    const computer = computeHere(engine, addressOf, ({ mine, sample }) =>
       mine ? ownPicture(mine) : samplePicture(sample),
     );
-    const { kept: store, networks, computing } = here;
-    const ownModels = here.ownModels((model) => choice.set({ model, chose: true }));
+    const { kept: store, networks, computing } = computer;
+    const ownModels = computer.ownModels((model) => choice.set({ model, chose: true }));
     const source = createPreparedSource({ computing, models: networks, isKept: store.isKept, preparedOf: () => null });
     const onModelArrived = (model) => {
       catalogue.own = { model, detail: 1 };
@@ -221,7 +221,7 @@ const DAMAGED = "What came is not what was asked for: try again.";
 
 // `addressOf(file)`: a file's address; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
 export function createKeptWeights(files, addressOf) {
-  const fallback = new Map(); // file → its pieces, if the browser stores nothing
+  const unstoredPieces = new Map(); // file → its pieces, if the browser stores nothing
   const downloads = new Map(); // model → {done: a promise, told: Set of listeners, stop, bytes}
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
@@ -232,12 +232,12 @@ export function createKeptWeights(files, addressOf) {
 
   async function piecesOf(file) {
     const store = await storage();
-    if (!store) return fallback.get(file) ?? [];
+    if (!store) return unstoredPieces.get(file) ?? [];
     const pieces = [];
     for (;;) {
-      const stored = await store.match(keyOf(file, pieces.length));
-      if (!stored) return pieces;
-      pieces.push(new Uint8Array(await stored.arrayBuffer()));
+      const cachedPiece = await store.match(keyOf(file, pieces.length));
+      if (!cachedPiece) return pieces;
+      pieces.push(new Uint8Array(await cachedPiece.arrayBuffer()));
     }
   }
 
@@ -248,11 +248,11 @@ export function createKeptWeights(files, addressOf) {
       () => false, // the cache is full
     );
     if (isStored) return;
-    fallback.set(file, [...(fallback.get(file) ?? []).slice(0, number), bytes]);
+    unstoredPieces.set(file, [...(unstoredPieces.get(file) ?? []).slice(0, number), bytes]);
   }
 
   async function removeFile(file) {
-    fallback.delete(file);
+    unstoredPieces.delete(file);
     verifiedFiles.delete(file);
     const store = await storage();
     for (const { url } of (await store?.keys()) ?? [])
@@ -278,14 +278,14 @@ export function createKeptWeights(files, addressOf) {
         signal?.throwIfAborted();
       }
     }
-    const joined = new Uint8Array(total);
+    const allBytes = new Uint8Array(total);
     let offset = 0;
     const isComplete =
-      bytes === total && pieces.every((piece) => [joined.set(piece, offset), (offset += piece.length)]);
-    if (isComplete && (await isWhole(joined, digest))) {
+      bytes === total && pieces.every((piece) => [allBytes.set(piece, offset), (offset += piece.length)]);
+    if (isComplete && (await isWhole(allBytes, digest))) {
       verifiedFiles.add(file);
-      if (!fallback.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
-      return joined;
+      if (!unstoredPieces.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
+      return allBytes;
     }
     await removeFile(file);
     throw Object.assign(new Error(DAMAGED), { says: DAMAGED });
@@ -401,11 +401,11 @@ export async function ownPicture(id) {
   const entry = ownPictures.list.find((item) => item.id === id);
   if (!entry?.blob)
     throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
-  const words = { title: entry.title, credit: "", hint: "", start: undefined };
-  return { id, ...words, ...(await sizeOf(entry)), file: async () => entry.blob };
+  const description = { title: entry.title, credit: "", hint: "", start: undefined };
+  return { id, ...description, ...(await sizeOf(entry)), file: async () => entry.blob };
 }
 
-// The picture's size, stored when it was opened here; a picture that a server opened is decoded again.
+// The picture's size: stored if this browser opened the picture; otherwise the picture is decoded again.
 async function sizeOf({ blob, width, height }) {
   if (width) return { width, height };
   const bitmap = await toBitmap(blob);

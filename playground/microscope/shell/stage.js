@@ -24,8 +24,7 @@ const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((respons
 
 const languageNow = () => openFace().language;
 
-// The address of this page for other people. If this address is local, returns the address of the repository instead,
-// or "".
+// An address for other people: this page's, or, if that is local, the repository's; "" if there is none.
 function addressForOthers() {
   const isLocal = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
   return isLocal || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
@@ -57,7 +56,7 @@ function beginStage(root, below) {
     before: null, // the shown trace, null at first
     opened: null, // the view with which this trace opened
     good: null, //   the last choice that was shown without an error
-    opening: false, // whether anything was requested yet
+    opening: false, // whether a picture was requested yet
     showing: false, // whether a request is running
     coming: null, // the file of a photograph on its way
     stop: new AbortController(), // aborts the opening
@@ -85,7 +84,7 @@ function beginStage(root, below) {
       createSee(lens, {
         face: openFace().now,
         language: () => openFace().language,
-        turned: (to) => openFace().turn(to),
+        turned: (newFace) => openFace().turn(newFace),
         shared: sharedScript,
         tryAt: addressForOthers,
         story: (parts, see) =>
@@ -130,8 +129,8 @@ function beginStage(root, below) {
   return stage;
 }
 
-// view: shown unchanged; null: the picture's own opening view. instead: whether this choice replaces a picture that
-// could not be shown; that error has been reported already.
+// view: the view to show; null: what viewFor (choice.js) keeps of the present view. instead: whether this choice
+// replaces a picture that could not be shown; its error has been reported already.
 export async function showChoice(stage, { view = null, instead: isFallback = false } = {}) {
   const choiceNow = choice.now;
   if (!choiceNow.model) return;
@@ -178,14 +177,14 @@ async function showComing(stage) {
 
 // Streamlit's "skip to content" link would lead to the toolbar; here it leads to the picture.
 function leadToPicture({ lens }) {
-  const skip = (event) => {
+  const onClick = (event) => {
     if (!isWithin(event.target, SKIP)) return;
     event.preventDefault();
     event.stopPropagation();
     lens.focus();
   };
-  document.addEventListener("click", skip, { capture: true });
-  return () => document.removeEventListener("click", skip, { capture: true });
+  document.addEventListener("click", onClick, { capture: true });
+  return () => document.removeEventListener("click", onClick, { capture: true });
 }
 
 // Shows another view of the same picture, from the address.
@@ -194,8 +193,8 @@ function showView(stage) {
   stage.opened = stage.lens.view;
 }
 
-// Fetches the traces of a choice and shows them; `wantedView` is shown unchanged. Returns [key, word] of the address's
-// parts that could not be shown.
+// Fetches the traces of a choice and shows them in `wantedView`; null: in what viewFor keeps of the present view.
+// Returns [key, word] of the address's parts that could not be shown.
 export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const { lens, before: formerTrace } = stage;
   const words = tracesOf(wantedChoice);
@@ -248,7 +247,7 @@ const withHint = (trace, { sample }) => ({
 // The view's values for these keys, as the lens has corrected them: an address may hold invalid ones.
 const pickKeys = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
 
-// The person's view for the address. A view that is still the one with which the picture opened is not written there.
+// The person's view for the address. A view is not written there while it is the one with which the picture opened.
 const chosenView = (stage) => (isUntouched(stage) ? viewNow() : stage.lens.view);
 const isUntouched = ({ lens, opened: openedView }) => !openedView || viewText(lens.view) === viewText(openedView);
 // The view as text for comparison. A locked patch counts as a choice, the patch under the cursor does not.
@@ -262,8 +261,8 @@ function otherFailed(error, signal) {
   return null;
 }
 
-// Handles a failed request: repeats it if the server was too busy. Otherwise nothing changes, or, if nothing was shown
-// yet, the usual picture opens.
+// Handles a failed request: repeats it if the server was too busy. Otherwise the choice before returns. If there was
+// none, the picture opens in its usual model, or else the first sample opens.
 function showTrouble(stage, failedChoice, error, view) {
   if (mayPass(error)) {
     notify(error.says);
@@ -272,10 +271,10 @@ function showTrouble(stage, failedChoice, error, view) {
   }
   if (error.status === 410) return outdated();
   const usualChoice = { ...failedChoice, ...usual(failedChoice), beside: null, chose: false };
-  const fallback = stage.good ?? (failedChoice.model === usualChoice.model ? null : usualChoice);
+  const fallbackChoice = stage.good ?? (failedChoice.model === usualChoice.model ? null : usualChoice);
   notify(wordsOfTrouble(error), remedyFor(error));
   const options = { instead: true };
-  if (fallback) choice.restore(fallback, options);
+  if (fallbackChoice) choice.restore(fallbackChoice, options);
   else if (failedChoice.mine || failedChoice.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, options);
 }
@@ -284,8 +283,8 @@ const LONGEST_WORD = 40; // most letters of a value from an address that a sente
 
 function leftOutWords(ignoredWords) {
   const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
-  const number = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
-  return `The address asks for ${words}, which this page can't show: it is left out.${number}`;
+  const labelHint = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
+  return `The address asks for ${words}, which this page can't show: it is left out.${labelHint}`;
 }
 
 // The notice's action for a model that could not be shown.

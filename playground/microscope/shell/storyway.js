@@ -63,7 +63,7 @@ export function beginStory() {
 const KEPT_CLASS = "attention-playground-class";
 const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
-const POLL_PAUSE = 300; // ms between two requests; many guesses arrive in that time
+const POLL_PAUSE = 300; // ms between two requests, so that one answer reports many guesses
 
 const classListeners = new Set();
 const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
@@ -89,8 +89,8 @@ function keptClass() {
   }
 }
 
-// Creates the argument `klass` of the story (story/story.js) for a page with a server. language(): the language of its
-// texts; command: the command that starts a server, for pages without one.
+// Creates the argument `klass` of the story (story/story.js). language(): the language of the texts; command: on a page
+// without a server, the command that starts one.
 export function lecturersClass({ language, command = "" }) {
   const asLecturer = (path, { headers, ...options } = {}) =>
     ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
@@ -165,10 +165,10 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   function readLink() {
-    const [link, word, code, secret] = location.hash.match(LECTURE) ?? [];
+    const [link, codeOrNew, code, secret] = location.hash.match(LECTURE) ?? [];
     const [keptCode, keptSecret] = keptClass().split(".");
     if (link) history.replaceState(history.state, "", location.pathname + location.search); // hides the secret
-    if (word === "new") begin();
+    if (codeOrNew === "new") begin();
     else if (code) openClass(code, secret);
     else if (keptSecret && !lecture.code && !command) openClass(keptCode, keptSecret);
   }
@@ -201,10 +201,10 @@ export function lecturersClass({ language, command = "" }) {
     // mayTravel: whether the lecturer's own photograph may be sent to the phones.
     ask({ scene, question }, address, mayTravel = false) {
       const id = address.match(OWN_PICTURE)?.[1];
-      const picture = id ? { mine: id, yes: mayTravel } : { picture: address };
+      const pictureWords = id ? { mine: id, yes: mayTravel } : { picture: address };
       lecture.shown = false;
       lecture.sent = JSON.stringify([lecture.code, scene]);
-      return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? picture : {}) } });
+      return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? pictureWords : {}) } });
     },
   };
 }

@@ -41,10 +41,10 @@ export function createStrip(host) {
   });
   pictures.addEventListener("wheel", turnSideways, { passive: false });
   pictures.addEventListener("scroll", showWhatIsHidden, { passive: true });
-  const resized = new ResizeObserver(() => [bringChosenIntoSight(), showWhatIsHidden()]);
-  resized.observe(pictures);
+  const observer = new ResizeObserver(() => [bringChosenIntoSight(), showWhatIsHidden()]);
+  observer.observe(pictures);
 
-  // Scrolls the row sideways with the mouse wheel; at either end the wheel scrolls the page.
+  // Scrolls the row sideways with the mouse wheel. At either end of the row the wheel scrolls the page.
   function turnSideways(event) {
     if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
     const formerScroll = pictures.scrollLeft;
@@ -74,24 +74,25 @@ export function createStrip(host) {
     const ownThumbnail = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
     fill(samples, host.catalogue.samples.map(sampleOf));
     fill(ownRow, ownPictures.list.toReversed().map(ownThumbnail));
-    const leaves = forgetButton === root.getRootNode().activeElement && !ownPictures.list.length;
+    const losesFocus = forgetButton === root.getRootNode().activeElement && !ownPictures.list.length;
     forgetButton.hidden = !ownPictures.list.length;
-    let button = null;
-    for (const one of buttons()) {
-      const isPressed = String(one.dataset.sample === chosenKey);
-      if (one.getAttribute("aria-pressed") !== isPressed) one.setAttribute("aria-pressed", isPressed);
-      if (isPressed === "true") button = one;
+    let pressedButton = null;
+    for (const item of buttons()) {
+      const isPressed = String(item.dataset.sample === chosenKey);
+      if (item.getAttribute("aria-pressed") !== isPressed) item.setAttribute("aria-pressed", isPressed);
+      if (isPressed === "true") pressedButton = item;
     }
     const picture = ownPictures.list.find(({ id }) => id === choice.now.mine);
     setText(words, picture ? `yours: ${picture.title}` : "or drop yours");
     words.classList.toggle("invites", !picture);
     sendingLine.hidden = !sendingCount;
-    if (leaves) (button ?? buttons()[0])?.focus({ preventScroll: true });
-    const row = JSON.stringify([chosenKey, buttons().length, sendingLine.hidden]);
-    if (row === drawnRow) return; // an unchanged row keeps its scroll position
-    drawnRow = row;
+    if (losesFocus) (pressedButton ?? buttons()[0])?.focus({ preventScroll: true });
+    const rowState = JSON.stringify([chosenKey, buttons().length, sendingLine.hidden]);
+    if (rowState === drawnRow) return; // an unchanged row keeps its scroll position
+    drawnRow = rowState;
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
-    if (!hasFocus || button === root.getRootNode().activeElement) makeOneStop(buttons(), button ?? buttons()[0]);
+    if (!hasFocus || pressedButton === root.getRootNode().activeElement)
+      makeOneStop(buttons(), pressedButton ?? buttons()[0]);
     bringChosenIntoSight();
     showWhatIsHidden();
   }
@@ -105,11 +106,12 @@ export function createStrip(host) {
   // flicker.
   function fill(row, list) {
     const formerButtons = new Map([...row.children].map((button) => [button.dataset.sample, button]));
-    const all = list.map((picture) => formerButtons.get(picture.key) ?? thumbnailButton(picture, choose));
-    const isSame = all.length === row.children.length && all.every((button, i) => button === row.children[i]);
+    const newButtons = list.map((picture) => formerButtons.get(picture.key) ?? thumbnailButton(picture, choose));
+    const isSame =
+      newButtons.length === row.children.length && newButtons.every((button, i) => button === row.children[i]);
     if (isSame) return;
-    for (const button of row.children) if (!all.includes(button)) button.remove();
-    all.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
+    for (const button of row.children) if (!newButtons.includes(button)) button.remove();
+    newButtons.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
     makeOneStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
   }
 
@@ -121,7 +123,7 @@ export function createStrip(host) {
       sendingCount = count;
       draw();
     },
-    destroy: () => resized.disconnect(),
+    destroy: () => observer.disconnect(),
   };
 }
 

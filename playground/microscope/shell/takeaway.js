@@ -34,7 +34,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
       (file) => [handOver(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
-  const files = (kinds) => kinds.map((kind) => button(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
+  const buttonsFor = (kinds) => kinds.map((kind) => button(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
   const numbers = document.createElement("p");
   numbers.className = "take-numbers";
   numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => button(kind, () => save(kind), "")));
@@ -45,7 +45,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
     );
     link.textContent = isCopied ? "Copied" : "This browser does not let a page copy: take the address above";
   });
-  box.append(...files(["png", "svg"]), numbers, ...files(["html"]));
+  box.append(...buttonsFor(["png", "svg"]), numbers, ...buttonsFor(["html"]));
   if (share) box.append(button("A loop of three seconds, or a still picture", share));
   box.append(link, status, statusLine(pdfSentence()));
 }
@@ -89,7 +89,7 @@ const pictureName = () => {
 };
 const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
 
-// The file's metadata: the origin of its content in words, as in the app's files (playground/figures/provenance.py).
+// A file's metadata: model, picture, view and command, as in the app's files (playground/figures/provenance.py).
 function aboutView(numbers, output) {
   const { model } = choice.now;
   const { map, input, dim } = numbers ?? {};

@@ -5,9 +5,9 @@
 //        go(page, words) opens a page, link(page, words) returns its address; version,
 //        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
-//        labelled: {count, what} of small pictures with a label, by number; null: this page has none,
+//        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
-//        models: {takes(dropped): whether this is a model, open(dropped)} or null: opens a person's own model,
+//        models: {takes(dropped): whether the dropped files are a model, open(dropped)} or null,
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures; null: all layouts; undefined: no button *Export*,
 //        share(): opens the sheet that shares the microscope's picture,
@@ -15,7 +15,7 @@
 //        hidden: whether the toolbar is hidden, and takes no dropped picture,
 //        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
 //
-// The choice is read only from `choice.now`. update(part of a host) redraws the changed parts.
+// update(part of a host) redraws the changed parts. The choice is always read from `choice.now`.
 import { oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
@@ -31,13 +31,13 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
   const menu = document.createElement("nav");
   menu.className = "pages";
   menu.setAttribute("aria-label", "Pages");
-  const entry = (name, query, number, title) => {
+  const addEntry = (name, query, number, title) => {
     const anchor = document.createElement("a");
     anchor.href = link(name, query);
-    const [place, titleElement] = [document.createElement("span"), document.createElement("span")];
-    place.textContent = number ?? "";
+    const [numberElement, titleElement] = [document.createElement("span"), document.createElement("span")];
+    numberElement.textContent = number ?? "";
     sayMath(titleElement, title);
-    anchor.append(place, titleElement);
+    anchor.append(numberElement, titleElement);
     anchor.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
       event.preventDefault();
@@ -46,7 +46,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
     menu.append(anchor);
     return anchor;
   };
-  entry(pages[0].name, { ...words, story: "1" }, null, storyWords(face.language, "story")).className = "story-entry";
+  addEntry(pages[0].name, { ...words, story: "1" }, null, storyWords(face.language, "story")).className = "story-entry";
   const firstLesson = pages.find(({ number }) => number);
   for (const { name, title, number } of pages) {
     if (name === firstLesson?.name) {
@@ -55,10 +55,10 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
       heading.textContent = "More about …";
       menu.append(heading);
     }
-    const anchor = entry(name, words, number, title);
+    const anchor = addEntry(name, words, number, title);
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
-  entry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
+  addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
   menu.addEventListener("keydown", (event) => {
     const nextLink = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
     if (!nextLink) return;
@@ -124,52 +124,52 @@ function optionOf({ detail, grid: [rows, columns] }) {
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison
 
 export function createToolbar(root, host) {
-  const parts = { ...host };
-  const { choice, ownPictures, face } = parts;
+  const current = { ...host };
+  const { choice, ownPictures, face } = current;
   const controller = new AbortController();
   const sheet = createSheet();
-  const strip = createStrip(parts);
-  const grid = createGridChooser((detail) => choice.set({ detail }));
+  const strip = createStrip(current);
+  const gridChooser = createGridChooser((detail) => choice.set({ detail }));
 
-  // ---- its parts
-  const name = document.createElement("p");
-  name.className = "name";
-  name.setAttribute("aria-level", "1");
+  // ---- parts of the toolbar
+  const nameElement = document.createElement("p");
+  nameElement.className = "name";
+  nameElement.setAttribute("aria-level", "1");
   const [firstWord, secondWord] = [document.createElement("span"), document.createElement("span")];
   [firstWord.textContent, secondWord.textContent] = ["Attention ", "Playground"];
-  name.append(firstWord, secondWord);
-  const pages = opener("pages", "menu", "Pages", fillWithPages);
-  const openingSheet = opener("opening", "picture", "Open picture", fillWithOpening);
-  const model = opener("model", null, "Model", fillWithModels);
-  const compare = opener("compare", "compare", "Compare", fillWithCompare);
-  const exporting = opener("export", "export", "Export", fillWithExport);
-  const moreSheet = opener("more", null, "More", fillWithMore);
+  nameElement.append(firstWord, secondWord);
+  const pagesOpener = opener("pages", "menu", "Pages", fillWithPages);
+  const openOpener = opener("opening", "picture", "Open picture", fillWithOpening);
+  const modelOpener = opener("model", null, "Model", fillWithModels);
+  const compareOpener = opener("compare", "compare", "Compare", fillWithCompare);
+  const exportOpener = opener("export", "export", "Export", fillWithExport);
+  const moreOpener = opener("more", null, "More", fillWithMore);
   // ---- parts of the toolbar in See
-  const pictures = opener("pictures", null, "Pictures", fillWithPictures);
-  const photo = opener("photo", null, "Your photo", fillWithOpening);
-  const sending = plainButton("sending", () => parts.share());
+  const picturesOpener = opener("pictures", null, "Pictures", fillWithPictures);
+  const photoOpener = opener("photo", null, "Your photo", fillWithOpening);
+  const shareButton = plainButton("sending", () => current.share());
   const faceButton = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
   const restBox = document.createElement("div");
   restBox.className = "rest"; // on a phone it is in the sheet of *More*
-  restBox.append(model.button, grid.element, compare.button, exporting.button);
+  restBox.append(modelOpener.button, gridChooser.element, compareOpener.button, exportOpener.button);
   const notice = createNotice();
   const waitingLine = document.createElement("span");
   waitingLine.className = "unseen";
   waitingLine.setAttribute("role", "status");
   const longWord = document.createElement("span"); // shown if there is room
   [longWord.className, longWord.textContent] = ["long", " picture"];
-  openingSheet.label.append("Open", longWord);
-  openingSheet.button.setAttribute("aria-label", "Open picture");
-  setText(compare.label, "Compare");
-  setText(exporting.label, "Export");
-  setText(moreSheet.label, "More");
+  openOpener.label.append("Open", longWord);
+  openOpener.button.setAttribute("aria-label", "Open picture");
+  setText(compareOpener.label, "Compare");
+  setText(exportOpener.label, "Export");
+  setText(moreOpener.label, "More");
 
   root.classList.add("toolbar");
-  root.replaceChildren(pages.button, name, strip.element, openingSheet.button, restBox, moreSheet.button);
-  root.append(pictures.button, photo.button, sending, faceButton, waitingLine, notice.element);
-  const buttonsOfSee = [pages.button, pictures.button, photo.button, sending, faceButton];
-  let seeOnView = false;
-  oneStop(root, () => (seeOnView ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
+  root.replaceChildren(pagesOpener.button, nameElement, strip.element, openOpener.button, restBox, moreOpener.button);
+  root.append(picturesOpener.button, photoOpener.button, shareButton, faceButton, waitingLine, notice.element);
+  const buttonsOfSee = [pagesOpener.button, picturesOpener.button, photoOpener.button, shareButton, faceButton];
+  let isSeeShown = false;
+  oneStop(root, () => (isSeeShown ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
 
   // ---- the sheets
   function opener(kind, icon, label, fill) {
@@ -198,7 +198,7 @@ export function createToolbar(root, host) {
   // The samples and own pictures, as in the row of Lab.
   function fillWithPictures(box, signal) {
     const strip = createStrip({
-      ...parts,
+      ...current,
       choice: { ...choice, set: (changes) => [choice.set(changes), sheet.close()] },
     });
     signal.addEventListener("abort", () => strip.destroy());
@@ -210,20 +210,20 @@ export function createToolbar(root, host) {
   function fillWithPages(box) {
     const goToPage = (page, words) => {
       sheet.close();
-      parts.go(page, words);
+      current.go(page, words);
     };
-    fillPages(box, { ...parts, words: choice.words(), go: goToPage });
+    fillPages(box, { ...current, words: choice.words(), go: goToPage });
   }
 
   function fillWithOpening(box, signal) {
-    const { labelled, kept } = parts;
+    const { labelled, kept } = current;
     const takeLabelled = (number) => ownPictures.openLabelled(number);
     fillOpenPicture(box, {
       take: takeFiles,
       labelled,
       kept,
       takeLabelled,
-      live: parts.live && closingFirst(parts.live),
+      live: current.live && closingFirst(current.live),
       signal,
     });
   }
@@ -232,16 +232,16 @@ export function createToolbar(root, host) {
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
   function fillWithModels(box, signal) {
-    parts.sheets.models(box, { choice, ask: parts.ask, words: choice.words(), done: sheet.close, signal });
+    current.sheets.models(box, { choice, ask: current.ask, words: choice.words(), done: sheet.close, signal });
   }
 
   function fillWithCompare(box, signal) {
     const compareChoice = besideAsModel(choice);
     const words = choice.words();
     fillCompare(box, {
-      ...parts,
+      ...current,
       fillWithModels: (part) =>
-        parts.sheets.models(part, { choice: compareChoice, ask: parts.ask, words, done: sheet.close, signal }),
+        current.sheets.models(part, { choice: compareChoice, ask: current.ask, words, done: sheet.close, signal }),
       done: sheet.close,
     });
   }
@@ -249,15 +249,15 @@ export function createToolbar(root, host) {
   function fillWithExport(box, signal) {
     const share = () => {
       sheet.close();
-      parts.share();
+      current.share();
     };
-    parts.sheets.export(box, {
-      words: { ...choice.words(), ...parts.viewWords() },
-      layout: parts.exports,
-      ask: parts.ask,
+    current.sheets.export(box, {
+      words: { ...choice.words(), ...current.viewWords() },
+      layout: current.exports,
+      ask: current.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
-      share: parts.page === MICROSCOPE_PAGE ? share : null,
+      share: current.page === MICROSCOPE_PAGE ? share : null,
       signal,
     });
   }
@@ -271,21 +271,21 @@ export function createToolbar(root, host) {
     patches.className = "wide";
     patches.append("Patches", chooser.element);
     const lines = [
-      [model, () => `Model: ${titleOfModel()}`],
-      [compare, () => compare.label.textContent],
-      [exporting, () => exporting.label.textContent],
+      [modelOpener, () => `Model: ${titleOfModel()}`],
+      [compareOpener, () => compareOpener.label.textContent],
+      [exportOpener, () => exportOpener.label.textContent],
     ].map(([opener, words]) => {
       const line = document.createElement("button");
       const label = document.createElement("span");
       Object.assign(line, { type: "button", className: "wide" });
       line.append(label, createIcon("on"));
-      line.addEventListener("click", () => opener.open(moreSheet.button));
+      line.addEventListener("click", () => opener.open(moreOpener.button));
       return { line, redraw: () => [setText(label, words()), setVisible(line, !opener.button.hidden)] };
     });
     box.append(lines[0].line, patches, ...lines.slice(1).map(({ line }) => line));
     const redraw = () => {
       for (const line of lines) line.redraw();
-      chooser.draw(parts.grids, choice.now.detail);
+      chooser.draw(current.grids, choice.now.detail);
       setVisible(patches, !chooser.element.hidden);
     };
     redraw();
@@ -301,7 +301,7 @@ export function createToolbar(root, host) {
   }
 
   async function takeFiles(files, transfer = { files }) {
-    if (parts.models?.takes(transfer)) return [sheet.close(), parts.models.open(transfer)];
+    if (current.models?.takes(transfer)) return [sheet.close(), current.models.open(transfer)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
@@ -319,41 +319,41 @@ export function createToolbar(root, host) {
   }
 
   // ---- the choice
-  const titleOfModel = () => parts.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
+  const titleOfModel = () => current.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
 
   function draw() {
-    setVisible(root, !parts.hidden);
-    if (parts.hidden) return sheet.close();
-    const currentPage = parts.pages.find((page) => page.name === parts.page);
-    const isSee = parts.page === MICROSCOPE_PAGE && face.now === "see";
+    setVisible(root, !current.hidden);
+    if (current.hidden) return sheet.close();
+    const currentPage = current.pages.find((page) => page.name === current.page);
+    const isSee = current.page === MICROSCOPE_PAGE && face.now === "see";
     const words = (key) => seeWords(face.language, key);
     root.dataset.face = isSee ? "see" : "lab";
-    for (const element of [pictures.button, photo.button, sending]) setVisible(element, isSee);
+    for (const element of [picturesOpener.button, photoOpener.button, shareButton]) setVisible(element, isSee);
     for (const [label, key] of [
-      [pictures.label, "pictures"],
-      [photo.label, "yourPhoto"],
-      [sending, "share"],
+      [picturesOpener.label, "pictures"],
+      [photoOpener.label, "yourPhoto"],
+      [shareButton, "share"],
     ])
       setText(label, words(key));
     setText(faceButton, isSee ? words("lab") : words("see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
-    setVisible(faceButton, parts.page === MICROSCOPE_PAGE);
-    // Keeps the stops of the Tab key before the picture few: in See the whole bar is one stop; in Lab the Tab key skips
+    setVisible(faceButton, current.page === MICROSCOPE_PAGE);
+    // Leaves few stops of the Tab key before the picture. In See the whole bar is one stop. In Lab the Tab key skips
     // the button that opens See, because the key l does the same.
-    if (isSee !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
+    if (isSee !== isSeeShown) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
     if (!isSee) faceButton.tabIndex = -1;
-    seeOnView = isSee;
+    isSeeShown = isSee;
     // The toolbar's name is the page's heading, except on the microscope's page, whose sentence is the heading.
-    writeAttribute(name, "role", parts.page === MICROSCOPE_PAGE ? "" : "heading");
-    setText(pages.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
-    setText(model.label, titleOfModel());
-    writeAttribute(model.button, "aria-label", `Model: ${titleOfModel()}`);
-    grid.draw(parts.grids, choice.now.detail);
-    const comparedTitle = titleOfBeside(choice.now, parts);
-    setVisible(compare.button, parts.page === MICROSCOPE_PAGE);
-    compare.button.classList.toggle("on", Boolean(choice.now.beside));
-    writeAttribute(compare.button, "title", comparedTitle ? `Compared with ${comparedTitle}` : "");
-    setVisible(exporting.button, parts.exports !== undefined);
+    writeAttribute(nameElement, "role", current.page === MICROSCOPE_PAGE ? "" : "heading");
+    setText(pagesOpener.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
+    setText(modelOpener.label, titleOfModel());
+    writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);
+    gridChooser.draw(current.grids, choice.now.detail);
+    const comparedTitle = titleOfBeside(choice.now, current);
+    setVisible(compareOpener.button, current.page === MICROSCOPE_PAGE);
+    compareOpener.button.classList.toggle("on", Boolean(choice.now.beside));
+    writeAttribute(compareOpener.button, "title", comparedTitle ? `Compared with ${comparedTitle}` : "");
+    setVisible(exportOpener.button, current.exports !== undefined);
     strip.draw();
     sheet.redraw();
   }
@@ -367,13 +367,13 @@ export function createToolbar(root, host) {
   }
 
   const unfollows = [choice.follow(onChoice), ownPictures.follow(draw), face.follow(draw)];
-  takeDroppedAndPasted(takeFiles, () => !parts.hidden, controller.signal);
+  takeDroppedAndPasted(takeFiles, () => !current.hidden, controller.signal);
   draw();
 
   return {
     update(part) {
-      if (part.page !== undefined && part.page !== parts.page) sheet.close();
-      Object.assign(parts, part);
+      if (part.page !== undefined && part.page !== current.page) sheet.close();
+      Object.assign(current, part);
       draw();
     },
     destroy() {
@@ -390,21 +390,21 @@ function writeAttribute(element, attribute, words) {
   if (element.getAttribute(attribute) !== words) element.setAttribute(attribute, words);
 }
 
-// A sentence about an error. It stays until it is closed, something new is tried or another picture is shown.
+// A sentence about an error. It stays until the person closes it, opens another file or shows another picture.
 function createNotice() {
   const element = document.createElement("div");
-  const [message, close] = [document.createElement("p"), document.createElement("button")];
+  const [message, closeButton] = [document.createElement("p"), document.createElement("button")];
   element.className = "notice";
   element.hidden = true;
   message.setAttribute("role", "alert");
-  Object.assign(close, { type: "button", textContent: "×" });
-  close.setAttribute("aria-label", "Close");
+  Object.assign(closeButton, { type: "button", textContent: "×" });
+  closeButton.setAttribute("aria-label", "Close");
   const sayIt = (words) => {
     message.textContent = words;
     element.hidden = !words;
   };
-  close.addEventListener("click", () => sayIt(""));
-  element.append(message, close);
+  closeButton.addEventListener("click", () => sayIt(""));
+  element.append(message, closeButton);
   return { element, say: sayIt };
 }
 

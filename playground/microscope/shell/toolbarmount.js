@@ -1,7 +1,7 @@
 // Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
 // server computes, it reports each choice to the server's script; on the microscope's page it sends nothing.
-// data: {page, run: the session, null before Streamlit runs, arrived: number of pages opened, answer: {needs: "key"} |
-// {forgotten: id} | {instead: words} | null}, and the fields of early.js
+// data: the fields of the page's data in early.js, and {page, run: the session, null before Streamlit runs, arrived:
+// number of pages opened, answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
@@ -101,14 +101,14 @@ function beginToolbar(root) {
   const redraw = () => toolbar.toolbar?.update(hostOf(toolbar));
   shownTrace.listeners.add(redraw);
   const onTour = () => followTour(root.parentNode, tourWay);
-  const unwatch = visit.follow(onTour);
-  const unspeak = openFace().follow(onTour);
+  const unfollowVisit = visit.follow(onTour);
+  const unfollowFace = openFace().follow(onTour);
   toolbar.stop = () => {
     toolbar.unconnected?.();
     clearTimeout(toolbar.timer);
     unfollow();
-    unwatch();
-    unspeak();
+    unfollowVisit();
+    unfollowFace();
     endLine();
     shownTrace.listeners.delete(redraw);
   };
@@ -180,7 +180,7 @@ const sayRefusal = (error) => void notify(wordsOfTrouble(error));
 // ------------------------------------------------------------------------------------------------------------ the tour
 
 const tourWay = {
-  asked: 0, // when the person last chose a page; older messages of the server are ignored
+  asked: 0, // number of the tour's latest move; an earlier move that is still loading is dropped
 
   async go(words) {
     const round = ++tourWay.asked;

@@ -19,7 +19,7 @@ export function createIcon(name) {
   return span;
 }
 
-// A row of buttons as one stop of the Tab key, with the arrow keys inside it.
+// Below: makes a row of buttons one stop of the Tab key; arrow keys move within the row.
 
 // The item to which a key moves the focus; `keys`: [back, forward].
 export function nextByKey(event, items, [backKey, forwardKey]) {
@@ -28,13 +28,13 @@ export function nextByKey(event, items, [backKey, forwardKey]) {
   return index < 0 ? undefined : items[target];
 }
 
-export function makeOneStop(items, stop) {
-  for (const item of items) item.tabIndex = item === stop ? 0 : -1;
+export function makeOneStop(items, tabStop) {
+  for (const item of items) item.tabIndex = item === tabStop ? 0 : -1;
 }
 
 // The sheet under a button. The toolbar has one sheet for all buttons, so that two sheets are never open.
 // The sheet lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
-// outside and the Tab key past its end close it; then its button has the focus again, unless another element took it.
+// outside and the Tab key past its end close the sheet; then its button gets the focus, unless another element has it.
 
 const SHEET_EDGE = 8; // px of free space between a sheet and the window's edge
 const SHEET_GAP = 6; //  px between a button and its sheet
@@ -87,10 +87,10 @@ export function createSheet() {
       if (path.includes(sheet) || path.includes(opener)) return; // the opener's click handler closes the sheet
       const button = opener;
       close();
-      const comeBack = () => nothingHasFocus() && button.focus({ preventScroll: true });
-      document.addEventListener("click", comeBack, { once: true }); // after this press has moved the focus
+      const restoreFocus = () => nothingHasFocus() && button.focus({ preventScroll: true });
+      document.addEventListener("click", restoreFocus, { once: true }); // after this press has moved the focus
     };
-    const byKey = (event) => {
+    const onKey = (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
       event.stopPropagation(); // Escape does not unlock the microscope's patch, too
@@ -100,7 +100,7 @@ export function createSheet() {
       if (relatedTarget && relatedTarget !== opener && !sheet.contains(relatedTarget)) close({ focusBack: false });
     };
     document.addEventListener("pointerdown", onPress, { signal, capture: true });
-    document.addEventListener("keydown", byKey, { signal, capture: true });
+    document.addEventListener("keydown", onKey, { signal, capture: true });
     document.addEventListener("scroll", putInPlace, { signal, capture: true });
     window.addEventListener("resize", putInPlace, { signal });
     sheet.addEventListener("focusout", onLeave, { signal });
@@ -114,8 +114,8 @@ export function createSheet() {
     const openerBox = opener.getBoundingClientRect();
     if (opener.checkVisibility?.() === false) return close(); // the *More* button disappears in a wider window
     const [windowWidth, windowHeight] = [document.documentElement.clientWidth, window.innerHeight];
-    const below = Math.max(SHEET_EDGE, openerBox.bottom + SHEET_GAP);
-    const top = windowHeight - below < LOW_ROOM ? SHEET_EDGE : below;
+    const belowTop = Math.max(SHEET_EDGE, openerBox.bottom + SHEET_GAP);
+    const top = windowHeight - belowTop < LOW_ROOM ? SHEET_EDGE : belowTop;
     const left = Math.max(SHEET_EDGE, Math.min(openerBox.left, windowWidth - SHEET_EDGE - sheet.offsetWidth));
     Object.assign(sheet.style, {
       left: `${left}px`,
@@ -171,16 +171,16 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
     sentence.textContent = `Compared with ${titleOfBeside(choiceNow, { catalogue, ownPictures, titles })}`;
     box.append(sentence, endButton);
   }
-  const part = document.createElement("div");
+  const tabBox = document.createElement("div");
   const fillTab = {
-    "Another picture": () => fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
-    "Another model, on this picture": () => fillWithModels(part),
+    "Another picture": () => fillWithPictures(tabBox, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
+    "Another model, on this picture": () => fillWithModels(tabBox),
   };
   const tabs = document.createElement("div");
   tabs.className = "tabs";
   const showTab = (words) => {
     for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.textContent === words));
-    part.replaceChildren();
+    tabBox.replaceChildren();
     fillTab[words]();
   };
   for (const words of Object.keys(fillTab)) {
@@ -189,12 +189,12 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
     tab.addEventListener("click", () => showTab(words));
     tabs.append(tab);
   }
-  box.append(tabs, part);
+  box.append(tabs, tabBox);
   showTab(Object.keys(fillTab)[choiceNow.beside?.model ? 1 : 0]);
 }
 
 function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }) {
-  const yoursList = ownPictures.list
+  const ownItems = ownPictures.list
     .toReversed()
     .map(({ id, title, src }) => ({ words: { mine: id }, title, src, own: true }));
   const samples = catalogue.samples.map(({ name, title, thumb }) => ({ words: { sample: name }, title, src: thumb }));
@@ -202,7 +202,7 @@ function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: s
   list.className = "besides";
   const isSamePicture = (words, { mine, sample }) =>
     words.mine ? words.mine === mine : !mine && words.sample === sample;
-  for (const { words, title, src, own: isOwn } of [...yoursList, ...samples]) {
+  for (const { words, title, src, own: isOwn } of [...ownItems, ...samples]) {
     if (isSamePicture(words, choiceNow)) continue;
     const button = document.createElement("button");
     const image = document.createElement("img");

@@ -1,13 +1,13 @@
 // The guided tour: a card over See with five steps about the present picture, and an outline around the part that a
-// step is about. When the tour ends, the former view returns. `?tour=3` in the address resumes the tour. Its words are
-// in see/words.js.
+// step is about. When the tour ends, the former view returns. `?tour=3` in the address resumes the tour. see/words.js
+// has the tour's words.
 
 import { sayMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
 
-// name: names the step's words in see/words.js; point: selectors, of which the first visible one is outlined; words:
-// address parameters that set the view.
+// name: part of the keys of the step's words in see/words.js; point: selectors, whose first visible element is
+// outlined; words: address parameters that set the view.
 const LOCKED = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
@@ -36,8 +36,8 @@ const CARD = `
 let isStepFromCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
 let card = null; // {root, kept: the state that beginTour returns} while the tour runs
 
-// place: the element for the card, inside the toolbar's styles; way: {go(words): opens a step's view, back(before,
-// finished): returns to the former {page, words, face}, or null if a link led into the tour}
+// place: the element for the card, where the toolbar's styles apply; way: {go(words): opens a step's view, back(before,
+// finished): returns to `before`, {page, words, face}; `before` is null if a link led into the tour}
 export function followTour(place, way) {
   const n = Number(pageNow().tour);
   const step = TOUR_STEPS[n - 1];
@@ -107,23 +107,23 @@ function beginTour(root, goTo) {
     stop: new AbortController(), // aborted to remove the listeners on the document
   });
   const { signal } = state.stop;
-  const target = {
+  const stepNumbers = {
     back: () => state.data.n - 1,
     end: () => 0,
     next: () => (state.data.n + 1) % (TOUR_STEPS.length + 1),
   };
-  const act = (step) => (step !== "back" || state.data.n > 1 ? goTo(target[step]()) : null);
+  const act = (step) => (step !== "back" || state.data.n > 1 ? goTo(stepNumbers[step]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
     const step = event.target.closest("[data-go]")?.dataset.go;
     if (step) act(step);
   });
   // A presenter's remote control sends PageDown and PageUp.
-  const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back" };
+  const stepByKey = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back" };
   root.querySelector(".tour-card").addEventListener("keydown", (event) => {
-    if (!keys[event.key]) return;
+    if (!stepByKey[event.key]) return;
     event.preventDefault();
     event.stopPropagation();
-    act(keys[event.key]);
+    act(stepByKey[event.key]);
   });
   const onKey = (event) => {
     if (event.key !== "Escape" || document.fullscreenElement) return;
@@ -143,15 +143,15 @@ function writeCard(root, { n, name }) {
   const { language } = openFace();
   const count = TOUR_STEPS.length;
   const words = (key, values) => seeWords(language, key, values);
-  const write = (part, text) => (root.querySelector(part).textContent = text);
+  const writeText = (part, text) => (root.querySelector(part).textContent = text);
   root.lang = language;
-  write(".tour-count", `${n} / ${count}`);
+  writeText(".tour-count", `${n} / ${count}`);
   sayMath(root.querySelector(".tour-title"), words(`tour${name}`));
   sayMath(root.querySelector(".tour-text span"), words(`tour${name}Says`));
-  write(".tour-task", words(`tour${name}Do`));
-  write('[data-go="next"]', words(n === count ? "tourFinish" : "tourNext"));
-  write('[data-go="back"]', words("tourBack"));
-  write('[data-go="end"]', words("tourEnd"));
+  writeText(".tour-task", words(`tour${name}Do`));
+  writeText('[data-go="next"]', words(n === count ? "tourFinish" : "tourNext"));
+  writeText('[data-go="back"]', words("tourBack"));
+  writeText('[data-go="end"]', words("tourEnd"));
   root.querySelector('[data-go="back"]').disabled = n === 1;
   root.querySelector('[data-go="end"]').hidden = n === count;
   root.querySelector(".tour-dots").style.setProperty("--done", (n - 1) / (count - 1));
@@ -171,9 +171,9 @@ function findShown(selector, scope = document) {
 
 function followElement(root, { data }) {
   if (!root.isConnected || !data) return;
-  const [card, ring] = [root.querySelector(".tour-card"), root.querySelector(".tour-ring")];
+  const [card, outline] = [root.querySelector(".tour-card"), root.querySelector(".tour-ring")];
   const target = findShown(data.point);
-  ring.hidden = !target;
+  outline.hidden = !target;
   if (!target) return place(card, []);
   const box = target.getBoundingClientRect();
   const [left, top] = [Math.max(OUTLINE_INSET, box.left), Math.max(OUTLINE_INSET, box.top)];
@@ -182,9 +182,9 @@ function followElement(root, { data }) {
     Math.min(innerHeight - OUTLINE_INSET, box.bottom),
   ];
   for (const [side, size] of Object.entries({ left, top, width: right - left, height: bottom - top }))
-    ring.style[side] = `${size}px`;
-  const keptElements = UNCOVERED_PARTS.split(", ").map((selector) => findShown(selector));
-  const boxes = keptElements.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
+    outline.style[side] = `${size}px`;
+  const uncoveredElements = UNCOVERED_PARTS.split(", ").map((selector) => findShown(selector));
+  const boxes = uncoveredElements.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
   place(card, [[box, 20], ...boxes]);
 }
 

@@ -1,5 +1,5 @@
-// The wall of moments: each tile shows one row of attention, and a press on it opens the tile's picture, layer, head
-// and patch.
+// The wall of moments: each tile shows one row of attention, and a press on a tile opens its picture, layer, head and
+// patch.
 import { percent } from "../core/numbers.js";
 import { sayRow } from "../see/says.js";
 import { seeWords } from "../see/words.js";
@@ -35,8 +35,8 @@ function writeWall(root, moments, language, way) {
   root.querySelector(".wall").replaceChildren(...moments.map((moment) => tileOf(moment, language, way)));
 }
 
-// A moment as a list item: {words: address parameters, row, parts: see see/says.js, title, model, picture: its address,
-// size}
+// A list item for a moment, {words: address parameters, row and parts: as in see/says.js, title, model, picture: the
+// picture's address, size}.
 function tileOf({ words, row, parts, title, model, picture, size: [width, height] }, language, { link, go }) {
   const tile = document.createElement("li");
   tile.style.setProperty("--aspect", String(width / height));
@@ -47,13 +47,13 @@ function tileOf({ words, row, parts, title, model, picture, size: [width, height
   const { before, place, after } = sayRow(language, row, parts);
   const sentence = document.createElement("span");
   sentence.textContent = before + place + after;
-  const line = document.createElement("small");
+  const originLine = document.createElement("small");
   const origin = { layer: words.layer, head: words.head, model };
-  line.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
+  originLine.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
   const share = document.createElement("b");
   share.textContent = percent(row.share);
   share.setAttribute("aria-hidden", "true");
-  anchor.append(image, share, sentence, line);
+  anchor.append(image, share, sentence, originLine);
   anchor.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
     event.preventDefault();

@@ -21,7 +21,7 @@ import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // most bytes of stored passes besides the latest; dropped passes run again when needed
+const KEPT_OF_PASSES = 8e6; // most bytes of stored passes, without the latest; a dropped pass runs again when needed
 const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
 const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: a larger scale may make scores infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
@@ -92,7 +92,8 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     if (!pass) pass = { trace, layers: [], wanted: new Map(), id: 0, turn: null, logits: null, running: false };
     passes.delete(trace.id);
     passes.set(trace.id, pass);
-    for (const other of passes.values()) if (other !== pass && other.running && !isAwaited(other)) endPass(other);
+    for (const otherPass of passes.values())
+      if (otherPass !== pass && otherPass.running && !isAwaited(otherPass)) endPass(otherPass);
     let keptBytes = totalOf([...passes.values()].map((other) => (other === pass ? 0 : bytesOf(other))));
     for (const [id, other] of passes) {
       if (passes.size <= KEPT_PASSES && keptBytes <= KEPT_OF_PASSES) break;
@@ -161,7 +162,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   }
 
   // A promise of a layer of a pass as soon as it is computed; for key "done", of the whole pass.
-  function part(trace, key, signal) {
+  function requestPart(trace, key, signal) {
     const pass = passOf(trace);
     const value = key === "done" ? isWhole(pass) && pass : pass.layers[key];
     if (value) return inNextTask(value);
@@ -176,7 +177,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     });
   }
 
-  function packed(trace, heldLayers, parts) {
+  function packOf(trace, heldLayers, parts) {
     const { title, layers, heads, head_dim: dim, prefix, patch } = models[trace.model];
     const [rows, columns] = trace.grid;
     const tokens = prefix.length + rows * columns;
@@ -204,7 +205,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   }
 
   async function requestRollout(trace, query, signal) {
-    const { layers } = await part(trace, "done", signal);
+    const { layers } = await requestPart(trace, "done", signal);
     return new Promise((resolve, reject) => {
       const layersToSend = layers.map(({ q, k }) => ({ q, k }));
       const message = { what: "rollout", model: trace.model, layers: layersToSend, grid: trace.grid, query };
@@ -270,22 +271,22 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
     async layers(trace, layers, { signal } = {}) {
       const wantedLayers = layers ?? [upperLayer(models[trace.model])];
-      const parts = await Promise.all(wantedLayers.map((layer) => part(trace, layer, signal)));
-      return packed(trace, wantedLayers, parts);
+      const parts = await Promise.all(wantedLayers.map((layer) => requestPart(trace, layer, signal)));
+      return packOf(trace, wantedLayers, parts);
     },
     picture: async ({ private_picture: { file, width, height } }) => {
-      const side = Math.min(1, SHOWN_SIDE / Math.max(width, height));
-      const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * side)));
-      const resize = side < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
+      const factor = Math.min(1, SHOWN_SIDE / Math.max(width, height));
+      const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * factor)));
+      const resize = factor < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
       return toBitmap(await file(), resize);
     },
-    features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
+    features: async (trace, layer, { signal } = {}) => (await requestPart(trace, layer, signal)).features,
     // [label, probability] for each label
     async answer(trace, { signal } = {}) {
       const { labels, multi_label: isMultiLabel } = models[trace.model];
-      const { logits } = await part(trace, "done", signal);
-      const results = (isMultiLabel ? logistic : shares)(logits);
-      return labels.map((label, i) => [label, results[i]]);
+      const { logits } = await requestPart(trace, "done", signal);
+      const probabilities = (isMultiLabel ? logistic : shares)(logits);
+      return labels.map((label, i) => [label, probabilities[i]]);
     },
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
     rollout(trace, query, { signal } = {}) {
@@ -295,12 +296,12 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     },
     // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
-      const wantedPass = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
-      const changedTrace = await source.open({ ...trace.words, ...wantedPass }, { signal });
+      const passWords = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
+      const changedTrace = await source.open({ ...trace.words, ...passWords }, { signal });
       const { labels } = models[trace.model];
       if (!labels.length) return { ...changedTrace, verdict: [] };
       const logits = [];
-      for (const eachTrace of [trace, changedTrace]) logits.push((await part(eachTrace, "done", signal)).logits);
+      for (const eachTrace of [trace, changedTrace]) logits.push((await requestPart(eachTrace, "done", signal)).logits);
       return { ...changedTrace, verdict: changedLabels(...logits, models[trace.model]) };
     },
     async moved(cutTrace, query, { signal } = {}) {
@@ -311,40 +312,40 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       const plainTrace = await source.open(words, { signal });
       const features = [];
       for (const eachTrace of [plainTrace, cutTrace])
-        features.push((await part(eachTrace, layers - 1, signal)).features);
+        features.push((await requestPart(eachTrace, layers - 1, signal)).features);
       return { by: movedBy(...features, token, prefix.length + rows * columns) };
     },
   };
   return source;
 }
 
-// A worker that starts with the first job and is restarted if it is lost. `silentSentence`: the error if it is lost
-// before its first message.
-export function lateWorker(begin, silentSentence) {
+// A worker that starts with the first job, and again after it was lost. `silentSentence`: the error if the worker is
+// lost before its first message.
+export function lateWorker(createWorker, silentSentence) {
   const listeners = [];
   let worker = null;
-  const lose = (sentence) => {
+  const loseWorker = (sentence) => {
     worker?.terminate();
     worker = null;
     for (const listener of listeners) listener({ data: { lost: true, says: sentence } });
   };
-  function started() {
-    const promise = begin();
+  function startWorker() {
+    const newWorker = createWorker();
     let sentence = silentSentence;
-    promise.addEventListener("message", () => {
+    newWorker.addEventListener("message", () => {
       sentence = undefined;
     });
-    for (const listener of listeners) promise.addEventListener("message", listener);
-    promise.addEventListener("error", () => lose(sentence));
-    return promise;
+    for (const listener of listeners) newWorker.addEventListener("message", listener);
+    newWorker.addEventListener("error", () => loseWorker(sentence));
+    return newWorker;
   }
   return {
     addEventListener: (_, listener) => listeners.push(listener),
     postMessage(message, transfer) {
       try {
-        worker ??= started();
+        worker ??= startWorker();
       } catch {
-        return setTimeout(() => lose(silentSentence)); // the page's policy forbids workers
+        return setTimeout(() => loseWorker(silentSentence)); // the page's policy forbids workers
       }
       worker.postMessage(message, transfer);
     },
@@ -400,17 +401,17 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
     throw new RequestError(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
 }
 
-// [label, before, after] for each label whose probability changes, the largest change first; if no label changes, of
-// the likeliest label alone. The same as playground/analysis/scale.py::changed.
+// [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the
+// likeliest label alone. The same as playground/analysis/scale.py::changed.
 export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_label: isMultiLabel }) {
   const [before, after] = [scaledLogits, unscaledLogits].map((logits) =>
     isMultiLabel ? logistic(logits) : shares(logits),
   );
   const change = (i) => Math.abs(after[i] - before[i]);
   const order = labels.map((_, i) => i).sort((a, b) => change(b) - change(a));
-  const changedOnes = order.filter((i) => change(i) >= LEAST_CHANGE);
+  const changedIndices = order.filter((i) => change(i) >= LEAST_CHANGE);
   const largestLabel = before.indexOf(Math.max(...before));
-  return (changedOnes.length ? changedOnes : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
+  return (changedIndices.length ? changedIndices : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
 }
 
 // Returns each head's mean over the patches. numbers: (heads × tokens); start: the number of prefix tokens.
@@ -425,17 +426,17 @@ function meansOf(numbers, heads, start) {
 const logistic = (logits) => Array.from(logits, (x) => 1 / (1 + Math.exp(-x)));
 function shares(logits) {
   const largest = Math.max(...logits);
-  const e = Array.from(logits, (x) => Math.exp(x - largest));
-  const total = e.reduce((sum, x) => sum + x, 0);
-  return e.map((x) => x / total);
+  const powers = Array.from(logits, (x) => Math.exp(x - largest));
+  const total = powers.reduce((sum, x) => sum + x, 0);
+  return powers.map((x) => x / total);
 }
 
-// ‖x' − x‖ / ‖x‖ of a token's feature, as playground/analysis/cutting.py::moved.
+// ‖x' − x‖ / ‖x‖ of a token's feature x, as in playground/analysis/cutting.py::moved.
 function movedBy(before, after, token, tokens) {
   const width = before.length / tokens;
   const [formerFeature, newFeature] = [before, after].map((halves) =>
     decodeHalves(halves.subarray(token * width, (token + 1) * width)),
   );
-  const length = (values) => Math.hypot(...values);
-  return length(newFeature.map((x, i) => x - formerFeature[i])) / Math.max(length(formerFeature), SMALLEST);
+  const lengthOf = (values) => Math.hypot(...values);
+  return lengthOf(newFeature.map((x, i) => x - formerFeature[i])) / Math.max(lengthOf(formerFeature), SMALLEST);
 }

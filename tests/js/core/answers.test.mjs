@@ -35,11 +35,11 @@ test("columns come when their sums are there, and again after the scale changed"
 test("raw scores and value weights are drawn while the numbers stay weights", () => {
   const answers = createAnswers(pack);
   for (const { layer, head, token, scale, row, scores, weighted } of cases) {
-    const at = head * pack.tokens;
+    const start = head * pack.tokens;
     answerLayer(answers, layer, token, scale, "score", "row");
-    scores.forEach((x, j) => assertNear(answers.drawn[at + j], x, 1e-5 * Math.max(1, Math.abs(x))));
-    row.forEach((x, j) => assertNear(answers.weights[at + j], x));
+    scores.forEach((x, j) => assertNear(answers.drawn[start + j], x, 1e-5 * Math.max(1, Math.abs(x))));
+    row.forEach((x, j) => assertNear(answers.weights[start + j], x));
     answerLayer(answers, layer, token, scale, "value", "row");
-    weighted.forEach((x, j) => assertNear(answers.drawn[at + j], x));
+    weighted.forEach((x, j) => assertNear(answers.drawn[start + j], x));
   }
 });

@@ -39,10 +39,10 @@ test("a pack tells its shape", () => {
 });
 
 test("queries and keys in eight bits decode to what numpy reads", () => {
-  const small = core.unpack(eighths);
+  const smallPack = core.unpack(eighths);
   [1, 3].forEach((layer, place) => {
-    close(core.layerOf(small, layer).q, decoded[0][place], 1e-5, "q");
-    close(core.layerOf(small, layer).k, decoded[1][place], 1e-5, "k");
+    close(core.layerOf(smallPack, layer).q, decoded[0][place], 1e-5, "q");
+    close(core.layerOf(smallPack, layer).k, decoded[1][place], 1e-5, "k");
   });
 });
 
@@ -50,8 +50,8 @@ test("a pack opens from the odd offsets at which sockets deliver", () => {
   for (const offset of [1, 3, 7, 8]) {
     const message = new Uint8Array(bytes.length + offset);
     message.set(bytes, offset);
-    const moved = core.unpack(message.subarray(offset));
-    assert.deepEqual(core.layerOf(moved, 3).q, core.layerOf(pack, 3).q);
+    const movedPack = core.unpack(message.subarray(offset));
+    assert.deepEqual(core.layerOf(movedPack, 3).q, core.layerOf(pack, 3).q);
   }
 });
 
@@ -62,12 +62,12 @@ test("broken bytes are refused with a sentence", () => {
 });
 
 test("several rows together are each row alone", () => {
-  const [layer, head, asking] = [3, 1, [0, 5, 13, 2, 7]]; // five queries: rowsInto computes four together
-  const together = core.rowsInto(new Float32Array(asking.length * pack.tokens), pack, layer, head, asking, pack.scale);
-  for (const [n, token] of asking.entries()) {
-    const alone = new Float32Array(pack.tokens);
-    core.rowInto(alone, 0, pack, layer, head, token, pack.scale);
-    close([...together.subarray(n * pack.tokens, (n + 1) * pack.tokens)], [...alone], 1e-6, `row of ${token}`);
+  const [layer, head, queries] = [3, 1, [0, 5, 13, 2, 7]]; // five queries: rowsInto computes four together
+  const allRows = core.rowsInto(new Float32Array(queries.length * pack.tokens), pack, layer, head, queries, pack.scale);
+  for (const [n, token] of queries.entries()) {
+    const singleRow = new Float32Array(pack.tokens);
+    core.rowInto(singleRow, 0, pack, layer, head, token, pack.scale);
+    close([...allRows.subarray(n * pack.tokens, (n + 1) * pack.tokens)], [...singleRow], 1e-6, `row of ${token}`);
   }
 });
 
@@ -75,17 +75,17 @@ test("rows, entropies, scores and value weights equal numpy's, at every scale", 
   const out = new Float32Array(3 * pack.tokens).fill(-7);
   const weighted = new Float32Array(3 * pack.tokens);
   for (const { layer, head, token, scale, row, scores, entropy, weighted: expected } of cases) {
-    const at = pack.tokens;
-    core.scoresInto(out, at, pack, layer, head, token, scale);
-    close([...out.subarray(at, 2 * at)], scores, 1e-6, "scores");
-    const bits = core.rowInto(out, at, pack, layer, head, token, scale);
-    close([...out.subarray(at, 2 * at)], row, 1e-6, "row");
+    const start = pack.tokens;
+    core.scoresInto(out, start, pack, layer, head, token, scale);
+    close([...out.subarray(start, 2 * start)], scores, 1e-6, "scores");
+    const bits = core.rowInto(out, start, pack, layer, head, token, scale);
+    close([...out.subarray(start, 2 * start)], row, 1e-6, "row");
     assert.ok(Math.abs(bits - entropy) < 1e-6, `${bits} bits is not ${entropy}`);
-    assert.ok(Math.abs(core.entropyBits(out, at, at) - entropy) < 1e-5);
-    core.weighInto(weighted, at, out, core.layerOf(pack, layer).norms, head * at, at);
-    close([...weighted.subarray(at, 2 * at)], expected, 1e-6, "weighted");
-    assert.equal(out[at - 1], -7, "nothing is written beside the place that was given");
-    assert.equal(out[2 * at], -7);
+    assert.ok(Math.abs(core.entropyBits(out, start, start) - entropy) < 1e-5);
+    core.weighInto(weighted, start, out, core.layerOf(pack, layer).norms, head * start, start);
+    close([...weighted.subarray(start, 2 * start)], expected, 1e-6, "weighted");
+    assert.equal(out[start - 1], -7, "nothing is written beside the place that was given");
+    assert.equal(out[2 * start], -7);
   }
 });
 
@@ -110,13 +110,13 @@ test("a row survives a tiny naive loop, too", () => {
     for (let x = 0; x < pack.dim; x++) sum += q[4 * pack.dim + x] * k[j * pack.dim + x];
     return sum * pack.scale;
   });
-  const exps = scores.map((s) => Math.exp(s));
-  const total = exps.reduce((a, b) => a + b);
+  const exponentials = scores.map((s) => Math.exp(s));
+  const total = exponentials.reduce((a, b) => a + b);
   const out = new Float32Array(pack.tokens);
   core.rowInto(out, 0, pack, 1, 0, 4, pack.scale);
   close(
     [...out],
-    exps.map((e) => e / total),
+    exponentials.map((e) => e / total),
     1e-6,
     "row",
   );
@@ -161,10 +161,10 @@ test("the fixed kernel sums to one and is the binomial blur", () => {
 });
 
 test("layers that arrive later join the pack", () => {
-  const whole = core.unpack(bytes),
-    part = core.unpack(bytes);
-  part.stored.delete(3);
-  assert.equal(core.holds(part, 3), false);
-  core.mergePack(part, whole);
-  assert.deepEqual(core.layerOf(part, 3).k, core.layerOf(pack, 3).k);
+  const fullPack = core.unpack(bytes),
+    partialPack = core.unpack(bytes);
+  partialPack.stored.delete(3);
+  assert.equal(core.holds(partialPack, 3), false);
+  core.mergePack(partialPack, fullPack);
+  assert.deepEqual(core.layerOf(partialPack, 3).k, core.layerOf(pack, 3).k);
 });

@@ -18,8 +18,8 @@ test("a text names tokens, layers and heads", () => {
   assert.equal(edges(cut("0,1>1,2"), 0, 0), "2-6", "an edge has a direction");
   assert.equal(edges(cut("0,1+cls>1,2+0,0"), 1, 2), "0-1 0-6 2-1 2-6");
   assert.equal(edges(cut("*>cls"), 0, 0), "1-0 2-0 3-0 4-0 5-0 6-0", "and hears itself");
-  const inOne = cut("0,1>1,2@1.0+2");
-  assert.deepEqual([edges(inOne, 0, 0), edges(inOne, 1, 1), edges(inOne, 1, 2)], ["", "", "2-6"]);
+  const cutPack = cut("0,1>1,2@1.0+2");
+  assert.deepEqual([edges(cutPack, 0, 0), edges(cutPack, 1, 1), edges(cutPack, 1, 2)], ["", "", "2-6"]);
   assert.equal(edges(cut("0,1>1,2", "0,2>cls@*.1"), 0, 1), "2-6 3-0");
   assert.equal(edges(cut("0,1>*"), 0, 0), "2-0 2-1 2-3 2-4 2-5 2-6");
 });
@@ -33,14 +33,14 @@ test("a head that is ablated cuts nobody from anybody: what it mixed is nothing,
   const pack = cut("zero@0.1", "mean@0+1.2");
   assert.equal(edges(pack, 0, 1) + edges(pack, 1, 2), "");
   const pass = { cuts: pack.cuts, tokens: 2, headNumbers: [0, 1, 2] };
-  const mixed = (layer) => {
+  const ablatedNumbers = (layer) => {
     const numbers = Float32Array.from([1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]); // (2 tokens, 3 heads of 2)
     ablate(numbers, pass, layer);
     return [...numbers];
   };
-  assert.deepEqual(mixed(0), [1, 2, 0, 0, 10, 11, 11, 12, 0, 0, 10, 11]);
-  assert.deepEqual(mixed(1), [1, 2, 3, 4, 10, 11, 11, 12, 13, 14, 10, 11]);
-  assert.deepEqual(mixed(2), [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]);
+  assert.deepEqual(ablatedNumbers(0), [1, 2, 0, 0, 10, 11, 11, 12, 0, 0, 10, 11]);
+  assert.deepEqual(ablatedNumbers(1), [1, 2, 3, 4, 10, 11, 11, 12, 13, 14, 10, 11]);
+  assert.deepEqual(ablatedNumbers(2), [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]);
 });
 
 test("a file that holds some heads knows their numbers", () => {
@@ -49,28 +49,28 @@ test("a file that holds some heads knows their numbers", () => {
 });
 
 test("rows, columns and entropies are those of a softmax without the edge", () => {
-  const [whole, less] = [cut(), cut("0,1>1,2@0.1")];
+  const [uncutPack, cutPack] = [cut(), cut("0,1>1,2@0.1")];
   const row = (pack, head, token) => {
     const out = new Float32Array(pack.tokens);
     const bits = rowInto(out, 0, pack, 0, head, token, pack.scale);
     return { row: [...out], bits };
   };
-  const uncutRow = row(whole, 1, 2).row;
-  const left = 1 - uncutRow[6];
-  const expected = uncutRow.map((weight, j) => (j === 6 ? 0 : weight / left));
-  const { row: after, bits } = row(less, 1, 2);
-  after.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
+  const uncutRow = row(uncutPack, 1, 2).row;
+  const keptShare = 1 - uncutRow[6];
+  const expected = uncutRow.map((weight, j) => (j === 6 ? 0 : weight / keptShare));
+  const { row: cutRow, bits } = row(cutPack, 1, 2);
+  cutRow.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
   const entropy = -expected.reduce((sum, weight) => sum + (weight ? weight * Math.log2(weight) : 0), 0);
   assert.ok(Math.abs(bits - entropy) < 1e-5);
-  assert.deepEqual(row(less, 0, 2), row(whole, 0, 2), "another head hears as before");
+  assert.deepEqual(row(cutPack, 0, 2), row(uncutPack, 0, 2), "another head hears as before");
 
-  const answers = createAnswers(less);
-  answerLayer(answers, 0, 2, less.scale, "weight", "row");
+  const answers = createAnswers(cutPack);
+  answerLayer(answers, 0, 2, cutPack.scale, "weight", "row");
   const rows = [...answers.weights.subarray(7, 14)];
   rows.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
-  prepareColumns(answers, [0], 0, less.scale, 1e4);
-  answerLayer(answers, 0, 6, less.scale, "weight", "column");
+  prepareColumns(answers, [0], 0, cutPack.scale, 1e4);
+  answerLayer(answers, 0, 6, cutPack.scale, "weight", "column");
   const column = [...answers.weights.subarray(7, 14)];
-  for (let i = 0; i < 7; i++) assert.ok(Math.abs(column[i] - row(less, 1, i).row[6]) < 1e-6);
+  for (let i = 0; i < 7; i++) assert.ok(Math.abs(column[i] - row(cutPack, 1, i).row[6]) < 1e-6);
   assert.equal(column[2], 0);
 });

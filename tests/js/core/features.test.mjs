@@ -25,18 +25,18 @@ test("similarity is the cosine, of a token with itself 1, and the same both ways
   assert.ok(Math.abs(row[7] - 1) < 1e-6);
   for (let j = 0; j < 40; j++) {
     let dot = 0,
-      p = 0,
-      q = 0;
+      tokenSquares = 0,
+      otherSquares = 0;
     for (let x = 0; x < 12; x++) {
       dot += a.raw[7 * 12 + x] * a.raw[j * 12 + x];
-      p += a.raw[7 * 12 + x] ** 2;
-      q += a.raw[j * 12 + x] ** 2;
+      tokenSquares += a.raw[7 * 12 + x] ** 2;
+      otherSquares += a.raw[j * 12 + x] ** 2;
     }
-    assert.ok(Math.abs(row[j] - dot / Math.sqrt(p * q)) < 1e-5, `token ${j}: ${row[j]}`);
+    assert.ok(Math.abs(row[j] - dot / Math.sqrt(tokenSquares * otherSquares)) < 1e-5, `token ${j}: ${row[j]}`);
   }
-  const across = features.similarityInto(new Float32Array(40), b, 7, a);
-  const back = features.similarityInto(new Float32Array(40), a, 3, b);
-  assert.ok(Math.abs(across[3] - back[7]) < 1e-6);
+  const forward = features.similarityInto(new Float32Array(40), b, 7, a);
+  const backward = features.similarityInto(new Float32Array(40), a, 3, b);
+  assert.ok(Math.abs(forward[3] - backward[7]) < 1e-6);
 });
 
 test("principal directions are orthonormal, and the first carries the most", () => {
@@ -46,33 +46,33 @@ test("principal directions are orthonormal, and the first carries the most", () 
   for (let i = 0; i < 3; i++) {
     for (let j = 0; j < 3; j++) assert.ok(Math.abs(dot(directions[i], directions[j]) - (i === j ? 1 : 0)) < 1e-6);
   }
-  const carried = directions.map((direction) => {
+  const variances = directions.map((direction) => {
     let sum = 0;
     for (let j = 1; j < 40; j++) {
-      let along = 0;
-      for (let x = 0; x < 12; x++) along += (a.unit[12 * j + x] - mean[x]) * direction[x];
-      sum += along ** 2;
+      let projection = 0;
+      for (let x = 0; x < 12; x++) projection += (a.unit[12 * j + x] - mean[x]) * direction[x];
+      sum += projection ** 2;
     }
     return sum;
   });
-  assert.ok(carried[0] > carried[1] && carried[1] > carried[2], String(carried));
-  let all = 0;
-  for (let j = 1; j < 40; j++) for (let x = 0; x < 12; x++) all += (a.unit[12 * j + x] - mean[x]) ** 2;
-  assert.ok(carried.reduce((x, y) => x + y) > 0.99 * all, "three directions carry nearly everything here");
+  assert.ok(variances[0] > variances[1] && variances[1] > variances[2], String(variances));
+  let totalVariance = 0;
+  for (let j = 1; j < 40; j++) for (let x = 0; x < 12; x++) totalVariance += (a.unit[12 * j + x] - mean[x]) ** 2;
+  assert.ok(variances.reduce((x, y) => x + y) > 0.99 * totalVariance, "three directions carry nearly everything here");
 });
 
 test("two pictures share their components: the same features have the same colour in both", () => {
   const a = randomTokens(4),
     b = randomTokens(5);
   b.raw.copyWithin(0, 0);
-  const same = features.makeFeatures(
+  const mixedFeatures = features.makeFeatures(
     Float32Array.from([...a.raw.slice(0, 20 * 12), ...b.raw.slice(20 * 12)]),
     40,
     12,
     1,
   );
-  const components = features.principal([a, same]);
-  const [first, second] = [a, same].map((source) => features.componentPixels(source, components));
+  const components = features.principal([a, mixedFeatures]);
+  const [first, second] = [a, mixedFeatures].map((source) => features.componentPixels(source, components));
   assert.deepEqual([...first.slice(0, 19)], [...second.slice(0, 19)]);
   assert.notDeepEqual([...first], [...second]);
 });

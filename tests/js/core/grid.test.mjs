@@ -24,8 +24,8 @@ test("a point on a picture belongs to one patch, also at its edges and beyond", 
 
 test("arrow keys move by one patch and stop at the edge", () => {
   const keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "a"];
-  const after = (patch) => keys.map((key) => patchAfterKey(key, patch, 3, 4));
-  assert.deepEqual(after(5), [1, 9, 4, 6, -1]);
-  assert.deepEqual(after(0), [0, 4, 0, 1, -1]);
-  assert.deepEqual(after(11), [7, 11, 10, 11, -1]);
+  const patchesAfter = (patch) => keys.map((key) => patchAfterKey(key, patch, 3, 4));
+  assert.deepEqual(patchesAfter(5), [1, 9, 4, 6, -1]);
+  assert.deepEqual(patchesAfter(0), [0, 4, 0, 1, -1]);
+  assert.deepEqual(patchesAfter(11), [7, 11, 10, 11, -1]);
 });

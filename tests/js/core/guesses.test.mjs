@@ -53,11 +53,11 @@ test("how near a number came", () => {
 });
 
 test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {
-  const kept = new Map([["attention-playground:guesses", "not JSON"]]);
+  const entries = new Map([["attention-playground:guesses", "not JSON"]]);
   const storage = {
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => kept.set(key, value),
-    removeItem: (key) => kept.delete(key),
+    getItem: (key) => entries.get(key) ?? null,
+    setItem: (key, value) => entries.set(key, value),
+    removeItem: (key) => entries.delete(key),
   };
   assert.deepEqual(readKept(storage), {});
   keep(storage, "a", { words: "right" });
@@ -67,7 +67,7 @@ test("guesses are kept in the storage, whatever else is in it, and can be forgot
   assert.deepEqual(readKept(storage, EXERCISES_KEY), { c: true });
   forget(storage);
   assert.deepEqual([readKept(storage), readKept(storage, EXERCISES_KEY)], [{}, {}]);
-  const broken = {
+  const brokenStorage = {
     getItem: () => {
       throw new Error("denied");
     },
@@ -76,6 +76,6 @@ test("guesses are kept in the storage, whatever else is in it, and can be forgot
     },
     removeItem: () => {},
   };
-  keep(broken, "a", {});
-  assert.deepEqual(readKept(broken), {});
+  keep(brokenStorage, "a", {});
+  assert.deepEqual(readKept(brokenStorage), {});
 });

@@ -24,16 +24,16 @@ test("the keys of all heads stand side by side, token by token", () => {
 });
 
 test("a patch resembles itself, and another both ways alike", () => {
-  const toward = directionsOf(keysOf(pack, 1));
-  const row = likenessOf(toward, 7);
-  assert.equal(row.length, 20);
-  assert.ok(Math.abs(row[7] - 1) < 1e-5);
-  assert.ok(Math.abs(row[3] - alikeness(toward, 3, 7)) < 1e-6);
+  const directions = directionsOf(keysOf(pack, 1));
+  const cosines = likenessOf(directions, 7);
+  assert.equal(cosines.length, 20);
+  assert.ok(Math.abs(cosines[7] - 1) < 1e-5);
+  assert.ok(Math.abs(cosines[3] - alikeness(directions, 3, 7)) < 1e-6);
 });
 
 test("what hangs together is found side by side, not across corners", () => {
-  const belongs = new Set([0, 1, 6, 12, 13]); // patches of the 4 × 5 grid
-  const region = component((j) => belongs.has(j), 1, 4, 5);
+  const members = new Set([0, 1, 6, 12, 13]); // patches of the 4 × 5 grid
+  const region = component((j) => members.has(j), 1, 4, 5);
   assert.deepEqual(
     [...region.keys()].filter((j) => region[j]),
     [0, 1, 6],

@@ -12,15 +12,15 @@ test("a value's step is the power of its share, looked up", () => {
 });
 
 test("of equal patches the first belong to the set", () => {
-  const chosen = new Uint8Array(5);
-  densestInto(chosen, Float32Array.of(0.2, 0.2, 0.2, 0.2, 0.2), 0, 5);
-  assert.deepEqual([...chosen], [1, 1, 1, 0, 0]);
+  const isChosen = new Uint8Array(5);
+  densestInto(isChosen, Float32Array.of(0.2, 0.2, 0.2, 0.2, 0.2), 0, 5);
+  assert.deepEqual([...isChosen], [1, 1, 1, 0, 0]);
 });
 
 test("a hole has an outline of its own, and cells at a corner have two", () => {
-  const ring = Uint8Array.of(1, 1, 1, 1, 0, 1, 1, 1, 1);
+  const ringCells = Uint8Array.of(1, 1, 1, 1, 0, 1, 1, 1, 1);
   assert.deepEqual(
-    outlines(ring, 3, 3).map((path) => path.length / 2),
+    outlines(ringCells, 3, 3).map((path) => path.length / 2),
     [4, 4],
   );
   assert.deepEqual(

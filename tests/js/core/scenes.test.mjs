@@ -8,18 +8,18 @@ const scene = (name, address = `sample=${name}`) => ({ name, address });
 
 test("a scene is the address of a view, and opens as the same picture, model and view", () => {
   const view = tidyView({ layer: 6, head: 5, query: "9,13", locked: true, scale: 0.5, draw: "light" });
-  const opened = scenes.openScene(scenes.sceneAddress("model=dinov2-small&sample=chelsea", view));
-  assert.equal(opened.place, "model=dinov2-small&sample=chelsea");
-  assert.deepEqual(tidyView({ ...opened.view, layer: 6, head: 5 }), view);
+  const openedScene = scenes.openScene(scenes.sceneAddress("model=dinov2-small&sample=chelsea", view));
+  assert.equal(openedScene.place, "model=dinov2-small&sample=chelsea");
+  assert.deepEqual(tidyView({ ...openedScene.view, layer: 6, head: 5 }), view);
 });
 
 test("what is no list of scenes is none, and a list has its bounds", () => {
   for (const text of [null, "", "{", "7", '{"a":1}', "[null,3]"]) assert.deepEqual(scenes.readScenes(text), []);
-  const many = Array.from({ length: 99 }, () => scene("x".repeat(99)));
-  const read = scenes.readScenes(JSON.stringify([scene("long", "y".repeat(501)), ...many]));
-  assert.equal(read.length, 60);
-  assert.ok(read.every(({ name }) => name.length === 60));
-  assert.deepEqual(scenes.readScenes(scenes.writeScenes(read)), read);
+  const manyScenes = Array.from({ length: 99 }, () => scene("x".repeat(99)));
+  const readList = scenes.readScenes(JSON.stringify([scene("long", "y".repeat(501)), ...manyScenes]));
+  assert.equal(readList.length, 60);
+  assert.ok(readList.every(({ name }) => name.length === 60));
+  assert.deepEqual(scenes.readScenes(scenes.writeScenes(readList)), readList);
 });
 
 test("scenes move, those of a link come after one's own, and steps stop at both ends", () => {
@@ -34,7 +34,7 @@ test("scenes move, those of a link come after one's own, and steps stop at both 
       [2, 1],
       [0, -1],
       [0, 1],
-    ].map(([at, by]) => scenes.sceneAfter(at, by, 3)),
+    ].map(([index, steps]) => scenes.sceneAfter(index, steps, 3)),
     [0, 2, 2, 0, 1],
   );
 });

@@ -28,13 +28,17 @@ const FACTS = {
 };
 test("the largest share is in the patch itself, in its 3 × 3, or far", () => {
   const [rows, columns, mark] = [5, 6, 14]; // row 2, column 2
-  const near = [7, 8, 9, 13, 15, 19, 20, 21];
+  const neighbours = [7, 8, 9, 13, 15, 19, 20, 21];
   for (let patch = 0; patch < rows * columns; patch++) {
     const values = new Float32Array(1 + rows * columns).fill(0.01);
     values[1 + patch] = 0.5;
     const { best: largest, where: whereabouts } = spread(values, 1, rows, columns, mark, 3);
     assert.equal(largest, patch);
-    assert.equal(whereabouts, patch === mark ? "itself" : near.includes(patch) ? "near" : "far", `patch ${patch}`);
+    assert.equal(
+      whereabouts,
+      patch === mark ? "itself" : neighbours.includes(patch) ? "near" : "far",
+      `patch ${patch}`,
+    );
   }
 });
 
@@ -52,12 +56,15 @@ test("the sentence says what a patch gives to places that a convolution does not
 
 test("what lies outside the neighbourhood is counted, and where the most goes is found", () => {
   const values = new Float32Array(26); // one special token, 5 × 5 patches
-  values[0] = 0.2; // the special token's share is no place
+  values[0] = 0.2; // the special token, which has no place
   values[1 + 12] = 0.3; // the patch itself, in the middle
   values[1 + 6] = 0.1; // its neighbour
   values[1 + 24] = 0.4; // the far corner
-  const seen = spread(values, 1, 5, 5, 12, 3);
-  assert.ok(Math.abs(seen.far - 0.4) < 1e-6 && seen.best === 24 && seen.where === "far", JSON.stringify(seen));
+  const summary = spread(values, 1, 5, 5, 12, 3);
+  assert.ok(
+    Math.abs(summary.far - 0.4) < 1e-6 && summary.best === 24 && summary.where === "far",
+    JSON.stringify(summary),
+  );
   assert.ok(Math.abs(spread(values, 1, 5, 5, 12, 5).far) < 1e-6, "5 × 5 reaches everything");
   values[1 + 6] = 0.5;
   assert.equal(spread(values, 1, 5, 5, 12, 3).where, "near");
@@ -86,7 +93,7 @@ test("a special token speaks of the picture, and not of a neighbourhood", () => 
 });
 
 test("every other view has a sentence of its own", () => {
-  const lines = {
+  const sentences = {
     even: textOf({ even: true }),
     off: textOf({ scale: "Without 1/√64 in this layer" }),
     whole: textOf({ scale: "Without 1/√64 in any layer", name: "CLS" }),
@@ -101,7 +108,7 @@ test("every other view has a sentence of its own", () => {
     waiting: textOf({ seen: null }),
     unlocked: textOf({ what: "relevance", seen: null, waits: "Click a patch: this map is of one patch." }),
   };
-  assert.deepEqual(lines, {
+  assert.deepEqual(sentences, {
     even: "This patch listens to all 197 tokens alike: 0.51 % to each.",
     off:
       "Without 1/√64 in this layer, this patch gives 41 % of its attention to places outside its 3×3 neighbourhood, " +
@@ -139,24 +146,24 @@ test("of a label the sentence names what speaks most for it and what most agains
     textOf(facts),
     "Through all layers, row 3, column 11 speaks most for “a cat” (0.03), row 10, column 6 most against it (-0.02).",
   );
-  const against = { ...facts.ends, most: { ...highest, value: 0 } };
+  const onlyAgainst = { ...facts.ends, most: { ...highest, value: 0 } };
   assert.match(
-    textOf({ ...facts, ends: against }),
+    textOf({ ...facts, ends: onlyAgainst }),
     /^Nothing in the picture speaks for “a cat”, most against it row 10/,
   );
-  const alone = { ...facts.ends, least: { ...least, value: 0 } };
+  const onlyFor = { ...facts.ends, least: { ...least, value: 0 } };
   assert.equal(
     textOf({ ...facts, what: "occlusion" }),
     "Blanking row 3, column 11 takes most from “a cat” (0.03), blanking row 10, column 6 gives it most (-0.02).",
   );
-  assert.match(textOf({ ...facts, ends: alone }), /nothing against it\.$/);
-  assert.match(textOf({ ...facts, what: "occlusion", ends: alone }), /and nothing that is blanked gives it more\.$/);
+  assert.match(textOf({ ...facts, ends: onlyFor }), /nothing against it\.$/);
+  assert.match(textOf({ ...facts, what: "occlusion", ends: onlyFor }), /and nothing that is blanked gives it more\.$/);
 });
 
 test("where blanking moves nothing the sentence says below what", () => {
-  const unmoved = textOf({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
+  const sentence = textOf({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
   assert.equal(
-    unmoved,
+    sentence,
     "Nothing here moves “a cat”: blanking changes it by less than 0.1 logits, whatever block it takes.",
   );
   assert.match(

@@ -20,29 +20,29 @@ const part = (values, head, count) => [...values.subarray(head * count, (head + 
 const same = (a, b, label) => assert.deepEqual([...a], [...b], label);
 
 test("some heads stand in the places that they have among all", () => {
-  for (const some of [[2], [0, 2], [2, 0]]) {
-    const pack = unpack(packOf({ held: [0, 1], some }));
+  for (const heldHeads of [[2], [0, 2], [2, 0]]) {
+    const pack = unpack(packOf({ held: [0, 1], some: heldHeads }));
     for (const layer of [0, 1]) {
-      for (const head of some) {
-        const [here, allOfLayer] = [layerOf(pack, layer), layerOf(allHeads, layer)];
-        same(part(here.q, head, size), part(allOfLayer.q, head, size), `q of ${layer}.${head} of ${some}`);
-        same(part(here.k, head, size), part(allOfLayer.k, head, size), `k of ${layer}.${head} of ${some}`);
-        const norms = part(allOfLayer.norms, head, pack.tokens);
-        same(part(here.norms, head, pack.tokens), norms, `norms of ${layer}.${head} of ${some}`);
+      for (const head of heldHeads) {
+        const [someLayer, fullLayer] = [layerOf(pack, layer), layerOf(allHeads, layer)];
+        same(part(someLayer.q, head, size), part(fullLayer.q, head, size), `q of ${layer}.${head} of ${heldHeads}`);
+        same(part(someLayer.k, head, size), part(fullLayer.k, head, size), `k of ${layer}.${head} of ${heldHeads}`);
+        const norms = part(fullLayer.norms, head, pack.tokens);
+        same(part(someLayer.norms, head, pack.tokens), norms, `norms of ${layer}.${head} of ${heldHeads}`);
       }
     }
   }
 });
 
 test("some heads in eight bits decode as they do among all", () => {
-  const all = unpack(packOf({ held: [0, 1], eighths: true }));
+  const fullPack = unpack(packOf({ held: [0, 1], eighths: true }));
   const pack = unpack(packOf({ held: [0, 1], some: [2, 1], eighths: true }));
   for (const layer of [0, 1]) {
     for (const head of [1, 2]) {
       for (const name of ["q", "k"])
         same(
           part(layerOf(pack, layer)[name], head, size),
-          part(layerOf(all, layer)[name], head, size),
+          part(layerOf(fullPack, layer)[name], head, size),
           `${name} of ${layer}.${head}`,
         );
     }
@@ -118,13 +118,13 @@ test("columns: the sums of heads that are not here are not waited for, and come 
 
 test("the head on view has its sums first", () => {
   const answers = createAnswers(allHeads);
-  const turns = [0, 0.5, 2, 2, 2, 2];
-  const clock = performance.now;
-  performance.now = () => turns.shift() ?? 2; // the limit of 1 ms ends after one slice, a small head
+  const clockTimes = [0, 0.5, 2, 2, 2, 2];
+  const originalNow = performance.now;
+  performance.now = () => clockTimes.shift() ?? 2; // the limit of 1 ms ends after one slice: the rows of a small head
   try {
     prepareColumns(answers, [0], 2, SCALE, 1);
   } finally {
-    performance.now = clock;
+    performance.now = originalNow;
   }
   answerLayer(answers, 0, 2, SCALE, "weight", "column");
   assert.deepEqual([...answers.ready], [0, 0, 1]);
@@ -139,8 +139,8 @@ test("columns of values: a token's own length weighs what everybody takes of it"
     const length = norms[Math.floor(i / allHeads.tokens) * allHeads.tokens + 4];
     assert.ok(Math.abs(answers.drawn[i] - answers.weights[i] * length) < 1e-6, `${i}`);
   }
-  const received = part(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
-  assert.ok(Math.abs(answers.totals[1] - received) < 1e-5, "what the token receives in all");
+  const receivedSum = part(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
+  assert.ok(Math.abs(answers.totals[1] - receivedSum) < 1e-5, "what the token receives in all");
 });
 
 test("raw scores: rows and columns agree on each pair, and no weights stand where sums are missing", () => {
@@ -148,8 +148,8 @@ test("raw scores: rows and columns agree on each pair, and no weights stand wher
   answerLayer(rows, 0, 2, 1, "score", "row");
   answerLayer(columns, 0, 5, 1, "score", "column");
   for (const head of [0, 1, 2]) {
-    const at = head * allHeads.tokens;
-    assert.equal(rows.drawn[at + 5], columns.drawn[at + 2], "token 2 asks token 5");
+    const start = head * allHeads.tokens;
+    assert.equal(rows.drawn[start + 5], columns.drawn[start + 2], "token 2 asks token 5");
     same(answerCell(rows, 0, head, 2, 1, "score", "row"), part(rows.drawn, head, allHeads.tokens), "the wall's cell");
     const column = part(columns.drawn, head, allHeads.tokens);
     same(answerCell(columns, 0, head, 5, 1, "score", "column"), column, "a column of the wall");

@@ -29,7 +29,7 @@ test("the same place in a finer picture", () => {
 });
 
 test("whatever a link says becomes a view that fits the pack", () => {
-  const tidy = view.tidyView(
+  const tidied = view.tidyView(
     {
       layer: "99",
       head: "-3",
@@ -43,7 +43,7 @@ test("whatever a link says becomes a view that fits the pack", () => {
     },
     pack,
   );
-  assert.deepEqual(tidy, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2" });
+  assert.deepEqual(tidied, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2" });
   assert.equal(view.tidyView({ scale: "0" }, pack).scale, 0);
   assert.equal(view.tidyView({ layer: "0" }, pack).layer, 0);
   assert.equal(view.tidyView({}, pack).query, `${pack.rows >> 1},${pack.columns >> 1}`);
@@ -52,7 +52,7 @@ test("whatever a link says becomes a view that fits the pack", () => {
 });
 
 test("a view travels through a link and comes back", () => {
-  const chosen = view.tidyView(
+  const chosenView = view.tidyView(
     {
       layer: 1,
       head: 2,
@@ -67,39 +67,42 @@ test("a view travels through a link and comes back", () => {
     },
     pack,
   );
-  assert.deepEqual(view.tidyView(view.viewFromQuery(`#${view.viewToQuery(chosen)}`), pack), chosen);
+  assert.deepEqual(view.tidyView(view.viewFromQuery(`#${view.viewToQuery(chosenView)}`), pack), chosenView);
   assert.equal(view.viewToQuery({ ...view.DEFAULT_VIEW }), "");
 });
 
 test("what a view has not taken over of an address is known", () => {
-  const left = (address) => {
+  const ignoredWords = (address) => {
     const words = view.viewFromQuery(address);
     return view.notTaken(words, view.tidyView(words, pack)).map(([key, word]) => `${key}=${word}`);
   };
-  assert.deepEqual(left("layer=99&label=landscape&what=nothing&k=4"), [
+  assert.deepEqual(ignoredWords("layer=99&label=landscape&what=nothing&k=4"), [
     "layer=99",
     "label=landscape",
     "what=nothing",
     "k=4",
   ]);
-  assert.deepEqual(left("query=900%2C900&locked=true"), ["query=900,900"], "the lock is no second thing");
-  assert.deepEqual(left("scale=nonsense&ceiling=bright&log=perhaps"), [
+  assert.deepEqual(ignoredWords("query=900%2C900&locked=true"), ["query=900,900"], "the lock is no second thing");
+  assert.deepEqual(ignoredWords("scale=nonsense&ceiling=bright&log=perhaps"), [
     "scale=nonsense",
     "ceiling=bright",
     "log=perhaps",
   ]);
-  assert.deepEqual(left("layer=1&head=2&query=cls&locked=true&scale=0.250&k=5&label=3&log=true&curtain=0.50"), []);
+  assert.deepEqual(
+    ignoredWords("layer=1&head=2&query=cls&locked=true&scale=0.250&k=5&label=3&log=true&curtain=0.50"),
+    [],
+  );
   assert.deepEqual(view.notTaken(null, view.DEFAULT_VIEW), []);
 });
 
 test("the dial has 0 at the left, the trained scale in the middle and 1 at the right", () => {
-  for (const own of [0.125, 0.0884, 0.25]) {
-    assertNear(view.dialToScale(0, own), 0);
-    assertNear(view.dialToScale(0.5, own), own);
-    assertNear(view.dialToScale(1, own), 1);
-    assertNear(view.dialToScale(view.MOST_DIAL, own), view.MOST_SCALE);
+  for (const trainedScale of [0.125, 0.0884, 0.25]) {
+    assertNear(view.dialToScale(0, trainedScale), 0);
+    assertNear(view.dialToScale(0.5, trainedScale), trainedScale);
+    assertNear(view.dialToScale(1, trainedScale), 1);
+    assertNear(view.dialToScale(view.MOST_DIAL, trainedScale), view.MOST_SCALE);
     for (const t of [0, 0.1, 0.4, 0.5, 0.6, 0.9, 1, 1.1, 1.25])
-      assertNear(view.scaleToDial(view.dialToScale(t, own), own), t);
+      assertNear(view.scaleToDial(view.dialToScale(t, trainedScale), trainedScale), t);
   }
 });
 

@@ -20,14 +20,14 @@ test("the cursor glides: it never jumps, rests on each patch, and takes about fi
     { x: 0.3, y: 0.4 },
     { x: 0.2, y: 0.9 },
   ];
-  const rested = new Set();
+  const restingPlaces = new Set();
   let formerPlace = walkAt(0, places);
   for (let ms = 0; ms <= WALK; ms += 16) {
-    const now = walkAt(ms, places);
-    assert.ok(Math.hypot(now.x - formerPlace.x, now.y - formerPlace.y) < 0.03, `a jump at ${ms} ms`);
-    if (now.rests) rested.add(`${now.x} ${now.y}`);
-    formerPlace = now;
+    const place = walkAt(ms, places);
+    assert.ok(Math.hypot(place.x - formerPlace.x, place.y - formerPlace.y) < 0.03, `a jump at ${ms} ms`);
+    if (place.rests) restingPlaces.add(`${place.x} ${place.y}`);
+    formerPlace = place;
   }
-  assert.deepEqual([...rested], ["0.7 0.5", "0.3 0.4", "0.2 0.9"]);
+  assert.deepEqual([...restingPlaces], ["0.7 0.5", "0.3 0.4", "0.2 0.9"]);
   assert.ok(WALK > 4500 && WALK < 5500);
 });

@@ -12,8 +12,8 @@ const tensors = () => createTensors(new WebAssembly.Module(readFileSync(join(MIC
 test("the kernels' float16 numbers are those of core/container.js, for numbers of every size", async () => {
   const t = await tensors();
   const bits = Uint32Array.from({ length: 2 ** 18 + 3 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 0);
-  const finite = bits.filter((item) => (item & 0x7f800000) !== 0x7f800000);
-  const floats = new Float32Array(finite.buffer);
+  const finiteBits = bits.filter((bitPattern) => (bitPattern & 0x7f800000) !== 0x7f800000);
+  const floats = new Float32Array(finiteBits.buffer);
   const extremes = Float32Array.from([0, -0, 1e6, -1e6, 65504, 65519, 65520, 2 ** -24, 2 ** -25, 3 * 2 ** -25, 1e-12]);
   assert.deepEqual(t.toHalves(extremes), toHalves(extremes));
   const [halves, expectedHalves] = [t.toHalves(floats), toHalves(floats)];

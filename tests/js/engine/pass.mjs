@@ -58,7 +58,8 @@ async function tensors(count = 1) {
 async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], interpolation, out, band = 7 }) {
   const rows = read(pixels);
   const resizer = createResizer(await tensors(), width, height, toWidth, toHeight, interpolation);
-  for (let at = 0; at < rows.length; at += band * width * 4) resizer.band(rows.subarray(at, at + band * width * 4));
+  for (let start = 0; start < rows.length; start += band * width * 4)
+    resizer.band(rows.subarray(start, start + band * width * 4));
   writeFileSync(out, resizer.end());
 }
 
@@ -76,19 +77,19 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const t = await tensors(threads);
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
-  const cut = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
+  const applyCuts = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
   const options = {
     ...(scale !== undefined && { scale }),
-    at: (point, x) => zeroed(t, cut(point, x), point, zero),
+    at: (point, x) => zeroed(t, applyCuts(point, x), point, zero),
   };
   const durations = { wall: [], cpu: [] };
   let layers, logits;
   for (let run = 0; run < runs; run++) {
     const [startTime, cpu] = [performance.now(), process.cpuUsage()];
     layers = [];
-    const walk = vit.layers(input, grid, options);
-    let step = await walk.next();
-    for (; !step.done; step = await walk.next()) layers.push(step.value);
+    const layerIterator = vit.layers(input, grid, options);
+    let step = await layerIterator.next();
+    for (; !step.done; step = await layerIterator.next()) layers.push(step.value);
     logits = step.value;
     const usage = process.cpuUsage(cpu);
     durations.wall.push(performance.now() - startTime);

@@ -52,8 +52,8 @@ test("a later frame of a GIF holds only the rectangle that has changed", () => {
   const first = new Uint8ClampedArray(4 * 6 * 4).fill(255);
   const second = first.slice();
   second.fill(0, 4 * (2 * 6 + 3), 4 * (2 * 6 + 5)); // two pixels of the third line
-  const gif = [first, second].map((pixels) => ({ pixels, ms: 100 }));
-  const bytes = [...gifOf(gif, 6, 4)];
+  const frames = [first, second].map((pixels) => ({ pixels, ms: 100 }));
+  const bytes = [...gifOf(frames, 6, 4)];
   const frameStarts = bytes.flatMap((byte, i) =>
     byte === 0x2c && bytes[i + 9] === 0 && bytes[i + 10] === 8 ? [i] : [],
   );
@@ -65,9 +65,9 @@ test("a later frame of a GIF holds only the rectangle that has changed", () => {
 });
 
 test("names from outside are text in a page that is shared, and it may ask nobody", () => {
-  const bad = '</script><img src=x onerror="alert(1)">';
-  const start = { language: "en", title: bad, credit: bad };
-  const html = pageOf({ title: bad, still: bad, photo: "data:,", start, packed: "", code: "" });
+  const hostileName = '</script><img src=x onerror="alert(1)">';
+  const start = { language: "en", title: hostileName, credit: hostileName };
+  const html = pageOf({ title: hostileName, still: hostileName, photo: "data:,", start, packed: "", code: "" });
   assert.ok(!html.includes("<img src=x"));
   assert.equal(html.match(/<\/script>/g).length, 4);
   assert.ok(html.includes("default-src &#39;none&#39;"));

@@ -25,9 +25,9 @@ test("moments: the opening one first, at most five, each of another place", () =
   );
   assert.ok(result.length >= 1 && result.length <= 5, JSON.stringify(result));
   const farMoments = result.filter(({ kind }) => kind === "far" || kind === "same");
-  for (const [i, item] of farMoments.entries())
+  for (const [i, moment] of farMoments.entries())
     for (const other of farMoments.slice(i + 1))
-      assert.ok(item.patch !== other.patch || item.best !== other.best, JSON.stringify(result));
+      assert.ok(moment.patch !== other.patch || moment.best !== other.best, JSON.stringify(result));
   for (const { layer, head, patch, best: brightest } of result) {
     assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightest < pack.patches);
     assert.ok(brightest >= 0);
@@ -39,12 +39,12 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
     { kind: "eye", box: [0, 0, 0.2, 0.2] },
     { kind: "eye", box: [0.8, 0.8, 1, 1] },
   ];
-  const word = (key, filled) => (filled ? `${filled.from} → ${filled.to}` : key);
+  const wordOf = (key, values) => (values ? `${values.from} → ${values.to}` : key);
   const names = { eye: { short: "eye" } };
-  const item = { kind: "far", patch: 0, best: 47 };
-  assert.equal(momentName(item, pack, parts, names, word), "eye → eye");
-  assert.equal(momentName(item, pack, [], names, word), "momentFar");
-  assert.equal(momentName({ ...item, kind: "sink" }, pack, parts, names, word), "momentSink");
+  const moment = { kind: "far", patch: 0, best: 47 };
+  assert.equal(momentName(moment, pack, parts, names, wordOf), "eye → eye");
+  assert.equal(momentName(moment, pack, [], names, wordOf), "momentFar");
+  assert.equal(momentName({ ...moment, kind: "sink" }, pack, parts, names, wordOf), "momentSink");
 });
 
 test("the staircase falls into place when the switch is flipped, and stands at once where another patch asks", () => {
@@ -57,8 +57,8 @@ test("the staircase falls into place when the switch is flipped, and stands at o
   assert.ok(Math.abs(barsAt(stairs, 1100)[0] - 0.3) < 1e-6, "another patch");
   setBars(stairs, shares(0.9), true, 2000, false);
   assert.ok(isMoving(stairs, 2100));
-  const between = barsAt(stairs, 2125)[0];
-  assert.ok(between > 0.31 && between < 0.89, String(between));
+  const middleShare = barsAt(stairs, 2125)[0];
+  assert.ok(middleShare > 0.31 && middleShare < 0.89, String(middleShare));
   assert.ok(Math.abs(barsAt(stairs, 2251)[0] - 0.9) < 1e-6);
   setBars(stairs, shares(0.3), false, 3000, true);
   assert.equal(isMoving(stairs, 3001), false, "where nothing is to move, nothing does");
@@ -70,7 +70,7 @@ test("an address that says a view and no face opens Lab, as it was made; another
   assert.equal(faceOf({}, "lab"), "lab");
   assert.equal(faceOf({ layer: "8" }, null), "lab");
   assert.equal(faceOf({ with: "sample:meadow" }, null), "lab");
-  assert.equal(faceOf({ class: "yes", layer: "4", head: "0" }, "lab"), "see"); // a class sees the picture
+  assert.equal(faceOf({ class: "yes", layer: "4", head: "0" }, "lab"), "see"); // a class link opens See
   assert.equal(faceOf({ tour: "1" }, null), "see");
   assert.equal(faceOf({ layer: "8", face: "see" }, "lab"), "see");
   assert.equal(faceOf({ face: "lab" }, null), "lab");

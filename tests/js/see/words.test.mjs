@@ -36,22 +36,23 @@ test("every sentence of the table is said somewhere, and none that is said is mi
     "../lens/controls.js",
     "../lens/arithmetic.js",
   ].map((name) => readFileSync(new URL(name, SEE), "utf8"));
-  const all = sources.join("\n");
+  const allSource = sources.join("\n");
   for (const key of Object.keys(SEE_WORDS.en)) {
-    const tour = /^tour([A-Z][a-z]+)(Says|Do)?$/.exec(key)?.[1];
-    if (tour && all.includes(`name: "${tour}"`)) continue; // such as tourAsk, tourAskSays and tourAskDo
-    const plain = key.replace(/^off(.)/, (_, first) => first.toLowerCase());
-    assert.ok(all.includes(`"${key}"`) || all.includes(`"${plain}"`), `nobody says ${key}`);
+    const tourName = /^tour([A-Z][a-z]+)(Says|Do)?$/.exec(key)?.[1];
+    if (tourName && allSource.includes(`name: "${tourName}"`)) continue; // such as tourAsk, tourAskSays and tourAskDo
+    const plainKey = key.replace(/^off(.)/, (_, first) => first.toLowerCase());
+    assert.ok(allSource.includes(`"${key}"`) || allSource.includes(`"${plainKey}"`), `nobody says ${key}`);
   }
-  for (const [, key] of all.matchAll(/\b(?:words|wordOf|seeWords)\("(\w+)"/g)) assert.ok(key in SEE_WORDS.en, key);
+  for (const [, key] of allSource.matchAll(/\b(?:words|wordOf|seeWords)\("(\w+)"/g))
+    assert.ok(key in SEE_WORDS.en, key);
 });
 
 test("no word of See stands outside the table", () => {
   const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
   for (const name of files) {
     const code = readFileSync(new URL(name, SEE), "utf8").replace(/\/\/.*$/gm, "");
-    const strings = [...code.matchAll(/\b(?:say|sayOnce|sayMath)\([^\n"`]*["`]([^"`\n]*)["`]/g)];
-    const words = strings
+    const matches = [...code.matchAll(/\b(?:say|sayOnce|sayMath)\([^\n"`]*["`]([^"`\n]*)["`]/g)];
+    const words = matches
       .map(([, text]) => text.replace(/\$\{.*?\}/g, ""))
       .filter((text) => /[A-Za-z]{3,} [a-z]{2,}/.test(text));
     assert.deepEqual(words, [], name);

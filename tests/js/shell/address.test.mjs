@@ -79,8 +79,8 @@ test("what is read is what was written", () => {
   setView(view);
   setPage({ tour: "2" });
   writeAddress();
-  const read = readAddress();
-  assert.deepEqual(read, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
+  const parsed = readAddress();
+  assert.deepEqual(parsed, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
 });
 
 test("who compares and looks at the convolution has a link to just that; `with` alone shows both", () => {

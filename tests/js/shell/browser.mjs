@@ -12,10 +12,10 @@ export const goTo = (address) => page.history.replaceState(null, "", new URL(add
 
 // Forbids storage while `act` runs.
 export async function withoutStorage(act) {
-  const forbidden = () => {
+  const throwForbidden = () => {
     throw new DOMException("forbidden", "SecurityError");
   };
-  for (const name of ["localStorage", "sessionStorage"]) give(name, forbidden);
+  for (const name of ["localStorage", "sessionStorage"]) give(name, throwForbidden);
   try {
     return await act();
   } finally {
@@ -25,7 +25,7 @@ export async function withoutStorage(act) {
 
 // ------------------------------------------------------------------------------------------------------- a server
 
-// questions: [{path, method, key, ticket, headers, body, signal}]; `answers`: (question) → a Response.
+// Returns {questions: [{path, method, headers, body, signal}], answers}. `answers`: (question) → a Response.
 export function aServer(answers) {
   const server = { questions: [], answers };
   globalThis.fetch = async (url, { method, headers, body, signal }) => {
@@ -62,7 +62,7 @@ export function aDatabase() {
     delete: (id) => void stored.delete(id),
     clear: () => stored.clear(),
   };
-  const opened = {
+  const connection = {
     createObjectStore: () => (stored = new Map()),
     transaction() {
       const transaction = {};
@@ -78,10 +78,10 @@ export function aDatabase() {
   };
   globalThis.indexedDB = {
     open() {
-      const request = { result: opened };
+      const request = { result: connection };
       setImmediate(() => {
         if (!stored) request.onupgradeneeded();
-        answerLater(request, opened);
+        answerLater(request, connection);
       });
       return request;
     },

@@ -27,20 +27,24 @@ test("a picture opens in the model and the grid that suit it", () => {
 });
 
 test("a picture is a sample or one's own, never both", () => {
-  const own = choiceAfter(TABBY, { mine: MINE });
-  assert.deepEqual([own.sample, own.mine], [null, MINE]);
-  const back = choiceAfter(own, { sample: "tabby" });
-  assert.deepEqual([back.sample, back.mine], ["tabby", null]);
+  const ownChoice = choiceAfter(TABBY, { mine: MINE });
+  assert.deepEqual([ownChoice.sample, ownChoice.mine], [null, MINE]);
+  const sampleChoice = choiceAfter(ownChoice, { sample: "tabby" });
+  assert.deepEqual([sampleChoice.sample, sampleChoice.mine], ["tabby", null]);
 });
 
 test("the model that a person chose stays with every picture, in its own grid", () => {
-  const chosen = choiceAfter(TABBY, { model: "large", chose: true });
-  assert.deepEqual(source(chosen), ["tabby", "large", 1]);
-  assert.deepEqual(source(choiceAfter(chosen, { sample: "meadow" })), ["meadow", "large", 1]);
-  assert.deepEqual(source(choiceAfter(choiceAfter(chosen, { sample: "meadow" }), { mine: MINE })), [MINE, "large", 1]);
-  const drawings = choiceAfter(TABBY, { model: "bundled", chose: true });
+  const largeChoice = choiceAfter(TABBY, { model: "large", chose: true });
+  assert.deepEqual(source(largeChoice), ["tabby", "large", 1]);
+  assert.deepEqual(source(choiceAfter(largeChoice, { sample: "meadow" })), ["meadow", "large", 1]);
+  assert.deepEqual(source(choiceAfter(choiceAfter(largeChoice, { sample: "meadow" }), { mine: MINE })), [
+    MINE,
+    "large",
+    1,
+  ]);
+  const bundledChoice = choiceAfter(TABBY, { model: "bundled", chose: true });
   assert.deepEqual(
-    source(choiceAfter(drawings, { sample: "meadow" })),
+    source(choiceAfter(bundledChoice, { sample: "meadow" })),
     ["meadow", "bundled", 2],
     "as it opens in that model",
   );
@@ -48,8 +52,11 @@ test("the model that a person chose stays with every picture, in its own grid", 
 
 test("another model shows the picture in the grid that it opens with there", () => {
   assert.deepEqual(source(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
-  const back = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), { model: "bundled", chose: false });
-  assert.deepEqual(source(back), ["meadow", "bundled", 2]);
+  const formerChoice = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), {
+    model: "bundled",
+    chose: false,
+  });
+  assert.deepEqual(source(formerChoice), ["meadow", "bundled", 2]);
   assert.deepEqual(
     source(choiceAfter(TABBY, { model: "large", detail: 3 })),
     ["tabby", "large", 3],
@@ -58,17 +65,25 @@ test("another model shows the picture in the grid that it opens with there", () 
 });
 
 test("a grid that a person refined stays with the next picture in the same model", () => {
-  const fine = choiceAfter(TABBY, { detail: 3 });
-  assert.deepEqual(source(fine), ["tabby", "dino", 3]);
-  assert.deepEqual(source(choiceAfter(fine, { mine: MINE })), [MINE, "dino", 3]);
-  assert.deepEqual(source(choiceAfter(fine, { sample: "meadow" })), ["meadow", "bundled", 2], "another model: its own");
+  const fineChoice = choiceAfter(TABBY, { detail: 3 });
+  assert.deepEqual(source(fineChoice), ["tabby", "dino", 3]);
+  assert.deepEqual(source(choiceAfter(fineChoice, { mine: MINE })), [MINE, "dino", 3]);
+  assert.deepEqual(
+    source(choiceAfter(fineChoice, { sample: "meadow" })),
+    ["meadow", "bundled", 2],
+    "another model: its own",
+  );
   assert.deepEqual(source(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), [
     "flock",
     "bundled",
     1,
   ]);
   assert.deepEqual(source(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
-  assert.deepEqual(source(choiceAfter(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
+  assert.deepEqual(
+    source(choiceAfter(fineChoice, { mine: MINE, detail: 2 })),
+    [MINE, "dino", 2],
+    "unless one is named",
+  );
 });
 
 // ----------------------------------------------------------------------------------------------------- comparisons
@@ -76,11 +91,11 @@ test("a grid that a person refined stays with the next picture in the same model
 const beside = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
 test("two pictures: what stands beside stays when the model or the grid change", () => {
-  const second = choiceAfter(TABBY, { beside: { sample: "meadow" } });
-  assert.deepEqual(second.beside, { sample: "meadow" });
+  const pairChoice = choiceAfter(TABBY, { beside: { sample: "meadow" } });
+  assert.deepEqual(pairChoice.beside, { sample: "meadow" });
   for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
-    assert.deepEqual(beside(second, change), { sample: "meadow" }, JSON.stringify(change));
-  assert.equal(beside(second, { beside: null }), null);
+    assert.deepEqual(beside(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
+  assert.equal(beside(pairChoice, { beside: null }), null);
 });
 
 test("two pictures: who chooses what stands beside sees the two change places", () => {
@@ -88,23 +103,25 @@ test("two pictures: who chooses what stands beside sees the two change places", 
     sample: "tabby",
   });
   assert.deepEqual(beside(choiceAfter(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
-  const own = choiceAfter(TABBY, { mine: MINE });
-  assert.deepEqual(beside(choiceAfter(own, { beside: { sample: "tabby" } }), { sample: "tabby" }), { mine: MINE });
-  assert.deepEqual(beside(choiceAfter(own, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
-  assert.deepEqual(beside(choiceAfter(own, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
+  const ownChoice = choiceAfter(TABBY, { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
+    mine: MINE,
+  });
+  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
 });
 
 test("nothing is compared with itself", () => {
-  const second = choiceAfter(TABBY, { beside: { sample: "tabby" } });
-  assert.equal(beside(second, { model: "large" }), null);
+  const pairChoice = choiceAfter(TABBY, { beside: { sample: "tabby" } });
+  assert.equal(beside(pairChoice, { model: "large" }), null);
 });
 
 test("two models: both are compared on each new picture, and change places when the other is chosen", () => {
-  const second = choiceAfter(TABBY, { beside: { model: "large" } });
-  assert.deepEqual(beside(second, { mine: MINE }), { model: "large" });
-  assert.deepEqual(beside(second, { model: "huge", chose: true }), { model: "large" });
-  const other = choiceAfter(second, { model: "large", chose: true });
-  assert.deepEqual([other.model, other.beside], ["large", { model: "dino" }]);
+  const pairChoice = choiceAfter(TABBY, { beside: { model: "large" } });
+  assert.deepEqual(beside(pairChoice, { mine: MINE }), { model: "large" });
+  assert.deepEqual(beside(pairChoice, { model: "huge", chose: true }), { model: "large" });
+  const swappedChoice = choiceAfter(pairChoice, { model: "large", chose: true });
+  assert.deepEqual([swappedChoice.model, swappedChoice.beside], ["large", { model: "dino" }]);
 });
 
 // -------------------------------------------------------------------------------------------------------- addresses
@@ -119,18 +136,18 @@ test("what an address says is what it was made of", () => {
     choiceAfter(TABBY, { beside: { mine: MINE } }),
     choiceAfter(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
   ];
-  for (const oneChoice of choices) {
-    const address = new URLSearchParams(wordsOf(oneChoice)).toString();
-    const read = openedBy(Object.fromEntries(new URLSearchParams(address)));
-    assert.deepEqual({ ...read }, { ...oneChoice }, address);
+  for (const original of choices) {
+    const address = new URLSearchParams(wordsOf(original)).toString();
+    const readChoice = openedBy(Object.fromEntries(new URLSearchParams(address)));
+    assert.deepEqual({ ...readChoice }, { ...original }, address);
   }
 });
 
 test("an address is short: what is usual stands in it only where a reader needs it", () => {
   assert.deepEqual(wordsOf(TABBY), { sample: "tabby", model: "dino" });
   assert.deepEqual(wordsOf(MEADOW), { sample: "meadow", model: "bundled", detail: "2" });
-  const own = choiceAfter(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
-  assert.deepEqual(wordsOf(own), { mine: MINE, model: "dino", detail: "2", with: "model:large" });
+  const ownChoice = choiceAfter(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
+  assert.deepEqual(wordsOf(ownChoice), { mine: MINE, model: "dino", detail: "2", with: "model:large" });
 });
 
 test("what an address leaves open is as the picture opens", () => {
@@ -166,17 +183,21 @@ test("hostile words are left out", () => {
 });
 
 test("what is left open of an address is known, and what it says of the usual is none of it", () => {
-  const left = (words) => droppedWords(words, openedBy(words)).map(([key, word]) => `${key}=${word}`);
-  const all = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
-  assert.deepEqual(left(all), ["sample=nobody", "detail=7", "with=sample:nobody"], "a model is the server's to know");
-  assert.deepEqual(left({ mine: "x" }), ["mine=x"]);
+  const droppedTexts = (words) => droppedWords(words, openedBy(words)).map(([key, word]) => `${key}=${word}`);
+  const unknownWords = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
+  assert.deepEqual(
+    droppedTexts(unknownWords),
+    ["sample=nobody", "detail=7", "with=sample:nobody"],
+    "a model is the server's to know",
+  );
+  assert.deepEqual(droppedTexts({ mine: "x" }), ["mine=x"]);
   for (const words of [
     {},
     { sample: "meadow", model: "dino", detail: "1" },
     { sample: "meadow", detail: "2", with: "sample:flock" },
     { sample: "tabby", mine: MINE },
   ])
-    assert.deepEqual(left(words), []);
+    assert.deepEqual(droppedTexts(words), []);
 });
 
 test("what is compared is a picture that there can be", () => {
@@ -191,7 +212,9 @@ test("what is compared is a picture that there can be", () => {
 test("whoever follows hears each choice once, and nothing where nothing changes", () => {
   choice.restore(TABBY);
   const calls = [];
-  const stop = choice.follow((now, options) => calls.push([now.sample, now === choice.now, options.quietly ?? false]));
+  const unfollow = choice.follow((choiceNow, options) =>
+    calls.push([choiceNow.sample, choiceNow === choice.now, options.quietly ?? false]),
+  );
   choice.set({ sample: "tabby" });
   assert.deepEqual(calls, []);
   choice.set({ sample: "meadow" });
@@ -202,7 +225,7 @@ test("whoever follows hears each choice once, and nothing where nothing changes"
     ["meadow", true, false],
     ["flock", true, true],
   ]);
-  stop();
+  unfollow();
   choice.set({ sample: "tabby" });
   assert.equal(calls.length, 2);
 });

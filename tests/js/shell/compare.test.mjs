@@ -15,8 +15,8 @@ function aSheet(overrides) {
   const counts = { done: 0, models: 0 };
   fillCompare(box, { ...host, fillWithModels: () => counts.models++, done: () => counts.done++ });
   const pressButton = (words) => [...box.querySelectorAll("button")].find((item) => item.textContent === words).click();
-  const offered = () => [...box.querySelectorAll("[data-beside]")].map((item) => item.dataset.beside);
-  return { host, box, told: counts, press: pressButton, offered };
+  const offeredKeys = () => [...box.querySelectorAll("[data-beside]")].map((item) => item.dataset.beside);
+  return { host, box, told: counts, press: pressButton, offered: offeredKeys };
 }
 
 test("own pictures are offered first, then the samples, without the one that is shown", () => {
@@ -64,9 +64,9 @@ test("a model chosen there stands beside and does not become the picture's", () 
 
 test("what stands beside has a name", () => {
   const host = aHost({ own: OWN });
-  const name = (beside) => titleOfBeside({ beside }, host);
-  const named = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
-    name,
+  const titleOf = (beside) => titleOfBeside({ beside }, host);
+  const titles = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
+    titleOf,
   );
-  assert.deepEqual(named, ["", "Flock", "second.jpg", "our small ViT", "x", ""]);
+  assert.deepEqual(titles, ["", "Flock", "second.jpg", "our small ViT", "x", ""]);
 });

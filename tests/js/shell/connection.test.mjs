@@ -40,13 +40,13 @@ test("a lost connection is told for as long as it is lost", async () => {
 });
 
 test("Streamlit's own dialog is closed, and no other one", async () => {
-  const closed = [];
+  const closedDialogs = [];
   const dialog = (words) => {
     const dialog = document.createElement("div");
     dialog.setAttribute("role", "dialog");
     dialog.innerHTML = `<h2>${words}</h2><button aria-label="Close">x</button>`;
     dialog.querySelector("button").addEventListener("click", () => {
-      closed.push(words);
+      closedDialogs.push(words);
       dialog.remove();
     });
     document.body.append(dialog);
@@ -54,8 +54,8 @@ test("Streamlit's own dialog is closed, and no other one", async () => {
   };
   await become("PINGING_SERVER");
   await dialog("Connection error: streamlit run yourscript.py");
-  assert.deepEqual(closed, ["Connection error: streamlit run yourscript.py"]);
+  assert.deepEqual(closedDialogs, ["Connection error: streamlit run yourscript.py"]);
   await dialog("A question of ours");
-  assert.equal(closed.length, 1);
+  assert.equal(closedDialogs.length, 1);
   await become("CONNECTED");
 });

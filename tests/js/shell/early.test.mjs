@@ -55,12 +55,12 @@ test("nothing stands early where Streamlit was faster", () => {
 test("a microscope for which the page has no place ends, and covers nothing", () => {
   document.body.replaceChildren();
   const places = mountEarly("p {}");
-  let ended = 0;
-  places.stage.__stage = { end: () => ended++ };
+  let endCount = 0;
+  places.stage.__stage = { end: () => endCount++ };
   moveToStreamlit("toolbar", streamlitsPlace("toolbar"));
   assert.ok(box());
   endEarly();
   endEarly();
-  assert.equal(ended, 1);
+  assert.equal(endCount, 1);
   assert.equal(box(), null);
 });

@@ -72,14 +72,14 @@ function answerTo(path) {
   const chosen = { ...USUAL, ...Object.fromEntries([...words].filter(([name]) => name in USUAL)) };
   const isOwnPicture = words.has("mine");
   const kind = chosen.kind === "numbers" ? chosen.table : chosen.kind;
-  const still = !["html", "webp"].includes(kind);
+  const isStill = !["html", "webp"].includes(kind);
   return {
     offers: OFFERS,
     chosen,
     file: {
       name: `flock-${chosen.layout}.${kind}`,
       address: `figure.${kind}?whole`,
-      method: still && !isOwnPicture ? "GET" : "POST",
+      method: isStill && !isOwnPicture ? "GET" : "POST",
     },
     preview: { address: `figure.png?${chosen.layout}`, method: kind !== "webp" && !isOwnPicture ? "GET" : "POST" },
     command: `figure flock --layout ${chosen.layout}`,
@@ -103,7 +103,7 @@ function aServer({ refuse = {}, hold = false } = {}) {
     calls.push(call);
     if (hold) await new Promise((resolve) => (call.go = resolve));
     options.signal?.throwIfAborted();
-    for (const [begins, error] of Object.entries(refuse)) if (path.startsWith(begins)) throw error;
+    for (const [start, error] of Object.entries(refuse)) if (path.startsWith(start)) throw error;
     return {
       json: async () => (path.includes("/size") ? { says: "One file of 1 MB." } : answerTo(path)),
       blob: async () => 1,
@@ -188,16 +188,16 @@ test("the old preview stays until the new one is there, and what is not wanted a
   assert.match(sheet.find("img").src, /^blob:/);
   assert.notEqual(sheet.find("img"), previewBefore);
 
-  const slow = await openedSheet({}, { hold: true });
-  slow.update({ words: { ...WORDS, layer: 5 } });
+  const slowSheet = await openedSheet({}, { hold: true });
+  slowSheet.update({ words: { ...WORDS, layer: 5 } });
   assert.ok(calls.at(-2).how.signal.aborted);
   assert.ok(!calls.at(-1).how.signal.aborted);
-  assert.equal(slow.find("img"), null);
-  assert.equal(slow.said(), "Drawing …");
+  assert.equal(slowSheet.find("img"), null);
+  assert.equal(slowSheet.said(), "Drawing …");
   for (const { go: resolve } of calls) resolve?.();
   await settled();
   assert.equal(images.filter((src) => src.includes("figure.png?head")).length, 2, "the first answer was not drawn");
-  assert.ok(slow.find("img"));
+  assert.ok(slowSheet.find("img"));
 });
 
 test("a closed sheet asks nothing more and lets its picture go", async () => {
@@ -205,8 +205,8 @@ test("a closed sheet asks nothing more and lets its picture go", async () => {
   const { src } = sheet.find("img");
   sheet.ending.abort();
   assert.deepEqual(released, [src]);
-  const slow = await openedSheet({}, { hold: true });
-  slow.ending.abort();
+  const slowSheet = await openedSheet({}, { hold: true });
+  slowSheet.ending.abort();
   assert.ok(calls.at(-1).how.signal.aborted);
 });
 
@@ -240,9 +240,9 @@ test("a wait is a sentence in the sheet", async () => {
 });
 
 test("a download asks for the whole file and goes on when the sheet closes", async () => {
-  const saved = [];
+  const downloads = [];
   page.HTMLAnchorElement.prototype.click = function () {
-    saved.push([this.download, this.href]);
+    downloads.push([this.download, this.href]);
   };
   const sheet = await openedSheet();
   sheet.find(".export-download").click();
@@ -254,9 +254,9 @@ test("a download asks for the whole file and goes on when the sheet closes", asy
     calls.slice(1).map(({ path, how: options }) => [path, options.method, options.signal]),
     [["figure.png?whole", "GET", undefined]],
   );
-  assert.equal(saved.length, 1);
-  assert.equal(saved[0][0], "flock-head.png");
-  assert.match(saved[0][1], /^blob:/);
+  assert.equal(downloads.length, 1);
+  assert.equal(downloads[0][0], "flock-head.png");
+  assert.match(downloads[0][1], /^blob:/);
   assert.equal(sheet.said(), "flock-head.png is downloaded.");
 });
 

@@ -126,7 +126,7 @@ test("addresses begin at the root of the app, which may lie in a folder", async 
   for (const name of ["http.js", "notice.js"]) cpSync(join(MICROSCOPE, "shell", name), join(shell, name));
   writeFileSync(join(shell, "package.json"), '{"type": "module"}');
   const { addressOf } = await import(pathToFileURL(join(shell, "http.js")));
-  const below = pathToFileURL(join(root, "below")).href;
-  assert.equal(addressOf("api/trace?a=b"), `${below}/api/trace?a=b`);
-  assert.equal(addressOf("/api/trace"), `${below}/api/trace`);
+  const appRoot = pathToFileURL(join(root, "below")).href;
+  assert.equal(addressOf("api/trace?a=b"), `${appRoot}/api/trace?a=b`);
+  assert.equal(addressOf("/api/trace"), `${appRoot}/api/trace`);
 });

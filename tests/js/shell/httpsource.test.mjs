@@ -73,14 +73,17 @@ test("each part of a trace has an address of its own", async () => {
   assert.deepEqual([...(await source.flows(trace))], [1, 2]);
   assert.deepEqual([...(await source.rollout(trace, "3,4"))], [1, 2]);
   assert.deepEqual(await source.names(trace, 0), [["a"]]);
-  const part = (name, overrides) => [`api/trace/d/${name}`, { sample: "tabby", model: "dino", ...overrides }];
+  const expectedRequest = (name, overrides) => [
+    `api/trace/d/${name}`,
+    { sample: "tabby", model: "dino", ...overrides },
+  ];
   assert.deepEqual(server.questions.map(wordsAsked), [
-    part("layers", { layers: "8,9", heads: "3" }),
-    part("layers", {}),
-    part("features", { layer: "4" }),
-    part("flows", {}),
-    part("flows", { query: "3,4" }),
-    part("names", { layer: "0" }),
+    expectedRequest("layers", { layers: "8,9", heads: "3" }),
+    expectedRequest("layers", {}),
+    expectedRequest("features", { layer: "4" }),
+    expectedRequest("flows", {}),
+    expectedRequest("flows", { query: "3,4" }),
+    expectedRequest("names", { layer: "0" }),
   ]);
 });
 
@@ -96,9 +99,9 @@ test("a whole pass is a trace of its own, with what it changes", async () => {
     json(/verdict/.test(path) ? { labels } : described({ digest: "w", id: "whole" })),
   );
   const trace = { ...described(), words: { sample: "tabby", model: "dino", detail: "2" } };
-  const whole = await aSource().whole(trace, { scale: 0.25, cut: "" });
+  const changedTrace = await aSource().whole(trace, { scale: 0.25, cut: "" });
   const words = { sample: "tabby", model: "dino", detail: "2", scale: "0.25" };
-  assert.deepEqual([whole.id, whole.verdict, whole.words], ["whole", labels, words]);
+  assert.deepEqual([changedTrace.id, changedTrace.verdict, changedTrace.words], ["whole", labels, words]);
   assert.deepEqual(server.questions.map(wordsAsked), [
     ["api/trace", words],
     ["api/trace/w/verdict", words],
@@ -125,10 +128,10 @@ test("a photograph that the server has forgotten is brought again, and asked for
 
 test("what is forgotten again at once is brought no second time", async () => {
   const server = aServer(forgotten);
-  let sentAgain = 0;
-  const source = aSource({ bringAgain: async () => ++sentAgain });
+  let sendCount = 0;
+  const source = aSource({ bringAgain: async () => ++sendCount });
   await assert.rejects(source.open({ mine: "ab" }), { status: 404, says: "The server has forgotten it." });
-  assert.deepEqual([sentAgain, server.questions.length], [1, 2]);
+  assert.deepEqual([sendCount, server.questions.length], [1, 2]);
 });
 
 test("what this browser has not kept is not asked for again", async () => {
@@ -140,9 +143,9 @@ test("what this browser has not kept is not asked for again", async () => {
 test("another refusal brings nothing again", async () => {
   for (const status of [400, 404, 410, 500]) {
     const server = aServer(() => json({ says: "no" }, status));
-    let sentAgain = 0;
-    await assert.rejects(aSource({ bringAgain: async () => ++sentAgain }).open({ mine: "ab" }), { status });
-    assert.deepEqual([sentAgain, server.questions.length], [0, 1]);
+    let sendCount = 0;
+    await assert.rejects(aSource({ bringAgain: async () => ++sendCount }).open({ mine: "ab" }), { status });
+    assert.deepEqual([sendCount, server.questions.length], [0, 1]);
   }
 });
 
@@ -183,12 +186,12 @@ test("a model that was brought to a page that is gone is asked for again", async
 });
 
 test("what the first picture needs is asked for once, ahead of those who need it", async () => {
-  const of = {
+  const answersByPath = {
     "api/trace": () => json(described()),
     "api/trace/d/layers": () => new Response("head"),
     "api/p.jpg": () => new Response("cat"),
   };
-  const server = aServer((question) => of[wordsAsked(question)[0]]());
+  const server = aServer((question) => answersByPath[wordsAsked(question)[0]]());
   const source = aSource();
   await source.beginWith({ sample: "tabby", model: "dino" }, () => ({ layer: 6, head: 5 }));
   const countBefore = server.questions.length;

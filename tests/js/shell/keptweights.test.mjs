@@ -28,13 +28,13 @@ function aHost({ breaks = Infinity, ranges = true, bytes = BYTES } = {}) {
   globalThis.fetch = async (_url, { headers }) => {
     const from = ranges && headers.Range ? Number(/\d+/.exec(headers.Range)[0]) : 0;
     requests.push(headers.Range ?? null);
-    let at = from;
+    let position = from;
     const stream = new ReadableStream({
       pull(controller) {
-        if (at - from >= breaks) return controller.error(new TypeError("network error"));
-        if (at >= bytes.length) return controller.close();
-        controller.enqueue(bytes.slice(at, at + 300_000));
-        at += 300_000;
+        if (position - from >= breaks) return controller.error(new TypeError("network error"));
+        if (position >= bytes.length) return controller.close();
+        controller.enqueue(bytes.slice(position, position + 300_000));
+        position += 300_000;
       },
     });
     return new Response(stream, { status: from ? 206 : 200 });
@@ -77,9 +77,9 @@ test("what was damaged on its way is dropped, and said", async () => {
 test("a browser that keeps nothing has them for as long as the page", async () => {
   delete globalThis.caches;
   const requests = aHost();
-  const here = weights();
-  assert.deepEqual(await here.read("dino"), BYTES);
-  assert.deepEqual(await here.read("dino"), BYTES);
+  const keptWeights = weights();
+  assert.deepEqual(await keptWeights.read("dino"), BYTES);
+  assert.deepEqual(await keptWeights.read("dino"), BYTES);
   assert.deepEqual(requests, [null]);
 });
 
@@ -87,13 +87,20 @@ test("one on its way says how far it is, can be left, and what a former version 
   const stored = aStorage();
   stored.set("https://host.test/dino-0.bin?piece=0", new Response("old"));
   aHost();
-  const here = weights();
-  assert.deepEqual(here.begin("dino"), { bytes: 0, total: BYTES.length, arrived: false, over: false, trouble: null });
-  here.end("dino");
-  assert.equal(here.state("dino"), null);
-  here.begin("dino");
-  for (let i = 0; i < 500 && !here.state("dino").over; i++) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.deepEqual([here.state("dino").arrived, here.state("dino").bytes], [true, BYTES.length]);
-  await here.dropOld();
+  const keptWeights = weights();
+  assert.deepEqual(keptWeights.begin("dino"), {
+    bytes: 0,
+    total: BYTES.length,
+    arrived: false,
+    over: false,
+    trouble: null,
+  });
+  keptWeights.end("dino");
+  assert.equal(keptWeights.state("dino"), null);
+  keptWeights.begin("dino");
+  for (let i = 0; i < 500 && !keptWeights.state("dino").over; i++)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual([keptWeights.state("dino").arrived, keptWeights.state("dino").bytes], [true, BYTES.length]);
+  await keptWeights.dropOld();
   assert.ok([...stored.keys()].every((url) => url.includes("dino-1.bin")));
 });

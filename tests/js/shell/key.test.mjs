@@ -16,10 +16,10 @@ beforeEach(() => {
 });
 
 test("a key is made once, is kept by the browser, and found again at the next visit", async () => {
-  const first = await aVisit();
-  const key = first.ownKey();
+  const visit = await aVisit();
+  const key = visit.ownKey();
   assert.match(key, PATTERN);
-  assert.equal(first.ownKey(), key);
+  assert.equal(visit.ownKey(), key);
   assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [key, null]);
   assert.equal((await aVisit()).ownKey(), key);
 });
@@ -34,13 +34,13 @@ test("no two browsers make the same key", async () => {
 });
 
 test("a class link keeps its key only as long as the tab, and leaves the browser's own alone", async () => {
-  const album = (await aVisit()).ownKey();
+  const albumKey = (await aVisit()).ownKey();
   goTo("/microscope?class=yes");
   const visit = await aVisit();
   assert.equal(visit.onlyThisTab(), true);
   const key = visit.ownKey();
-  assert.notEqual(key, album);
-  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [album, key]);
+  assert.notEqual(key, albumKey);
+  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [albumKey, key]);
 });
 
 test("only a class link is one", async () => {

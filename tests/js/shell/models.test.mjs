@@ -32,7 +32,7 @@ const HERE = { ...HALF, bytes: 8e6, arrived: true, over: true };
 
 const refusalOf = (status, sentence) => Object.assign(new Error(sentence), { status, says: sentence });
 
-// A server whose answers a test gives: server.answers[address] is a value, an error, or a function of the options.
+// A server with answers by the test: server.answers["GET path"] is a value, an error, or a function of the signal.
 function fakeServer() {
   const server = { asked: [], answers: { "GET api/models": { open: true, cards: [CLIP, OURS, DINO] } } };
   server.ask = async (path, { method = "GET", signal } = {}) => {
@@ -82,13 +82,13 @@ async function until(state, problem) {
 
 beforeEach(() => {
   window = new Window({ url: "http://localhost/" });
-  const seen = class {
-    constructor(look) {
-      this.observe = (target) => look([{ isIntersecting: true, target }]);
+  const FakeObserver = class {
+    constructor(callback) {
+      this.observe = (target) => callback([{ isIntersecting: true, target }]);
       this.unobserve = () => {};
     }
   };
-  Object.assign(globalThis, { window, document: window.document, IntersectionObserver: seen });
+  Object.assign(globalThis, { window, document: window.document, IntersectionObserver: FakeObserver });
   URL.createObjectURL = () => "blob:look";
   box = document.createElement("div");
   document.body.append(box);
@@ -97,21 +97,21 @@ beforeEach(() => {
 
 // Ends all downloads and removes all elements before the next test.
 afterEach(async () => {
-  const others = document.createElement("div");
-  document.body.append(others);
-  const stop = showFetching(others);
-  for (const words of ["Cancel", "Close"]) if (!others.firstChild.hidden) labelled(words, others)?.click();
+  const lineBox = document.createElement("div");
+  document.body.append(lineBox);
+  const stop = showFetching(lineBox);
+  for (const words of ["Cancel", "Close"]) if (!lineBox.firstChild.hidden) labelled(words, lineBox)?.click();
   stop();
   document.body.replaceChildren();
 });
 
 test("cards stand in two groups, and one without cards is not there", () => {
-  const headings = (cards) => groupsOfModels(cards).map(({ heading, group }) => [heading, group.map((c) => c.name)]);
-  assert.deepEqual(headings([CLIP, OURS, DINO]), [
+  const groupNames = (cards) => groupsOfModels(cards).map(({ heading, group }) => [heading, group.map((c) => c.name)]);
+  assert.deepEqual(groupNames([CLIP, OURS, DINO]), [
     ["On this machine", ["bundled", "dino"]],
     ["To fetch once", ["clip"]],
   ]);
-  assert.deepEqual(headings([OURS]), [["On this machine", ["bundled"]]]);
+  assert.deepEqual(groupNames([OURS]), [["On this machine", ["bundled"]]]);
 });
 
 test("a card says what is known of a model and nothing of what is not", () => {
@@ -182,8 +182,8 @@ test("who gives up is told to the server, once", async () => {
   const controller = new AbortController();
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = HALF;
-  const picked = pickModel(server.ask, "clip", () => controller.abort(), controller.signal);
-  await assert.rejects(picked, { name: "AbortError" });
+  const promise = pickModel(server.ask, "clip", () => controller.abort(), controller.signal);
+  await assert.rejects(promise, { name: "AbortError" });
   assert.deepEqual(server.asked, [`POST ${line}`, `DELETE ${line}`]);
 });
 
@@ -233,19 +233,19 @@ test("it goes on when the sheet is closed: a line remains, and it is chosen", as
   let progress = HALF;
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = () => progress;
-  const below = document.createElement("div");
-  document.body.append(below);
-  showFetching(below);
-  assert.equal(below.firstChild.hidden, true);
+  const lineBox = document.createElement("div");
+  document.body.append(lineBox);
+  showFetching(lineBox);
+  assert.equal(lineBox.firstChild.hidden, true);
   fill();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   box.remove();
-  await until(() => below.textContent.includes("3 of 8 MB"), "the line says nothing");
+  await until(() => lineBox.textContent.includes("3 of 8 MB"), "the line says nothing");
   progress = HERE;
   await until(() => choice.changes.length, "it is not chosen");
-  assert.deepEqual([below.firstChild.hidden, closed], [true, 0]);
-  assert.match(below.querySelector("[role=status]").textContent, /CLIP is here/);
+  assert.deepEqual([lineBox.firstChild.hidden, closed], [true, 0]);
+  assert.match(lineBox.querySelector("[role=status]").textContent, /CLIP is here/);
 });
 
 test("Cancel ends it, and nothing is chosen", async () => {
@@ -305,21 +305,21 @@ test("trouble is a sentence, and it can be tried again", async () => {
 });
 
 test("a search waits for the last letter, and an older answer is not drawn over it", async () => {
-  let slow = null;
-  server.answers["GET api/models?search=ma"] = () => new Promise((resolve) => (slow = resolve));
+  let resolveSlow = null;
+  server.answers["GET api/models?search=ma"] = () => new Promise((resolve) => (resolveSlow = resolve));
   server.answers["GET api/models?search=mae"] = { open: true, cards: [MAE] };
   fill();
   await until(() => button("bundled"), "no card is drawn");
   const search = box.querySelector("input");
-  const type = (text) => {
+  const typeText = (text) => {
     search.value = text;
     search.dispatchEvent(new window.Event("input"));
   };
-  for (const text of ["m", "ma"]) type(text);
-  await until(() => slow, "it is not searched");
-  type("mae");
+  for (const text of ["m", "ma"]) typeText(text);
+  await until(() => resolveSlow, "it is not searched");
+  typeText("mae");
   await until(() => button("mae"), "nothing is found");
-  slow({ open: true, cards: [DINO] });
+  resolveSlow({ open: true, cards: [DINO] });
   await new Promise((resolve) => setTimeout(resolve));
   assert.ok(button("mae") && !button("dino"), box.textContent);
   const searches = server.asked.filter((item) => item.includes("search"));

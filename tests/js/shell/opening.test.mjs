@@ -44,22 +44,22 @@ test("of another picture, which opens where it shows much, the layer, the head a
 });
 
 test("where a picture says no layer, layer and head stay in the same model, but not for a person's own", () => {
-  const own = { model: "dino", picture: { id: "ab" }, opens: {} };
-  assert.deepEqual(viewFor(own, TRACE, VIEW), { layer: 5, head: 4, scale: "off", what: "value" });
+  const ownTrace = { model: "dino", picture: { id: "ab" }, opens: {} };
+  assert.deepEqual(viewFor(ownTrace, TRACE, VIEW), { layer: 5, head: 4, scale: "off", what: "value" });
   assert.deepEqual(
-    viewFor({ ...own, private: true }, TRACE, VIEW),
+    viewFor({ ...ownTrace, private: true }, TRACE, VIEW),
     { scale: "off", what: "value" },
     "it finds its moment",
   );
-  const mine = { ...TRACE, private: true };
-  assert.equal(viewFor(mine, mine, VIEW), null, "but it stays where somebody has gone");
-  const elsewhere = viewFor({ ...own, model: "large", opens: undefined }, TRACE, VIEW);
-  assert.deepEqual(elsewhere, { scale: "off", what: "value" }, "layer 5 of one network is not layer 5 of another");
+  const privateTrace = { ...TRACE, private: true };
+  assert.equal(viewFor(privateTrace, privateTrace, VIEW), null, "but it stays where somebody has gone");
+  const viewThere = viewFor({ ...ownTrace, model: "large", opens: undefined }, TRACE, VIEW);
+  assert.deepEqual(viewThere, { scale: "off", what: "value" }, "layer 5 of one network is not layer 5 of another");
 });
 
 test("the same picture in another model keeps the locked patch, not the layer", () => {
-  const large = { ...TRACE, model: "large", opens: {} };
-  assert.deepEqual(viewFor(large, TRACE, VIEW), { query: "1,2", locked: true, scale: "off", what: "value" });
+  const largeTrace = { ...TRACE, model: "large", opens: {} };
+  assert.deepEqual(viewFor(largeTrace, TRACE, VIEW), { query: "1,2", locked: true, scale: "off", what: "value" });
 });
 
 test("the view that was given is not changed", () => {
@@ -80,8 +80,12 @@ test("where the app chose another model it says so, and offers the former one", 
   assert.deepEqual(result, { says: sentence, model: "dino", label: "use DINOv2 S/14" });
   const advice = adviceFor(OURS, "photograph", { chose: false }, DINO, { ...REAL, here: false, megabytes: 24 });
   assert.equal(advice.label, "use DINOv2 S/14 (24 MB, once)", "what it costs is said before");
-  const back = adviceFor(DINO, "photograph", { chose: false }, OURS, REAL);
-  assert.deepEqual(back, { says: "a photograph: shown in DINOv2 S/14", model: "bundled", label: "use our small ViT" });
+  const reverseAdvice = adviceFor(DINO, "photograph", { chose: false }, OURS, REAL);
+  assert.deepEqual(reverseAdvice, {
+    says: "a photograph: shown in DINOv2 S/14",
+    model: "bundled",
+    label: "use our small ViT",
+  });
 });
 
 test("where the person chose the model, or it is the same, nothing is said", () => {
@@ -98,14 +102,14 @@ test("a photograph in our small model is offered the model that knows photograph
 
 test("who has brought a model of their own is offered no other", () => {
   const realToFetch = { ...REAL, here: false, may_fetch: true };
-  const advice = (own) =>
-    adviceFor({ model: "mine", title: "mine", own }, "photograph", { chose: true }, null, realToFetch);
+  const advice = (isOwn) =>
+    adviceFor({ model: "mine", title: "mine", own: isOwn }, "photograph", { chose: true }, null, realToFetch);
   assert.ok(advice(false));
   assert.equal(advice(true), null);
 });
 
 test("the model that knows photographs is offered where it may be fetched, and only there", () => {
-  const advice = (real) => adviceFor(OURS, "drawing", { chose: true }, null, real)?.label;
+  const advice = (realModel) => adviceFor(OURS, "drawing", { chose: true }, null, realModel)?.label;
   assert.equal(advice({ ...REAL, here: false, may_fetch: true }), "fetch DINOv2 S/14");
   assert.equal(advice({ ...REAL, here: false, may_fetch: true, megabytes: 24 }), "fetch DINOv2 S/14 (24 MB, once)");
   assert.equal(advice({ ...REAL, here: false }), undefined);

@@ -42,8 +42,8 @@ test("a file alone is taken whatever it seems to be: the server says what is wro
 });
 
 test("no more are taken than the browser keeps", () => {
-  const many = Array.from({ length: 30 }, (_, i) => aFile(`${i}.jpg`));
-  assert.equal(picturesAmong(many).length, 8);
+  const manyFiles = Array.from({ length: 30 }, (_, i) => aFile(`${i}.jpg`));
+  assert.equal(picturesAmong(manyFiles).length, 8);
 });
 
 test("on a phone the camera comes first, beside a plain chooser of several files", () => {
@@ -76,15 +76,15 @@ test("of numbers that are asked for while one is on its way only the last one is
   const answers = [];
   const takeLabelled = (number) => {
     requests.push(number);
-    return new Promise((answer) => answers.push(() => answer({ title: `no. ${number}` })));
+    return new Promise((resolve) => answers.push(() => resolve({ title: `no. ${number}` })));
   };
   const { box } = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled });
-  const [slider, typed] = box.querySelectorAll("fieldset input");
+  const [slider, numberField] = box.querySelectorAll("fieldset input");
   for (const value of ["3", "4", "5"]) {
     slider.value = value;
     slider.dispatchEvent(new page.Event("change"));
   }
-  assert.equal(typed.value, "5");
+  assert.equal(numberField.value, "5");
   answers.shift()();
   await until(() => requests.length === 2, "the second question");
   answers.shift()();
@@ -96,13 +96,13 @@ test("of numbers that are asked for while one is on its way only the last one is
 test("a number that is typed beyond the last one means the last one", async () => {
   const requests = [];
   const takeLabelled = async (number) => ({ title: String(requests.push(number)) });
-  const typed = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled }).box.querySelector(
+  const numberField = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled }).box.querySelector(
     "fieldset input[type=number]",
   );
-  const wanted = ["1000000", "-7", "many"];
-  for (const [i, value] of wanted.entries()) {
-    typed.value = value;
-    typed.dispatchEvent(new page.Event("change"));
+  const typedTexts = ["1000000", "-7", "many"];
+  for (const [i, value] of typedTexts.entries()) {
+    numberField.value = value;
+    numberField.dispatchEvent(new page.Event("change"));
     await until(() => requests.length === i + 1, `the question for ${value}`);
   }
   assert.deepEqual(requests, [99, 0, 0]);
@@ -111,20 +111,20 @@ test("a number that is typed beyond the last one means the last one", async () =
 test("a file that is too large, and that the browser can't make smaller, is refused with its size", async () => {
   const file = { name: "huge.tif", size: 45e6, type: "image/tiff" };
   await assert.rejects(smallEnough(file), (trouble) => /45 MB.*At most 32 MB/.test(trouble.says));
-  const fits = { name: "large.tif", size: 20e6, type: "image/tiff" };
-  assert.equal(await smallEnough(fits), fits);
+  const fittingFile = { name: "large.tif", size: 20e6, type: "image/tiff" };
+  assert.equal(await smallEnough(fittingFile), fittingFile);
 });
 
 test("what is dropped or pasted anywhere on the page is opened, one after the other", async () => {
   const host = aHost();
   const toolbar = createToolbar(aPlace(), host);
-  const droppedFiles = filesCome("drop", [aFile("a.jpg"), aFile("b.jpg")]);
+  const dropEvent = filesCome("drop", [aFile("a.jpg"), aFile("b.jpg")]);
   await until(() => host.ownPictures.list.length === 2, "two pictures");
-  const pasted = filesCome("paste", [aFile("c.png", "image/png")]);
+  const pasteEvent = filesCome("paste", [aFile("c.png", "image/png")]);
   await until(() => host.ownPictures.list.length === 3, "the pasted picture");
   assert.deepEqual(host.ownPictures.opened, ["a.jpg", "b.jpg", "c.png"]);
   assert.equal(host.choice.now.mine, "c.png");
-  assert.ok(droppedFiles.defaultPrevented && pasted.defaultPrevented, "the browser would leave the page");
+  assert.ok(dropEvent.defaultPrevented && pasteEvent.defaultPrevented, "the browser would leave the page");
   toolbar.destroy();
 });
 
@@ -194,15 +194,15 @@ test("while pictures are on their way the strip shows it, and a screen reader he
   const host = aHost();
   const root = aPlace();
   const toolbar = createToolbar(root, host);
-  const [promise, status] = [root.querySelector(".coming"), root.querySelector("[role=status]")];
+  const [comingLine, status] = [root.querySelector(".coming"), root.querySelector("[role=status]")];
   let arrive = null;
   const { open } = host.ownPictures;
   host.ownPictures.open = (file) => new Promise((resolve) => (arrive = resolve)).then(() => open(file));
   filesCome("drop", [aFile("a.jpg")]);
   await until(() => arrive, "the picture's way");
-  assert.deepEqual([promise.hidden, status.textContent], [false, "Your picture is on its way"]);
+  assert.deepEqual([comingLine.hidden, status.textContent], [false, "Your picture is on its way"]);
   arrive();
-  await until(() => promise.hidden, "its end");
+  await until(() => comingLine.hidden, "its end");
   assert.equal(status.textContent, "");
   toolbar.destroy();
 });

@@ -164,22 +164,22 @@ test("what the server has forgotten is sent again, by its name", async () => {
   const album = await aVisit();
   const file = photograph();
   await album.open(file);
-  const reloaded = await aVisit();
-  const calls = () => {};
-  assert.equal(await reloaded.bringAgain(idOf(1), { onWait: calls }), true);
+  const reloadedAlbum = await aVisit();
+  const ignoreWait = () => {};
+  assert.equal(await reloadedAlbum.bringAgain(idOf(1), { onWait: ignoreWait }), true);
   const { method, path, headers, body } = server.questions.at(-1);
   const name = decodeURIComponent(headers["X-Playground-Name"]);
   assert.deepEqual([method, path, name], ["POST", "api/pictures", `photo ${idOf(1)}`]);
   assert.equal(await body.text(), await file.text());
-  assert.deepEqual(ids(reloaded.list), [1], "it is here once");
+  assert.deepEqual(ids(reloadedAlbum.list), [1], "it is here once");
 });
 
 test("what several parts miss at once is sent once; later, again", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
-  const result = await Promise.all([album.bringAgain(idOf(1)), album.bringAgain(idOf(1)), album.bringAgain(idOf(1))]);
-  assert.deepEqual([result, server.questions.length], [[true, true, true], 2]);
+  const results = await Promise.all([album.bringAgain(idOf(1)), album.bringAgain(idOf(1)), album.bringAgain(idOf(1))]);
+  assert.deepEqual([results, server.questions.length], [[true, true, true], 2]);
   await album.bringAgain(idOf(1));
   assert.equal(server.questions.length, 3);
 });

@@ -25,16 +25,16 @@ const SHAPES = {
 
 function fileOf(name, { said: withConfig = true } = {}) {
   const header = withConfig ? { __metadata__: { config: JSON.stringify(config) } } : {};
-  let at = 0;
+  let offset = 0;
   for (const [key, shape] of Object.entries(SHAPES)) {
     const bytes = 4 * shape.reduce((a, b) => a * b, 1);
-    header[key] = { dtype: "F32", shape, data_offsets: [at, (at += bytes)] };
+    header[key] = { dtype: "F32", shape, data_offsets: [offset, (offset += bytes)] };
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
-  return new File([new BigUint64Array([BigInt(text.length)]), text, new Uint8Array(at)], name);
+  return new File([new BigUint64Array([BigInt(text.length)]), text, new Uint8Array(offset)], name);
 }
 
-// Plays weights/worker.js in this thread.
+// Does the work of weights/worker.js in this thread.
 function aWorker() {
   const listeners = { message: [], error: [] };
   const worker = {
@@ -161,12 +161,12 @@ test("a model at an address comes only from where the page may take one", async 
 });
 
 test("of a folder its weights and what lies beside them are read", async () => {
-  const entry = (name) => ({ isFile: true, name, file: (kept) => kept(new File([], name)) });
-  const parts = [[entry("model.safetensors"), entry("readme.md")], [entry("config.json")], []];
+  const entry = (name) => ({ isFile: true, name, file: (resolve) => resolve(new File([], name)) });
+  const batches = [[entry("model.safetensors"), entry("readme.md")], [entry("config.json")], []];
   const folder = {
     isDirectory: true,
     name: "leaves",
-    createReader: () => ({ readEntries: (kept) => kept(parts.shift()) }),
+    createReader: () => ({ readEntries: (onEntries) => onEntries(batches.shift()) }),
   };
   const result = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
   assert.equal(result.folder, "leaves");
@@ -180,6 +180,6 @@ test("a model whose grid is finer than a browser can is cut more coarsely, and l
   const config = { width: 64, heads: 1, depth: 1, patch_size: 16, prefix: [], labels: [], multi_label: false };
   const card = cardOfOpened({ config: { ...config, native_grid: [64, 64] }, name: "x", bytes: 9e6, notice: "" });
   assert.deepEqual([card.grid, card.first, card.details], [[40, 40], [16, 16], [1]]);
-  const small = cardOfOpened({ config: { ...config, native_grid: [14, 14] }, name: "x", bytes: 9e6, notice: "" });
-  assert.deepEqual([small.grid, small.first, small.details], [[14, 14], null, [1, 2]]);
+  const smallCard = cardOfOpened({ config: { ...config, native_grid: [14, 14] }, name: "x", bytes: 9e6, notice: "" });
+  assert.deepEqual([smallCard.grid, smallCard.first, smallCard.details], [[14, 14], null, [1, 2]]);
 });

@@ -54,14 +54,14 @@ const PAGES = [
 const NOW = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 
 export function aHost(overrides = {}) {
-  const [chosen, owned] = [telling(), telling()];
+  const [choiceFollowers, pictureFollowers] = [telling(), telling()];
   const choice = {
     now: Object.freeze({ ...NOW, ...overrides.now }),
     set(part) {
       choice.now = Object.freeze({ ...choice.now, ...part });
-      chosen.tell();
+      choiceFollowers.tell();
     },
-    follow: chosen.follow,
+    follow: choiceFollowers.follow,
     words: () => ({ sample: choice.now.sample, model: choice.now.model }),
   };
   const face = { now: "lab", language: "en", set() {}, speak() {}, follow: telling().follow };
@@ -73,19 +73,19 @@ export function aHost(overrides = {}) {
       if (file.name.endsWith(".txt")) throw Object.assign(new Error("no"), { says: "This file is no picture." });
       ownPictures.list = [...ownPictures.list, { id: file.name, title: file.name, src: "data:,own" }];
       choice.set({ mine: file.name, sample: null });
-      owned.tell();
+      pictureFollowers.tell();
     },
     forget() {
       ownPictures.list = [];
       choice.set({ mine: null, sample: "tabby" });
-      owned.tell();
+      pictureFollowers.tell();
     },
     asked: [],
     async openLabelled(number) {
       ownPictures.asked.push(number);
       return { id: `c${number}`, title: `CIFAR-10 no. ${number}: frog` };
     },
-    follow: owned.follow,
+    follow: pictureFollowers.follow,
   };
   const visits = [];
   return {
@@ -112,7 +112,7 @@ export function aHost(overrides = {}) {
     ],
     labelled: 0,
     sheets: { models: () => {}, export: () => {} },
-    listeners: () => chosen.count() + owned.count(),
+    listeners: () => choiceFollowers.count() + pictureFollowers.count(),
     ...overrides,
   };
 }

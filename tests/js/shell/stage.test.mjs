@@ -27,19 +27,19 @@ askNearer({
   },
 });
 
-// A stage without a choice. `meanwhile`: for each trace, a person's changes of the view before the trace arrives.
-function aStage(meanwhile) {
+// A stage without a choice. `viewChanges`: for each trace, what a person changes before the trace arrives.
+function aStage(viewChanges) {
   setView({});
   const lens = {
     view: { ...DEFAULT_VIEW, layer: 4, query: "7,7" },
     wait() {},
     expect() {},
     async show({ view }) {
-      const wanted = () => (typeof view === "function" ? view(lens.view) : view);
-      wanted(); // asks for the first layer
-      lens.view = { ...lens.view, ...meanwhile.shift() };
-      const now = wanted();
-      if (now) lens.view = { ...DEFAULT_VIEW, layer: 4, query: "7,7", ...now };
+      const wantedView = () => (typeof view === "function" ? view(lens.view) : view);
+      wantedView(); // asks for the first layer
+      lens.view = { ...lens.view, ...viewChanges.shift() };
+      const newView = wantedView();
+      if (newView) lens.view = { ...DEFAULT_VIEW, layer: 4, query: "7,7", ...newView };
       return true;
     },
   };
@@ -143,8 +143,8 @@ test("what an address asks for and can't be shown is said, once", async () => {
   const stage = { ...aStage([{}, {}]), stop: new AbortController() };
   const { lens } = stage;
   const show = lens.show;
-  lens.show = async (next) => {
-    await show(next);
+  lens.show = async (options) => {
+    await show(options);
     lens.view = tidyView(lens.view);
     return true;
   };
@@ -168,9 +168,9 @@ test("a model that lies here under another name is opened by a press", async () 
   refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing })];
   choice.open({ sample: "meadow", model: "leaves" });
   await showChoice(stage);
-  const pressButton = [...document.querySelectorAll(".attention-notice button")].find(
+  const openButton = [...document.querySelectorAll(".attention-notice button")].find(
     (item) => item.textContent === "open it",
   );
-  pressButton.click();
+  openButton.click();
   assert.equal(choice.now.model, "own/leaves");
 });

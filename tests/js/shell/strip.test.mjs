@@ -30,13 +30,13 @@ test("own pictures come first, the latest before the others, then the samples", 
 
 test("exactly the chosen picture is marked, and it is the Tab key's one stop", () => {
   const { host, buttons } = aStrip({ own: OWN });
-  for (const now of [
+  for (const picture of [
     { sample: "meadow", mine: null },
     { sample: null, mine: "a" },
     { sample: "flock", mine: null },
   ]) {
-    host.choice.set(now);
-    const key = now.mine ? `mine:${now.mine}` : now.sample;
+    host.choice.set(picture);
+    const key = picture.mine ? `mine:${picture.mine}` : picture.sample;
     assert.deepEqual(
       chosen(buttons()).map((button) => button.dataset.sample),
       [key],
@@ -59,11 +59,11 @@ test("a click chooses: a sample leaves no own picture, an own picture no sample"
 test("the arrow keys move the focus, Home and End go to the ends, and nothing is chosen by it", () => {
   const { host, strip, buttons } = aStrip({ own: OWN });
   buttons()[2].focus();
-  const walked = ["ArrowRight", "ArrowLeft", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft"].map((key) => {
+  const focusedKeys = ["ArrowRight", "ArrowLeft", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft"].map((key) => {
     press(strip.element.getRootNode().activeElement, key);
     return focused(strip);
   });
-  assert.deepEqual(walked, ["meadow", "tabby", "mine:a", "flock", "flock", "mine:b", "mine:b"]);
+  assert.deepEqual(focusedKeys, ["meadow", "tabby", "mine:a", "flock", "flock", "mine:b", "mine:b"]);
   assert.equal(host.choice.now.sample, "tabby");
   assert.deepEqual(
     stops(buttons()).map((button) => button.dataset.sample),
@@ -76,10 +76,10 @@ test("no button is made anew when something else is chosen, or another own pictu
   const buttonsBefore = buttons();
   host.choice.set({ sample: "flock" });
   await host.ownPictures.open({ name: "third.jpg" });
-  const after = new Set(buttons());
-  assert.equal(after.size, buttonsBefore.length + 1);
+  const buttonsAfter = new Set(buttons());
+  assert.equal(buttonsAfter.size, buttonsBefore.length + 1);
   assert.deepEqual(
-    buttonsBefore.filter((button) => !after.has(button)),
+    buttonsBefore.filter((button) => !buttonsAfter.has(button)),
     [],
   );
 });
@@ -104,13 +104,13 @@ test("the hint is the title, the name is what a screen reader says", () => {
 
 test("the × forgets all own pictures, goes with them, and leaves the focus in the strip", () => {
   const { strip, keys } = aStrip({ own: OWN, now: { sample: null, mine: "a" } });
-  const forget = strip.element.querySelector(".forget");
-  assert.equal(forget.hidden, false);
-  assert.match(forget.title, /kept in this browser only/);
-  forget.focus();
-  forget.click();
+  const forgetButton = strip.element.querySelector(".forget");
+  assert.equal(forgetButton.hidden, false);
+  assert.match(forgetButton.title, /kept in this browser only/);
+  forgetButton.focus();
+  forgetButton.click();
   assert.deepEqual(keys(), ["tabby", "meadow", "flock"]);
-  assert.equal(forget.hidden, true);
+  assert.equal(forgetButton.hidden, true);
   assert.equal(focused(strip), "tabby");
 });
 

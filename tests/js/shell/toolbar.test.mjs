@@ -88,21 +88,21 @@ test("a button opens its sheet, which is named and has the focus; pressed again 
 test("Escape closes a sheet and gives the focus back, and nobody else hears it", () => {
   const { part, sheet, focused } = aToolbar();
   part(".compare").click();
-  let calls = 0;
-  document.body.addEventListener("keydown", () => calls++, { once: true });
+  let callCount = 0;
+  document.body.addEventListener("keydown", () => callCount++, { once: true });
   press(sheet().querySelector("button"), "Escape");
   assert.equal(sheet(), null);
   assert.equal(focused(), part(".compare"));
-  assert.equal(calls, 0);
+  assert.equal(callCount, 0);
 });
 
 test("a press outside closes the sheet, one inside does not", () => {
   const { part, sheet } = aToolbar();
   part(".compare").click();
-  const down = () => new page.Event("pointerdown", { bubbles: true, composed: true });
-  sheet().querySelector("img").dispatchEvent(down());
+  const pointerDown = () => new page.Event("pointerdown", { bubbles: true, composed: true });
+  sheet().querySelector("img").dispatchEvent(pointerDown());
   assert.ok(sheet());
-  document.body.dispatchEvent(down());
+  document.body.dispatchEvent(pointerDown());
   assert.equal(sheet(), null);
   document.body.dispatchEvent(new page.Event("click", { bubbles: true }));
   assert.equal(part(".compare").getRootNode().activeElement, part(".compare"));
@@ -160,11 +160,11 @@ test("a link that is pressed with Ctrl is the browser's: a tab of its own", () =
 test("the arrow keys walk through the menu, from the page that is shown", () => {
   const { part, focused } = aToolbar();
   part(".pages").click();
-  const walked = ["ArrowDown", "ArrowDown", "ArrowUp", "End"].map((key) => {
+  const focusedTexts = ["ArrowDown", "ArrowDown", "ArrowUp", "End"].map((key) => {
     press(focused(), key);
     return focused().textContent;
   });
-  assert.deepEqual(walked, [
+  assert.deepEqual(focusedTexts, [
     "1By hand: attention without training",
     "For the one who teaches",
     "1By hand: attention without training",
@@ -174,10 +174,10 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
 
 test("models and Export are filled with what they need, and done() closes them", () => {
   const sheetOptions = {};
-  const keep = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
+  const keepOptions = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
   const { host, part, sheet } = aToolbar({
     exports: "scale",
-    sheets: { models: keep("models"), export: keep("export") },
+    sheets: { models: keepOptions("models"), export: keepOptions("export") },
   });
   part(".model").click();
   assert.equal(sheetOptions.models.choice, host.choice);

@@ -126,7 +126,7 @@ test("a photograph that a lesson's script has forgotten is brought again, then t
 });
 
 test("a photograph for which the server is too busy stays chosen, and is brought a little later", async () => {
-  await draw("by_hand", { answer: null }); // the script has the photograph until `forgotten` below
+  await draw("by_hand", { answer: null }); // so that the next answer counts as a new one
   const answers = server.answers;
   server.answers = () => json({ says: "Too many people are here." }, 503);
   const notice = () => document.querySelector(".attention-notice span")?.textContent;

@@ -168,15 +168,15 @@ test("where storage is forbidden the tour goes on, and its end leads nowhere", a
 
 test("the focus stays on the card of who steps by it, and is not taken from anybody else", () => {
   at(1);
-  const elsewhere = document.createElement("input");
-  document.body.append(elsewhere);
-  elsewhere.focus();
+  const otherField = document.createElement("input");
+  document.body.append(otherField);
+  otherField.focus();
   at(2); // as after Back or Forward
-  assert.equal(document.activeElement, elsewhere);
+  assert.equal(document.activeElement, otherField);
   button("next").click();
   at(3);
   assert.equal(document.activeElement, button("next"));
-  elsewhere.remove();
+  otherField.remove();
 });
 
 test("what a step speaks of is outlined, in shadow roots too", () => {
@@ -188,9 +188,9 @@ test("what a step speaks of is outlined, in shadow roots too", () => {
   host.attachShadow({ mode: "open" }).append(lens);
   lens.firstChild.getBoundingClientRect = () => new page.DOMRect(10, 20, 30, 40);
   at(4);
-  const ring = document.querySelector(".tour-ring");
-  assert.deepEqual([ring.hidden, ring.style.left, ring.style.height], [false, "10px", "40px"]);
+  const outline = document.querySelector(".tour-ring");
+  assert.deepEqual([outline.hidden, outline.style.left, outline.style.height], [false, "10px", "40px"]);
   at(2);
-  assert.equal(ring.hidden, true, "nothing to point at");
+  assert.equal(outline.hidden, true, "nothing to point at");
   host.remove();
 });

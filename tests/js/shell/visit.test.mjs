@@ -133,14 +133,14 @@ test("who leaves for another page takes the choice along; the view only to the m
   const targets = [];
   visit.tell = (target) => targets.push(target);
   const words = { sample: "tabby", model: "large" };
-  const common = { choice: words, view: { layer: "0" } };
+  const sharedFields = { choice: words, view: { layer: "0" } };
   visit.leave("by_hand");
   visit.leave("microscope");
   visit.leave("teach", { model: "x" });
   assert.deepEqual(targets, [
-    { page: "by_hand", words, ...common },
-    { page: "microscope", words: { ...words, layer: "0" }, ...common },
-    { page: "teach", words: { model: "x" }, ...common },
+    { page: "by_hand", words, ...sharedFields },
+    { page: "microscope", words: { ...words, layer: "0" }, ...sharedFields },
+    { page: "teach", words: { model: "x" }, ...sharedFields },
   ]);
 });
 
@@ -162,9 +162,9 @@ test("a class link is one until its address no longer says so", async () => {
 });
 
 test("the trace on the stage is told to whoever shows its grids", () => {
-  const seen = [];
-  const listener = (trace) => seen.push(trace);
+  const traces = [];
+  const listener = (trace) => traces.push(trace);
   shownTrace.listeners.add(listener);
   shownTrace.set("trace");
-  assert.deepEqual([seen, shownTrace.now], [["trace"], "trace"]);
+  assert.deepEqual([traces, shownTrace.now], [["trace"], "trace"]);
 });

@@ -16,8 +16,8 @@ const LABELS = ["a cat", "a dog", "a boat"];
 
 // A small network with the same numbers in each run.
 function weights() {
-  let state = 1;
-  const random = () => ((state = (state * 16807) % 2147483647) / 2147483647 - 0.5) * 1.6;
+  let seed = 1;
+  const random = () => ((seed = (seed * 16807) % 2147483647) / 2147483647 - 0.5) * 1.6;
   const sections = {};
   const array = (name, ...shape) => {
     const count = shape.reduce((a, b) => a * b, 1);
@@ -53,9 +53,15 @@ function weights() {
     eps: 1e-6,
     classes: LABELS.length,
   };
-  const usual = { positions: "learned", pool: "token", activation: "gelu", gated_mlp: false, interpolation: "bicubic" };
+  const defaults = {
+    positions: "learned",
+    pool: "token",
+    activation: "gelu",
+    gated_mlp: false,
+    interpolation: "bicubic",
+  };
   return container(
-    { format: "attention-playground/weights-1", config: { ...config, ...overrides, ...usual } },
+    { format: "attention-playground/weights-1", config: { ...config, ...overrides, ...defaults } },
     sections,
   );
 }
@@ -161,20 +167,20 @@ test("a new picture ends the former pass within a layer, unless somebody waits f
   await source.layers(first, [3]); // the stopped pass starts again on request
   assert.equal(passesTold(worker), 3);
 
-  const twoLoads = aSource();
+  const secondTry = aSource();
   const promises = [words(), words({ sample: "dog" })].map(async (source) =>
-    twoLoads.source.layers(await twoLoads.source.open(source), [3]),
+    secondTry.source.layers(await secondTry.source.open(source), [3]),
   );
   assert.equal((await Promise.all(promises)).length, 2);
-  assert.equal(passesTold(twoLoads.worker), 2);
+  assert.equal(passesTold(secondTry.worker), 2);
 });
 
 test("who does not wait any more is told so, and the pass of the next picture begins", async () => {
   const { source, worker } = aSource();
   const controller = new AbortController();
-  const left = source.layers(await source.open(words()), [3], { signal: controller.signal });
+  const promise = source.layers(await source.open(words()), [3], { signal: controller.signal });
   controller.abort();
-  await assert.rejects(left, { name: "AbortError" });
+  await assert.rejects(promise, { name: "AbortError" });
   await source.layers(await source.open(words({ sample: "dog" })), [3]);
   const formerPasses = worker.told.filter(
     ({ what: kind, picture }) => kind === "pass" && picture.id.startsWith("tabby"),
@@ -184,25 +190,28 @@ test("who does not wait any more is told so, and the pass of the next picture be
 });
 
 test("another scale computes the whole pass, from the same pixels, and says which labels change", async () => {
-  let decoded = 0;
-  const { source } = aSource({ decode: (...args) => ++decoded && pixelsOf(...args) });
+  let decodeCount = 0;
+  const { source } = aSource({ decode: (...args) => ++decodeCount && pixelsOf(...args) });
   const trace = await source.open(words());
-  const whole = await source.whole(trace, { scale: 3, cut: "" });
-  assert.equal(whole.scale, 3);
-  assert.ok(whole.verdict.every(([label, before, after]) => LABELS.includes(label) && before !== after));
-  const [on, off] = [unpack(await source.layers(trace, [3])), unpack(await source.layers(whole, [3]))];
-  assert.equal(off.forwardScale, 3);
-  assert.notDeepEqual(layerOf(on, 3).q, layerOf(off, 3).q);
-  assert.equal(decoded, 1);
+  const changedPass = await source.whole(trace, { scale: 3, cut: "" });
+  assert.equal(changedPass.scale, 3);
+  assert.ok(changedPass.verdict.every(([label, before, after]) => LABELS.includes(label) && before !== after));
+  const [trainedPack, scaledPack] = [
+    unpack(await source.layers(trace, [3])),
+    unpack(await source.layers(changedPass, [3])),
+  ];
+  assert.equal(scaledPack.forwardScale, 3);
+  assert.notDeepEqual(layerOf(trainedPack, 3).q, layerOf(scaledPack, 3).q);
+  assert.equal(decodeCount, 1);
 });
 
 test("a cut is heard in the pass, and what it moves is measured", async () => {
   const { source } = aSource();
   const trace = await source.open(words());
-  const whole = await source.whole(trace, { scale: null, cut: "1,1>2,2;*>cls@0" });
-  const pack = unpack(await source.layers(whole, [3]));
+  const cutPass = await source.whole(trace, { scale: null, cut: "1,1>2,2;*>cls@0" });
+  const pack = unpack(await source.layers(cutPass, [3]));
   assert.equal(pack.cuts.length, 2);
-  const { by } = await source.moved(whole, "1,1");
+  const { by } = await source.moved(cutPass, "1,1");
   assert.ok(by > 0.001 && by < 10, String(by));
 });
 
@@ -228,20 +237,20 @@ test("the rollout is the product of (A + I)/2, for a patch and for all", async (
   const { tokens } = pack;
   let expectedShares = Array.from({ length: tokens }, (_, token) => Number(token === 7));
   for (let layer = LAYERS - 1; layer >= 0; layer--) {
-    const next = expectedShares.map((share) => share / 2);
+    const nextShares = expectedShares.map((share) => share / 2);
     for (let head = 0; head < HEADS; head++)
       for (let from = 0; from < tokens; from++) {
         const row = new Float32Array(tokens);
         rowInto(row, 0, pack, layer, head, from, pack.scale);
-        for (let to = 0; to < tokens; to++) next[to] += (expectedShares[from] * row[to]) / (2 * HEADS);
+        for (let to = 0; to < tokens; to++) nextShares[to] += (expectedShares[from] * row[to]) / (2 * HEADS);
       }
-    expectedShares = next;
+    expectedShares = nextShares;
   }
-  const item = decodeHalves(await source.rollout(trace, "1,1")); // token 1 + 5 + 1
-  const all = decodeHalves(await source.flows(trace));
+  const patchFlows = decodeHalves(await source.rollout(trace, "1,1")); // token 1 + 5 + 1
+  const allFlows = decodeHalves(await source.flows(trace));
   expectedShares.forEach((share, token) => {
-    assert.ok(Math.abs(item[token] - share) < 1e-3);
-    assert.ok(Math.abs(all[7 * tokens + token] - share) < 1e-3);
+    assert.ok(Math.abs(patchFlows[token] - share) < 1e-3);
+    assert.ok(Math.abs(allFlows[7 * tokens + token] - share) < 1e-3);
   });
 });
 
@@ -254,8 +263,8 @@ test("features are there for every token, in sixteen bits", async () => {
 
 test("a picture that cannot be read is said, and the next one is computed", async () => {
   const { source } = aSource();
-  const broken = await source.open(words({ sample: "x".repeat(UNREADABLE) }));
-  await assert.rejects(source.layers(broken, [0]), { status: 500, says: /could not be decoded/ });
+  const brokenTrace = await source.open(words({ sample: "x".repeat(UNREADABLE) }));
+  await assert.rejects(source.layers(brokenTrace, [0]), { status: 500, says: /could not be decoded/ });
   assert.ok(await source.layers(await source.open(words()), [0]));
 });
 
@@ -284,14 +293,14 @@ test("after many pictures only the last passes are kept", async () => {
 });
 
 test("labels are told by how much they change, the likeliest where none does", () => {
-  const some = { labels: LABELS, multi_label: true };
-  const changes = changedLabels([0, 2, -3], [2, 0.5, -3], some);
+  const multiLabel = { labels: LABELS, multi_label: true };
+  const changes = changedLabels([0, 2, -3], [2, 0.5, -3], multiLabel);
   assert.deepEqual(
     changes.map(([label]) => label),
     ["a cat", "a dog"],
   );
   assert.deepEqual(
-    changedLabels([0, 2, -3], [0, 2, -3], some).map(([label]) => label),
+    changedLabels([0, 2, -3], [0, 2, -3], multiLabel).map(([label]) => label),
     ["a dog"],
   );
   const [[, before, after]] = changedLabels([0, 2, -3], [2, 0, -3], { labels: LABELS, multi_label: false });

@@ -48,7 +48,7 @@ test("a score by hand: the products of query and key, their sum, divided by the 
 test("shares sum to one, with and without the division, which only sharpens", () => {
   for (const row of [facts.row, facts.loud])
     assertNear(
-      row.reduce((total, item) => total + item, 0),
+      row.reduce((total, weight) => total + weight, 0),
       1,
     );
   assert.ok(facts.loudest >= facts.largest);
@@ -57,8 +57,8 @@ test("shares sum to one, with and without the division, which only sharpens", ()
 test("heads and layers are counted over all that there are", () => {
   assert.equal(facts.heads.length, pack.heads);
   assert.equal(facts.layers.length, pack.layers);
-  const here = facts.heads.find(({ head }) => head === BASE.head);
-  assertNear(here.row[1 + facts.partner], facts.share);
+  const ownHead = facts.heads.find(({ head }) => head === BASE.head);
+  assertNear(ownHead.row[1 + facts.partner], facts.share);
   assert.ok(facts.layers[BASE.layer] >= facts.share);
   assert.ok(firstLayer(facts) <= BASE.layer);
 });
@@ -129,22 +129,22 @@ test("every guess can reach what is true, and its truth is right", () => {
 });
 
 test("the volume: silent it is even, at the model's own it is the row, and it clips when one takes nearly all", () => {
-  const even = sharesAt(facts, 0, pack.tokens);
-  for (const share of even.shares) assertNear(share, 1 / pack.tokens);
-  assert.ok(!even.clips);
+  const evenShares = sharesAt(facts, 0, pack.tokens);
+  for (const share of evenShares.shares) assertNear(share, 1 / pack.tokens);
+  assert.ok(!evenShares.clips);
   assert.deepEqual(sharesAt(facts, pack.scale, 3).shares, [...facts.row].sort((a, b) => b - a).slice(0, 3));
   assert.ok(sharesAt(facts, 1e6, 3).clips);
 });
 
 test("the books: one fits, one is found easily and holds the least of those, one fits least", () => {
-  const [fits, thin, least] = facts.books;
-  assert.equal(fits.token, pack.prefixCount + facts.partner);
-  assertNear(fits.score, facts.pair.score);
+  const [bestBook, thinBook, worstBook] = facts.books;
+  assert.equal(bestBook.token, pack.prefixCount + facts.partner);
+  assertNear(bestBook.score, facts.pair.score);
   const topTokens = [...facts.row.keys()].sort((a, b) => facts.row[b] - facts.row[a]).slice(0, 5);
-  assert.ok(topTokens.includes(thin.token) && thin.token !== fits.token);
-  for (const token of topTokens.filter((item) => item !== fits.token))
-    assert.ok(thin.length <= facts.handed.find((item) => item.token === token).length);
-  assertNear(least.share, Math.min(...facts.row));
+  assert.ok(topTokens.includes(thinBook.token) && thinBook.token !== bestBook.token);
+  for (const token of topTokens.filter((item) => item !== bestBook.token))
+    assert.ok(thinBook.length <= facts.handed.find((item) => item.token === token).length);
+  assertNear(worstBook.share, Math.min(...facts.row));
 });
 
 test("what is said where a hand moves something is filled when it moves", () => {
@@ -162,24 +162,24 @@ test("a wrong place says how far it was, a wrong number what is true", () => {
   assert.ok(verdictOn(place, 9, pack, "en").right); // a place beside the true one
   const share = { kind: "number", truth: 88, unit: " %" };
   assert.equal(verdictOn(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
-  const close = { right: true, words: storyWords("en", "close", { truth: "88 %" }) };
-  assert.deepEqual(verdictOn({ ...share, near: 5 }, 83, pack, "en"), close);
+  const closeVerdict = { right: true, words: storyWords("en", "close", { truth: "88 %" }) };
+  assert.deepEqual(verdictOn({ ...share, near: 5 }, 83, pack, "en"), closeVerdict);
   assert.ok(!verdictOn({ ...share, near: 5 }, 82, pack, "en").right);
 });
 
 test("a part that the sample names is called by its name", () => {
-  const at = (patch) => ({
+  const partAt = (patch) => ({
     kind: "eye",
     box: [Math.floor(patch / 8) / 6, (patch % 8) / 8, (Math.floor(patch / 8) + 1) / 6, ((patch % 8) + 1) / 8],
   });
-  const { guess } = sceneAt(1, facts, "en", [at(facts.patch), at(facts.partner)]);
+  const { guess } = sceneAt(1, facts, "en", [partAt(facts.patch), partAt(facts.partner)]);
   assert.match(guess.after, /the other eye/);
   assert.match(sceneAt(1, facts, "en").guess.after, /the framed place/);
-  const wide = { ...guess, truth: 0, same: [0, 1, 2, 3] };
-  assert.deepEqual(verdictOn(wide, 3, pack, "en"), {
+  const widePlace = { ...guess, truth: 0, same: [0, 1, 2, 3] };
+  assert.deepEqual(verdictOn(widePlace, 3, pack, "en"), {
     ...{ right: true, words: "You found the other eye, 3 squares from its strongest square." },
   });
-  assert.ok(!verdictOn(wide, 4, pack, "en").right);
+  assert.ok(!verdictOn(widePlace, 4, pack, "en").right);
 });
 
 test("the code names the model, the picture and the row", () => {
@@ -192,9 +192,9 @@ test("the code names the model, the picture and the row", () => {
 });
 
 test("in the first layer nobody has rewritten the token that asks, and it has heard of nothing", () => {
-  const first = factsOfStory(pack, { ...BASE, layer: 0 }, 16);
-  assert.match(sceneAt(5, first, "en").text, /no layer has rewritten yet/);
+  const firstFacts = factsOfStory(pack, { ...BASE, layer: 0 }, 16);
+  assert.match(sceneAt(5, firstFacts, "en").text, /no layer has rewritten yet/);
   assert.match(sceneAt(5, facts, "en").text, /the layers before have rewritten/);
-  assert.match(sceneAt(11, first, "en").guess.after, /has heard of nothing before/);
+  assert.match(sceneAt(11, firstFacts, "en").guess.after, /has heard of nothing before/);
   assert.match(sceneAt(11, facts, "en").guess.after, /has heard of the whole picture/);
 });

@@ -8,8 +8,8 @@ const F32 = (shape, ...data_offsets) => ({ dtype: "F32", shape, data_offsets });
 // A file with this header and `data`; `length` is the length that the file claims for the header.
 function fileOf(header, { data = new Uint8Array(16), length } = {}) {
   const text = new TextEncoder().encode(typeof header === "string" ? header : JSON.stringify(header));
-  const first = new BigUint64Array([BigInt(length ?? text.length)]);
-  return new Blob([first, text, data]);
+  const lengthBytes = new BigUint64Array([BigInt(length ?? text.length)]);
+  return new Blob([lengthBytes, text, data]);
 }
 
 const open = (...args) => openSafetensors(fileOf(...args), "mine.safetensors");
@@ -17,7 +17,7 @@ const open = (...args) => openSafetensors(fileOf(...args), "mine.safetensors");
 async function refusalOf(file) {
   const error = await openSafetensors(file, "mine.safetensors").then(
     () => assert.fail("it was opened"),
-    (reason) => reason,
+    (rejection) => rejection,
   );
   assert.ok(error instanceof WrongFile, error.stack);
   assert.match(error.message, /^mine\.safetensors is .*\.$/);
@@ -54,8 +54,8 @@ test("numbers of every kind become float32", async () => {
   for (const [dtype, data] of Object.entries(kinds)) {
     const { tensors } = await open({ a: { dtype, shape: [2], data_offsets: [0, data.byteLength] } }, { data });
     const [first, second] = await tensors.get("a").read();
-    const wanted = { I64: [3, -2], U8: [3, 254], BOOL: [1, 0] }[dtype] ?? [1.5, -2];
-    assert.deepEqual([first, second], wanted, dtype);
+    const expected = { I64: [3, -2], U8: [3, 254], BOOL: [1, 0] }[dtype] ?? [1.5, -2];
+    assert.deepEqual([first, second], expected, dtype);
   }
 });
 

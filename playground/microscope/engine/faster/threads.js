@@ -6,18 +6,18 @@ const MOST_PAGES = 65_535; // of memory, as in workshop/kernels.py
 const STACK_BYTES = 32_768; // a helper's stack
 const FLOAT_BYTES = 4;
 const SHORT_BYTES = 2;
-const COLUMNS_TOGETHER = 8; // in a product
+const COLUMNS_TOGETHER = 8; // WIDE in kernels.c
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
 const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
 const WORTH_EACH = 4096; // numbers: smaller kernels are not divided, except products
 const MOST_THREADS = 4;
-const SPINS = 4000; // looks for work before a thread sleeps: about the pause between kernels
+const SPINS = 4000; // looks for work before a thread sleeps: about a pause between kernels
 const MOST_WAITED = 20_000; // ms for one kernel
-const BOARD_BYTES = 256; // bytes of a helper's message: four integers, then arguments
+const BOARD_BYTES = 256; // bytes of a helper's message: integers, then arguments
 const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
-// A copy of the kernels' code that imports shared memory: a flag of the import differs.
+// A copy of the kernels' code that imports shared memory: a flag is set.
 export function sharing(bytes) {
   const sharedBytes = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
@@ -89,7 +89,7 @@ function sharedMemory(maximum = MOST_PAGES) {
   }
 }
 
-// As createThreads, for one thread.
+// createThreads for one thread
 export const oneThread = () => ({
   memory: new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
   divided: (kernels) => kernels,
@@ -126,7 +126,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
         throw new Error("A thread does not answer any more.");
   }
 
-  // The kernels, the slow ones divided.
+  // Divides the slow kernels.
   function divided(kernels) {
     const dividing =
       (name) =>

@@ -6,13 +6,13 @@ import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
-const CALL_BYTES = 256; // between the arguments of two calls, as WebGPU demands
+const CALL_BYTES = 256; // from one call's arguments to the next's, for WebGPU
 const CALLS = 512; // shader calls that are sent together
 const SPARE_BYTES = 2 ** 24; // free memory at first
 const SIDE = 64; // rows and columns that a group of threads computes
 const FLOATS = 0; // a product's second matrix: floats (columns, inner)
-const TRANSPOSED = 1; // the same: floats (inner, columns)
-const CODES = 2; // the same: 8-bit codes (columns, inner), a gain for each 32 of a row
+const TRANSPOSED = 1; // or floats (inner, columns)
+const CODES = 2; // or 8-bit codes (columns, inner), a gain for each 32 of a row
 
 // `call` holds all addresses, in 4-byte numbers. The memory is declared as integers: codes are no floats.
 const SHARED = `
@@ -350,7 +350,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 const MOST_APART = 1e-3; // relative difference: a GPU that differs more is not used
 const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
-// Networks on the GPU, if it is as right as the kernels and faster. isForced: for tests.
+// Runs networks on the GPU if that is right and faster. isForced: for tests.
 export function createGpuPasses(gpu, isForced = false) {
   const copies = new Map(); // network → its copy
   let opening = null; // a promise of a device or null
@@ -386,7 +386,7 @@ export function createGpuPasses(gpu, isForced = false) {
     forget,
     giveUp,
     at: async (vit) => (isUsed ? await copyOf(vit) : null),
-    // Measures the GPU once, on the first layer of a picture that was computed: nobody waits for the device.
+    // Measures the GPU once, after the kernels' pass, so that nobody waits for the device.
     async measure(vit, image, grid) {
       if (isTried) return;
       opening ??= open();
