@@ -1,4 +1,4 @@
-"""Attacks for benchmarks/hold.py. All run against the same server, which must stay up and answer others."""
+"""Attacks for benchmarks/hold.py. All run against the same server, which must stay up and answer other clients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from playground.errors import PlaygroundError
 from playground.serving.ledger import NEW_PAGE
 
-MOST_FILE_SECONDS = 1.0  # seconds until a hostile file of weights, pack or folder is refused
+MOST_FILE_SECONDS = 1.0  # most seconds until a hostile file or folder is refused
 LONG = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
 OWN = 2050  # MB that deploy/README.md allows for traces, people's pictures, messages and one decoding together
 
@@ -122,7 +122,7 @@ def greedy_profiles(server: Server) -> Outcome:
 
 
 def ten_tabs(server: Server) -> Outcome:
-    """Ten tabs of one browser ask for heavy work; meanwhile a stranger asks for something small."""
+    """Ten tabs of one browser ask for a large model's passes; meanwhile another visitor asks for a small model's."""
     watch, key = Watch(server), "of-one-browser-with-ten-tabs"
 
     async def go() -> float:
@@ -174,7 +174,7 @@ def _jpeg() -> bytes:
 
 
 def half_messages(server: Server) -> Outcome:
-    """Forty sockets, each with the first 40 MB of a message whose rest never comes."""
+    """Opens forty sockets and sends on each the first 40 MB of a message of 44 MB, but never the rest."""
     watch, lines = Watch(server), []
     for _ in range(40):
         lines.append(_open_socket(server))
@@ -187,7 +187,7 @@ def half_messages(server: Server) -> Outcome:
 
 
 def without_a_pause(server: Server) -> Outcome:
-    """Ten sockets that ask for the page again and again, and ten that send nothing but pings."""
+    """Ten sockets ask for the page again and again without a pause; ten others send only pings."""
     watch, is_over = Watch(server), threading.Event()
     ping, question = b"\x89\x80\0\0\0\0" * 1000, BackMsg(rerun_script=ClientState()).SerializeToString()
     frame = b"\x82" + bytes([0x80 + len(question)]) + bytes(4) + question
@@ -226,7 +226,7 @@ def _somebody_else_waits(server: Server) -> float:
 
 
 def pipelined(server: Server) -> Outcome:
-    """Three hundred connections that ask for a sample's numbers, without a key and without waiting for answers."""
+    """Opens 300 connections that ask for a sample's numbers without a key, and ask again before the answer comes."""
     watch = Watch(server)
     return _flooded(watch, *floods.requests(server, floods.numbers(server, "layers")))
 
@@ -261,7 +261,7 @@ def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]
 
 
 def silent_sockets(server: Server) -> Outcome:
-    """Opens as many silent sockets as there is room for; then a visitor comes."""
+    """Opens 450 sockets and sends nothing on them; then a visitor opens the page."""
     watch, lines = Watch(server), []
     for _ in range(450):
         with suppress(OSError):
@@ -291,7 +291,7 @@ def half_read(server: Server) -> Outcome:
 
 
 def minted_keys(server: Server) -> Outcome:
-    """A network uploads photographs with 300 new keys; then somebody of another network uploads one."""
+    """Visitors of one network upload photographs with 300 new keys; then a visitor of another network uploads one."""
     watch = Watch(server)
 
     async def go() -> float:
@@ -391,7 +391,7 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
 
 
 def all_of_them(server: Server, only: str = "") -> Iterator[tuple[str, Outcome]]:
-    """Runs the attacks whose name contains `only`."""
+    """Runs the attacks whose names contain `only`, and yields the name and the outcome of each."""
     asyncio.run(_warm(server))
     for name, attack in ATTACKS.items():
         if only not in name:

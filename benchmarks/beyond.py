@@ -1,9 +1,9 @@
-"""The cost of cuts and relevance, as multiples of a pass: python benchmarks/beyond.py [--times 5]
+"""The cost of cuts and relevance, as multiples of a forward pass: python benchmarks/beyond.py [--times 5]
 
 Times are CPU times of one thread, so that other programs on the machine change little. Memory of relevance is read
-from /proc and compared with that of a trace. Also prints how well each kind of relevance predicts the effect of
-blanking: the rank correlation over blocks of 4 × 4 patches, on the sample photographs, beside rollout, the mean weights
-of a layer, and mere nearness.
+from /proc and compared with that of a trace. The script also prints how well each method of relevance predicts the
+effect of blanking a block of 4 × 4 patches of a sample photograph, as a rank correlation over the blocks. For
+comparison, it prints the same for rollout, for a layer's mean weights, and for the nearness of the patches.
 """
 
 from __future__ import annotations

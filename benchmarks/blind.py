@@ -1,13 +1,14 @@
-"""Blind judging of heads that one could show a newcomer: python benchmarks/blind.py --photographs album
+"""Sheets of attention heads for a blind judge: python benchmarks/blind.py --photographs album
 
-Writes sheets of heads to build/blind/, without names and in random order: all heads of the bundled model and as many of
-DINOv2 S. A few rows of the filter by colour and nearness, and of a random network, show how strict the judge is. A
-strip shows one head on twenty photographs that no model was trained on. The outlined patch is the query, the same one
-for all heads. All models see 14 × 14 patches. A patch's brightness is its weight, but the query is always bright.
+Writes sheets to build/blind/ that show all heads of the bundled model and as many of DINOv2 S, in random order and
+without names. The sheets also show a few settings of the filter by colour and nearness, and a few heads of a random
+network: a strict judge lets none of these pass. Each strip shows one head on twenty photographs on which no model was
+trained. The outlined patch is the query, the same for all heads. All models get 14 × 14 patches. A patch with a larger
+weight is brighter; the query is always bright.
 
-A judge looks at the sheets and writes the numbers of the strips that pass into a file, before opening key.json. A head
-passes if in most of the pictures a newcomer sees at once what lights up and why, and if that is more than the
-neighbours of the query. Then `python benchmarks/blind.py --verdicts FILE` tells which heads these were.
+Before opening key.json, a judge writes the numbers of the strips that pass into a file. A head passes if in most
+pictures a newcomer sees at once which patches are bright and why, and if these are not only the query's neighbours.
+Then `python benchmarks/blind.py --verdicts FILE` prints the names of these heads.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from playground.tracing import trace  # noqa: E402
 OUT = ROOT / "build" / "blind"
 SIDE, CELL = 14, 6  # patches along a picture's side; pixels along a patch's side on a sheet
 MAP, GAP, ACROSS, STRIPS = SIDE * CELL, 2, 10, 6
-DARK, BRIGHT = 0.12, 0.98  # brightness without any weight; the quantile of weights that is fully bright
-FILTERS, RANDOM = 4, 4  # how many strips show the filter, and how many the random network
+DARK, BRIGHT = 0.12, 0.98  # brightness of a patch with weight 0; quantile of weights that is fully bright
+FILTERS, RANDOM = 4, 4  # number of strips of the filter, and of the random network
 OF_SAMPLES = {  # sample -> the query's place, as shares of height and width of the photograph's middle square
     "chelsea": (0.39, 0.32), "coffee": (0.63, 0.65), "astronaut": (0.70, 0.59), "rocket": (0.63, 0.83),
     "camera": (0.87, 0.73),
 }  # fmt: skip
 OF_HOPPER = (0.40, 0.45)
-OF_ALBUM = {  # tuxpaint-templates-NAME.jpg, not used for training -> the query's place
+OF_ALBUM = {  # NAME of tuxpaint-templates-NAME.jpg, a photograph not used for training -> the query's place
     "burnt_bark": (0.30, 0.60), "cliff": (0.55, 0.50), "corn_maze": (0.30, 0.35), "jellyfish": (0.75, 0.52),
     "lighthouse": (0.70, 0.42), "mossy_log": (0.50, 0.50), "ocean_waves": (0.43, 0.25), "redwoods_above": (0.80, 0.50),
     "sheep": (0.53, 0.40), "sun_behind_clouds": (0.50, 0.60), "sun_behind_leaves": (0.83, 0.47),
@@ -93,7 +94,7 @@ def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
 
 
 def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
-    """{name of a head or filter: its weights on the patches (pictures, P)}"""
+    """{name of a head or of a setting of the filter: its weights (pictures, patches)}"""
     rng = np.random.default_rng()
     our_vit, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
     untrained = zoo.load("dinov2-small", device="cpu", pretrained=False)
@@ -111,7 +112,7 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
             place = divmod(query, SIDE)
             maps = [seen.on_grid(seen.rows(layer, place)).flatten(1).numpy() for layer in range(seen.layers)]
             picture_rows.append(np.concatenate(maps))
-        table = np.stack(picture_rows, axis=1)  # (heads of all layers, pictures, P)
+        table = np.stack(picture_rows, axis=1)  # (heads of all layers, pictures, patches)
         for head in sorted(rng.permutation(head_count)[:count]):
             layer, number = divmod(int(head), vit.config.heads)
             answers[f"{model_name}, layer {layer} head {number}"] = table[head]

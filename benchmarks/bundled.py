@@ -1,13 +1,13 @@
 """Measures the bundled model on scenes that were not in its training: python benchmarks/bundled.py [FILE]
 
-Prints the numbers of assets/MODEL.md and their bars; `--write-card` writes them there, and the main ones into
-docs/pages/numbers.md. Heads and settings of the filter are chosen on other held-out scenes than those on which they
-are measured.
+Prints the numbers of assets/MODEL.md and their bars. `--write-card` writes the numbers into that file, and the main
+ones into docs/pages/numbers.md. Heads and settings of the filter are chosen on other held-out scenes than those on
+which they are measured.
 
-`--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has seen: cut-out
-things on other photographs, and pairs of parts. For comparison, it measures DINOv2, the model that was told where to
-look, and the filter without a network. If FILE is the folder of a run, the script measures the running mean of the
-run's weights so far, and how well this model predicts DINOv2's features.
+`--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has used: on things
+pasted onto photographs, and on pairs of parts such as two eyes. For comparison, the script measures DINOv2, the model
+`bundled-taught`, and the filter by colour and nearness. If FILE is the folder of a training run, the script measures
+the running mean of the run's weights, and how well this model predicts DINOv2's features.
 """
 
 import argparse
@@ -23,12 +23,12 @@ sys.path.insert(0, str(ROOT))
 
 CARD, NUMBERS = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
 BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"  # marks in both files
-OTHERS = 200  # scenes on which heads and settings are chosen
-NAMED = 60  # scenes for comparing what the class token names with where it looks
-APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
-BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures to measure on; pictures to choose heads on; patches of a side
+OTHERS = 200  # number of scenes for choosing heads and the filter's settings
+NAMED = 60  # number of scenes for measuring the class token's attention on the objects that it names
+APART, APART_SEED = 480, 2**16  # number and random seed of the views of held-out photographs
+BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures for measuring; pictures for choosing heads; patches along a side
 BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
-MARGIN = 0.02  # least lead over the filter
+MARGIN = 0.02  # the model's share must exceed the filter's by this
 
 
 def load_seconds(file: Path) -> float:
@@ -92,12 +92,12 @@ def head(place: tuple[int, int]) -> str:
 
 
 def difference_words(number: tuple[float, float]) -> str:
-    """ "−0.120 ± 0.011" """
+    """A difference and its error as text, such as "−0.120 ± 0.011"."""
     return f"{number[0]:+.3f} ± {number[1]:.3f}".replace("-", "−")
 
 
 def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
-    """Rows of the table, measured on the held-out photographs. `read_out` compares predicted and DINOv2's features."""
+    """Rows of the table, measured on the held-out photographs. `read_out` compares features with DINOv2's."""
     from playground.models import zoo
     from workshop.photographs import albums
 
@@ -110,7 +110,7 @@ def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tupl
 
 
 def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
-    """Rows of the table: the share of the class token's attention on things that it names."""
+    """Rows of the table: the share of the class token's attention on the objects that it names."""
     from playground.training.evaluate import on_the_named
 
     shares = on_the_named(vit, scenes)
@@ -127,8 +127,8 @@ def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
 
 
 def in_eight_bits(vit) -> list[tuple[str, str, str]]:
-    """Rows of the table: the error of attention rows with model weights in 8 bits, as in the browser, on the sample
-    photographs over all layers and heads."""
+    """Rows of the table: how far attention rows are off if the model's weights are rounded to 8 bits, as in the
+    browser. Measured on the sample photographs, over all layers and heads."""
     from playground.pictures.images import fit, open_image
     from playground.samples import PHOTOGRAPHS
     from playground.tracing import trace
@@ -174,7 +174,7 @@ def rounded(vit):
 
 
 def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
-    """Rows of the table for cut-out things on photographs. A third of the pictures serves to choose head and filter."""
+    """Rows of the table for things pasted onto photographs. A third of the pictures is for choosing head and filter."""
     from playground.analysis import colour_nearness
     from playground.training import evaluate
 
@@ -218,7 +218,7 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
 
 
 def things(held_album) -> tuple[list, list]:
-    """Pictures of cut-out things on photographs, and for each the number of the thing on each patch."""
+    """(photographs with pasted things, for each photograph the grid of the things' numbers)"""
     import numpy as np
 
     from workshop.photographs import composite
@@ -250,7 +250,7 @@ def mean_words(shares) -> str:
 
 
 def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
-    """Rows of the table for pairs of parts, as measured by eyes.py."""
+    """Rows of the table for pairs of parts such as two eyes, measured as in benchmarks/eyes.py."""
     import eyes
 
     tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.of_filter()}
@@ -298,7 +298,7 @@ def cosines(held_album, views_folder: Path, read_out) -> list[float]:
 
 
 def from_run(folder: Path):
-    """(the model with the running mean of a run's weights, read_out, the step)"""
+    """(the model with the running mean of a run's weights, the function `read_out` below, the run's step)"""
     import json
 
     import torch

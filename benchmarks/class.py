@@ -132,8 +132,8 @@ async def hostile(server: Server, code: str) -> None:
 
 
 async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float], list[float], float, int]:
-    """(for each round: ms from Reveal to the last phone; for each round: CPU ms of the server; kB of memory per phone;
-    number of refused answers)"""
+    """Two lists with a number for each round, ms from Reveal to the last phone and CPU ms of the server; then kB of the
+    server's memory per phone, and the number of guesses that the server refused at first."""
     key = "lecturer" * 3
     _, class_record = await Line(server, key).ask("/api/classes", {"root": f"{server.url}/"})
     lecturer = Line(server, key, **{"X-Playground-Lecturer": class_record["secret"]})

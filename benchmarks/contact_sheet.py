@@ -1,13 +1,13 @@
-"""Draws real rows as heat and as light on one contact sheet of photographs and drawings, and measures both styles.
+"""Draws attention rows in the styles "heat" and "light" on one contact sheet, and measures both styles.
 
 python benchmarks/contact_sheet.py                   writes build/contact-sheet.png and prints the bars
-python benchmarks/contact_sheet.py FILE.jpg …        the same with your own photographs, in the best model at hand
+python benchmarks/contact_sheet.py FILE.jpg …        the same with your own photographs, in DINOv2 if it is here
 python benchmarks/contact_sheet.py --against COMMIT  also shows each heat as that commit drew it
 
-Each line shows the photograph, the heat (before it, that of the commit), the light, and the convolution of the same
-patch. Lightness is CIE 1976 L*, chroma is C*. "Outside" are patches that get less than an even share. On black or white
-photographs not all aims can be met: first, lightness must rise with the weight everywhere; second comes the colour
-difference; the contrast may fall to 60 %.
+Each line shows the photograph, the commit's heat if there is a commit, the present heat, the light, and the patches
+that a convolution sees at the same place. Lightness is L* and chroma is C* of CIE 1976. "Outside" means the patches
+that get less than an even share. A black or white photograph cannot meet all bars. Then it matters most that lightness
+rises with the weight, next that the colours differ; the contrast may fall to 60 %.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def cases(files: list[str]):
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The input's size, with about PATCHES patches in the picture's aspect."""
+    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
     rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 
@@ -181,7 +181,7 @@ def in_grey(picture: np.ndarray) -> np.ndarray:
 
 
 def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
-    """The share of the photograph's contrast or colour that is left in an area."""
+    """The share of the photograph's contrast or colour that the drawing `picture` keeps in an area."""
     value_before = statistic(measure(photo)[area]) if area.any() else 0
     return (
         float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
@@ -189,7 +189,7 @@ def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area:
 
 
 def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
-    """The share of the photograph's contrast that is left within the patch with the largest weight."""
+    """The share of the photograph's contrast that the drawing keeps within the patch with the largest weight."""
     within = [
         of_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()] for x in (picture, photo)
     ]
@@ -207,7 +207,7 @@ def islands(lines: list[list[tuple[int, int]]]) -> int:
 
 
 def difference(picture: np.ndarray, mask: np.ndarray) -> float:
-    """The CIE 1976 colour difference between the mean inside the mask, the 60 % set, and the mean outside."""
+    """The CIE 1976 colour difference between the mean colours inside and outside the mask."""
     colours = lab(picture)
     return float(np.linalg.norm(colours[mask].mean(0) - colours[~mask].mean(0))) if not mask.all() else 0.0
 

@@ -37,11 +37,11 @@ LARGEST = 2**15  # most bytes of a kept file
 SLOW = 2.0  # seconds of CPU time
 MOST_PIXELS = 2**22
 
-decoding.PATIENCE = 60.0  # judges files by CPU time alone, because the machine may have other work
+decoding.PATIENCE = 60.0  # so long that only CPU time decides about a file, even if the machine has other work
 
 
 class Decoder:
-    """Opens files in a decoder's process, which is replaced after a file has ended it."""
+    """Opens files in a decoding process. If a file ends the process, the next file gets a new one."""
 
     def __init__(self) -> None:
         self.worker = Worker()

@@ -1,9 +1,9 @@
 """Simulated people for benchmarks/hold.py. Each has a page of the app open and sends the requests of a browser.
 
-Each person clicks every five seconds, all at different times. An answer counts when its first picture could be painted:
-with the queries and keys of the head on view, or for a photograph in a large model with those of the coarse first pass.
-It is whole when all layers of the final pass have come. These clients cache nothing, so each click asks for everything.
-They run on the same cores as the server.
+Each person clicks every five seconds, all at different times. A click's answer counts as soon as a first picture could
+be painted: when the displayed head's queries and keys have come. For a photograph in a large model, those of a coarse
+first pass suffice. An answer is whole when all layers of the final pass have come. These clients cache nothing, so each
+click asks for everything. The clients run on the same cores as the server.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from playground.scenes import generate  # noqa: E402
 
 EVERY = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
-MOST = 2**28  # most bytes of a message
+MOST = 2**28  # most bytes of a WebSocket's message
 
 
 class Refused(RuntimeError):
@@ -44,8 +44,8 @@ class Refused(RuntimeError):
 
 
 class Person:
-    """One page: a WebSocket, over which Streamlit draws the page once, and a connection for all other requests. Pages
-    with the same key are tabs of one browser."""
+    """A person with one open page: a WebSocket, over which Streamlit draws the page once, and a connection for all
+    other requests. Persons with the same key are tabs of one browser."""
 
     def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
         self.from_where = {"X-Forwarded-For": network} if network else {}
@@ -125,7 +125,7 @@ class Person:
         return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | parameters)}")
 
     async def ask(self, path: str, method: str = "GET", body: bytes = b"", headers: dict | None = None) -> bytes:
-        """The body of the answer. Asks again with the ticket while the server says to wait, like the page."""
+        """The body of the answer. While the server says to wait, repeats the request with the server's ticket."""
         all_headers = headers or {}
         async with asyncio.timeout(PATIENCE):
             while True:
@@ -236,7 +236,7 @@ def drawn_photos(count: int) -> list[bytes]:
 
 
 def real_photos(count: int) -> list[bytes]:
-    """Crops of the borrowed photographs at the size of a phone's; empty if these are not on this machine."""
+    """Crops of 1600 × 1200 pixels of the downloaded photographs; an empty list if none is on this machine."""
     samples_here = [sample for sample in PHOTOGRAPHS if sample.is_here]
     chance, photos = random.Random(0), []
     for sample in samples_here and (chance.choice(samples_here) for _ in range(count)):

@@ -1,7 +1,7 @@
 """The cost of decoding uploads in a separate process: python benchmarks/decoding.py [--times 25]
 
-Decodes photographs of 11 megapixels in turns in this process and in a worker, so that both meet the same load; also in
-a process that is started for each picture, as Python does for AVIF and HEIC.
+Decodes photographs of 11 megapixels in this process, in a lasting worker process, and in a process that is started for
+each photograph. The three take turns, so that other load on the machine affects all alike.
 """
 
 from __future__ import annotations

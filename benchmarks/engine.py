@@ -5,9 +5,9 @@ attention maps, and the time of one row. It gives ratios, because absolute times
 the process's highest resident size minus its size with the model loaded; each such measurement has its own process.
 
 With --browser, it compares only the browser's engine, with weights in 8 bits, and onnxruntime-web, both under Node on
-one and two threads. The bar holds for onnxruntime-web with a model in 32-bit floats, "exact". The table also shows a
-model whose weights and activations onnxruntime's own tool has "rounded" to 8 bits, with one scale per tensor.
-onnxruntime-web and the packages that write its models are downloaded into build/ once.
+one and two threads. In the table, "exact" is a model in 32-bit floats in onnxruntime-web; the bar compares with this
+model. "Rounded" is a model whose weights and activations onnxruntime's own tool has rounded to 8 bits, with one scale
+per tensor. The script downloads onnxruntime-web and the packages that write its models into build/ once.
 """
 
 import json
@@ -26,8 +26,8 @@ LARGE_SIDE = 1024
 BUILD = Path(__file__).parent.parent / "build" / "engine"
 PEER = "onnxruntime-web@1.30.0"
 WRITERS = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
-ROUNDS, RUNS_EACH = 5, 6  # processes per engine, in turns; passes in each process, the first to warm up
-IN_BROWSER = {  # title: (our model name, timm's name, pixels of a side, grid)
+ROUNDS, RUNS_EACH = 5, 6  # processes per engine, which take turns; passes in each process, of which the first warms up
+IN_BROWSER = {  # title -> (our name of the model, timm's name, pixels along a side, grid)
     "DINOv2 S at 16 × 16": ("dinov2-small", "vit_small_patch14_dinov2", 224, (16, 16)),
     "ViT-B/16 at 224²": ("ViT-B/16", "vit_base_patch16_224", 224, (14, 14)),
 }
@@ -75,7 +75,7 @@ def against_timm(name: str) -> dict:
 
 
 def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
-    """One pass of ViT-B/16 over a picture of 1024 × 1024 pixels: 4,097 tokens."""
+    """Seconds and peak memory of one pass of ViT-B/16 over a picture of 1024 × 1024 pixels: 4,097 tokens."""
     import torch
 
     import playground
@@ -146,7 +146,7 @@ def peers_models(name: str, size: int, folder: Path) -> list[Path]:
 
 
 def in_the_browser(title: str) -> None:
-    """Prints rows of the table. Both engines run in turns, each in its own process, so both meet the same load."""
+    """Prints rows of the table. The engines take turns in separate processes, so that other load affects both alike."""
     import tempfile
     from unittest.mock import patch
 

@@ -1,9 +1,9 @@
 """Measures whether eyes attend to eyes: python benchmarks/eyes.py [MODEL or FILE …]
 
-In each photograph, pairs of regions that belong together are marked by hand. For every patch of one region, we take its
-attention to the rest of the picture, without its own region and the patches around it. Two numbers are averaged over
-both directions: the partner region's share of that attention, and the share of patches that *find* the partner, which
-means that at least three of their five strongest patches lie there.
+In each photograph, pairs of regions that belong together are marked by hand. For a patch of one region, only attention
+outside this region and outside the patches around the region counts. Two numbers are averaged over both directions: the
+share of this attention that the partner region gets, and the share of patches that *find* the partner. A patch finds
+the partner if at least three of the five patches with its largest weights lie there.
 
 All pairs of a photograph are measured with one head: the best on the pairs of the *other* photographs. The table also
 shows the filter without a network (playground/analysis/colour_nearness.py), with widths chosen in the same way, and the
@@ -66,7 +66,8 @@ def main() -> None:
 
 
 def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
-    """Prints a line for each pair, then the means. `results`: {name: (numbers (pairs, 2), candidate of each pair)}."""
+    """Prints a line for each pair, then the means. `results`: {name: (numbers (pairs, 2), for each pair the index of
+    the chosen head or setting of the filter)}."""
     print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in results))
     for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
         line = f"{title:34}{area:6.1%}"
@@ -91,8 +92,8 @@ def loaded(name: str):
 
 
 def answers(vit, scale: float = 1) -> list[torch.Tensor]:
-    """For each photograph, the two numbers of each head and pair: (heads of all layers, pairs, 2). `scale` multiplies
-    the scores before the softmax."""
+    """For each photograph, the module's two numbers of each head and pair: (heads of all layers, pairs, 2). `scale`
+    multiplies the scores before the softmax."""
     tables_of = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
@@ -114,7 +115,7 @@ def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
 
 
 def of_filter() -> list[torch.Tensor]:
-    """For each photograph, the two numbers of each setting of the filter and each pair: (settings, pairs, 2)."""
+    """For each photograph, the module's two numbers of each filter setting and pair: (settings, pairs, 2)."""
     tables_of = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
@@ -127,7 +128,7 @@ def of_filter() -> list[torch.Tensor]:
 
 
 def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
-    """The two numbers of each pair, (pairs, 2), for a head with these weights (patches, patches)."""
+    """The module's two numbers of each pair, (pairs, 2), for a head with these weights (patches, patches)."""
     numbers = []
     for boxes in pairs.values():
         first_box, second_box = (inside(box, grid) for box in boxes)
@@ -137,8 +138,8 @@ def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tup
 
 
 def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(the numbers of each pair (pairs, 2), the candidate of each pair): the candidate with the largest mean share on
-    the partners in the other photographs."""
+    """(numbers (pairs, 2), index of each pair's candidate). A candidate is a head or a setting of the filter; each pair
+    gets the candidate with the largest mean share in the other photographs."""
     numbers, choices = [], []
     for number, table in enumerate(tables):
         other_pictures = torch.cat(
@@ -151,7 +152,7 @@ def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
 
 
 def by_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(the numbers of each pair with the candidate that is best for this pair, the index of that candidate)"""
+    """(numbers (pairs, 2), index of each pair's candidate), with the candidate that is best for the pair itself."""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
     return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()
@@ -180,13 +181,13 @@ def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
 
 
 def asked(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
-    """(2, patches of `region`): the partner's share of the attention outside the region, and whether it is found."""
+    """(2, patches of `region`): the partner's share of the attention outside the region; 1 if the patch finds it."""
     grown = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
     rows = weights[region.flatten()].clone()  # (patches of `region`, patches)
     rows[:, (grown & ~partner | region).flatten()] = 0
     partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(
         min=1e-9
-    )  # narrow filters may leave no attention
+    )  # a narrow filter may give no weight outside the region
     strongest = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
     return torch.stack([partner_share, (partner.flatten()[strongest].sum(dim=-1) >= 3).float()])
 

@@ -1,4 +1,4 @@
-"""Do people get their turn while a thousand are hostile? Simulates two hours with the real ledger, seats and queue.
+"""Simulates two hours with the real ledger, seats and queue: do people get their turn among a thousand adversaries?
 A simulated minute takes about twelve seconds of a core. tests/serving/test_fairness.py runs the smallest case.
 
     python benchmarks/fairness.py             # 1,000 adversaries in 40 networks, 100 people, a class of 300
@@ -24,9 +24,9 @@ from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
 EVERY = 60.0  # mean seconds between two questions of a person
-FAIR_AFTER = 5  # minutes of a run that can be judged: at first no network has costs, and people wait too
+FAIR_AFTER = 5  # least minutes of a run that can be judged: at first no network has costs, so people wait, too
 EVERY_OF_CLASS = 600.0  # mean seconds between a student's questions; all honest people need 0.65 of the server's time
-SMALL, COSTLY = 0.3, 7.0  # seconds of work for a question
+SMALL, COSTLY = 0.3, 7.0  # seconds of work for a usual and for a costly question
 HALL = "192.0.2.77"
 
 
@@ -158,8 +158,8 @@ def p95(players: list[Player]) -> float:
 def play(
     count: int, hostile: int, networks: int, students: int, seconds: float, prints: bool = False
 ) -> dict[str, float]:
-    """The 95th percentiles of the waits of people, in peace and under attack, and of the class; and how often a person
-    found no place."""
+    """The 95th percentiles of people's waits without an attack, of people's waits under attack, and of the class's
+    waits; also how often a person found no place."""
     enemies, hosts = adversaries(hostile, networks)
     calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
     World().play(calm, seconds)

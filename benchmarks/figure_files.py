@@ -1,7 +1,7 @@
 """The sizes of a figure's files and the times to make them, as a table for docs/pages/numbers.md:
 python benchmarks/figure_files.py
 
-The time of the trace does not count. Times are medians of five; `--times 1` suffices for the sizes.
+The time of tracing the picture does not count. Times are medians of five; `--times 1` suffices for the sizes.
 """
 
 from __future__ import annotations

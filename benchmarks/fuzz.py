@@ -1,4 +1,4 @@
-"""Opens thousands of mutated pictures, addresses, packs and folders: only our own exceptions, no crash, no growth.
+"""Opens thousands of mutated files and addresses: they may raise only PlaygroundErrors, crash nothing, leak no memory.
 
 python benchmarks/fuzz.py [--count 1000] [--seed 1]
 """
@@ -46,7 +46,7 @@ _apart: list[Worker] = []  # decoding workers; the last one is in use
 
 
 def one_apart(data: bytes) -> str:
-    """Decodes in a worker. Raises if the worker ended because a file took too much: no file may do that."""
+    """Decodes a file in a worker. Raises an error if the file took so much time or memory that the worker was ended."""
     if not _apart or not _apart[-1].goes_on():
         _apart.append(Worker())
     try:
@@ -88,7 +88,7 @@ def _refused_or(parse: Callable[[], object]) -> str:
     return "read"
 
 
-KINDS = {  # title -> (function that makes examples and calls `each` with every one, function that tries one)
+KINDS = {  # title -> (function that calls `each` with every example that it makes, function that tries an example)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
     **{
         f"pictures of parts: {kind}": (partial(for_each, strategy), one_apart)

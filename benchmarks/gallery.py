@@ -19,7 +19,7 @@ from playground.figures.request import from_files  # noqa: E402
 FOLDER = ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
-# `with_patches` replaces {other} and {walk} by patches, which it chooses by the model's rows.
+# `with_patches` replaces {other} and {walk} by patches, which are chosen by the model's rows.
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
@@ -55,8 +55,9 @@ FIGURES = {  # file -> (title, options of the command)
 
 
 def with_patches(options: str) -> str:
-    """The options with {other} and {walk} filled in. `other` is the patch whose row overlaps least with the row of the
-    start patch; `walk` leads from the start to the patch that it attends to most beyond its neighbours, and back."""
+    """The options with {other} and {walk} filled in. {other} is the patch whose row overlaps least with the start
+    patch's row. {walk} leads from the start patch to the patch with the largest weight in the start patch's row, the
+    start's neighbours excluded, and back."""
     if "{" not in options:
         return options
     words = shlex.split(options)

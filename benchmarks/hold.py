@@ -1,4 +1,4 @@
-"""Load, attacks and soak tests against real servers on this machine: does the app hold?
+"""Tests real servers on this machine under load, under attack and in long use (soak tests).
 
     python benchmarks/hold.py                  # everything, in nine minutes
     python benchmarks/hold.py --soak 30        # the soaks, in the bundled model and in DINOv2, half an hour each
@@ -37,10 +37,10 @@ from rolling import rolling  # noqa: E402
 from playground.models import borrowed  # noqa: E402
 from playground.samples import samples  # noqa: E402
 
-MOST_P95 = 1.0  # seconds
-MOST_MEGABYTES = 6000  # of one process, as the container's limit
-MOST_GROWTH = 1.05  # of memory, from the middle third of a soak to the last third
-MOST_TIMES = 2.0  # most that waits of innocents may grow beside hostile clients
+MOST_P95 = 1.0  # most seconds of the waits' 95th percentile
+MOST_MEGABYTES = 6000  # most memory of one process: the container's limit
+MOST_GROWTH = 1.05  # factor by which memory may grow from the middle third of a soak test to the last third
+MOST_TIMES = 2.0  # factor by which innocents' waits may grow beside hostile clients
 PEOPLE, UPLOADERS, IN_DINO = 300, 30, 10
 OURS = f"model=bundled&sample={samples()[0].name}"  # with the model in the address, no photograph opens in DINOv2
 
@@ -131,7 +131,7 @@ def load(seconds: float, share: float = 1) -> None:
     if NGINX:
         rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
     for title, count, words, photos_in, processes in rows:
-        attempt(title, lambda: one_load(title, count, words, photos_in, processes, seconds))  # noqa: B023  # runs at once
+        attempt(title, lambda: one_load(title, count, words, photos_in, processes, seconds))  # noqa: B023  # runs now
 
 
 def one_load(
@@ -157,7 +157,7 @@ def attack(only: str = "") -> None:
 
 
 def soak(minutes: float, share: float = 1) -> None:
-    """People upload photographs without end, none of which the server's caches know."""
+    """For these minutes, people upload photographs that are not in the server's caches."""
     people = max(1, round(share * UPLOADERS))
     real_pictures = real_photos(round(share * 400))
     for words in (OURS, "model=dinov2-small") if real_pictures else (OURS,):

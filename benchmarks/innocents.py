@@ -1,9 +1,9 @@
-"""Do innocent visitors get answers while others are hostile? For benchmarks/hold.py: two hundred pages at one server.
-Half of them belong to people who click every five seconds, ten of these on their own photographs. A tenth is hostile in
-every known way; the rest only have a page open.
-X-Forwarded-For stands for networks, because the server believes this machine's headers. The hostile clients come from
-three networks, one of which they share with innocents. For comparison, the same people first click without them. The
-hostile clients run in a separate process, so that their Python code does not distort the measured times.
+"""Measures for benchmarks/hold.py how long innocent visitors wait beside hostile clients. Two hundred pages are open at
+one server. Half of the pages belong to people who click every five seconds, ten of these on their own photographs. A
+tenth belongs to clients that are hostile in every known way. The other pages stay idle.
+The header X-Forwarded-For simulates networks, because the server trusts it if it comes from this machine. The hostile
+clients come from three networks, one of which has innocent visitors, too. For comparison, the same people first click
+before the attacks. The hostile clients run in a separate process, so that their Python code does not distort the times.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ async def silent(url: str, home: str) -> None:
 
 
 async def without_a_pause(url: str, home: str) -> None:
-    """Asks for the next page as soon as one has come."""
+    """Asks for a page, and for the next one as soon as the page has come."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
     async with _socket(url, home) as socket:
@@ -130,7 +130,7 @@ async def questions(url: str, home: str) -> None:
 
 
 async def stalling(url: str, home: str, sends: int = 2**20) -> None:
-    """Uploads a file that never ends."""
+    """Announces an upload of 30 MB, but sends only the first `sends` bytes."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
@@ -157,7 +157,7 @@ def _socket(url: str, home: str):
 
 
 def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
-    """Runs in a separate process: attacks in every way until the time is over, and sends the names of the attacks."""
+    """Runs in a separate process. Attacks in every way for these seconds, then sends the attacks' names to `tried`."""
     PHOTOS[:] = drawn_photos(10)
     until = time.perf_counter() + seconds
 
@@ -165,7 +165,7 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
         names = []
         while time.perf_counter() < until:
             attack = WAYS[number % len(WAYS)]
-            with suppress(Exception):  # refused or cut off: try again
+            with suppress(Exception):  # the server refused the attack or cut it off
                 async with asyncio.timeout(max(0.1, until - time.perf_counter())):
                     await attack(url, lair(number // len(WAYS)))
             names.append(attack.__name__)
@@ -179,8 +179,9 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
 
 
 async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
-    """{calm, attacked: seconds until each answer; own calm, own attacked: the same for own photographs; late: delays of
-    this process itself; errors, memory, tried}"""
+    """{"calm", "attacked": seconds until each answer before and during the attacks; "own calm", "own attacked": the
+    same for people's own photographs; "late": seconds by which this process's own timer was late; "errors": texts;
+    "memory": MB of the server; "tried": names of the attacks}"""
     photos = drawn_photos(10)
     clicking, hostile = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
     with_photos = max(1, round(share * WITH_PHOTOS))

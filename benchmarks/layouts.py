@@ -1,9 +1,10 @@
-"""Contact sheets of all layouts of figures, in all sizes and for pictures of all shapes, for looking through.
+"""Draws contact sheets of all layouts of figures, in all sizes and for pictures of all shapes.
 
 python benchmarks/layouts.py             writes build/layouts/LAYOUT-slides.png, -wide.png and -narrow.png
 python benchmarks/layouts.py heads grid  only these layouts; --grey: as printed without colours
 
-tests/figures/test_layouts.py tests that no words overlap or are too small; only looking shows whether a sheet is good.
+tests/figures/test_layouts.py tests that no words overlap or are too small. Whether a layout looks good, a person must
+judge by these sheets.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SIZES = {
     "wide": ({"purpose": "page"}, {"purpose": "neurips"}, {"purpose": "nature-wide"}),
     "narrow": ({"purpose": "column"}, {"purpose": "cvpr"}, {"purpose": "nature"}, {"width": 2.4}),
 }
-TYPE = 12  # pixels of the letters: as small as can be read on the sheet
+TYPE = 12  # pixels of the letters' height, the least that can be read on the sheet
 GAP = 14  # pixels between figures
 
 

@@ -1,8 +1,8 @@
 """The microscope's speed, measured inside a real Chromium against a real server: python benchmarks/microscope.py
 
-Prints the table of docs/pages/numbers.md. Script time is the time for computing and drawing from a move of the cursor
-to the frame that shows it; pages of packs are served from this machine. `--few` measures a few samples only, to try
-the script.
+Prints the table of docs/pages/numbers.md. Script time is the time that the page's scripts take for computing and
+drawing between a move of the cursor and the frame that shows its effect. For large grids, a page with a pack of noise
+is served from this machine. `--few` measures a few samples only, to try the script.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from browser.visitor import LAUNCH, Visitor  # noqa: E402
 from playground.figures.bundle import bundle, stylesheet  # noqa: E402
 from playground.pack import pack  # noqa: E402
 
-WIDTH = 384  # numbers of a feature
+WIDTH = 384  # length of a feature vector
 
 
 def random_pack(layers: int, heads: int, side: int, layers_held: list[int], dim: int = 64) -> bytes:
@@ -72,7 +72,7 @@ lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "",
 
 @contextmanager
 def lens_page(data: bytes, panel: str, tokens: int = 0):
-    """A page with only the microscope, like an exported file. With `tokens`, it also has features of so many tokens."""
+    """A page with only the microscope, like an exported file. `tokens`: the number of tokens whose features it has."""
     fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
     page = PAGE.format(beside=panel, **fields).encode()
 
@@ -101,7 +101,7 @@ def hover(visitor: Visitor, moves: int) -> list[float]:
     visitor.hover((1, 3))  # fills caches before the measurement; not at the left edge, where the curtain is
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
-        patch = (i * 7) % (rows * columns)  # another patch each time
+        patch = (i * 7) % (rows * columns)
         visitor.page.mouse.move(*corner(visitor, patch // columns, patch % columns))
         visitor.page.evaluate("new Promise(requestAnimationFrame)")
     return visitor.page.evaluate("theLens().timings()")
@@ -148,7 +148,8 @@ AROUND = 44 + 56  # pixels above and below the picture in See
 
 
 def both_faces(chromium: Browser, url: str, moves: int) -> None:
-    """Compares hovering in See and in Lab on the same picture at the same size, in turns, by the lowest medians."""
+    """Prints the script time of hovering in See and in Lab, on the same picture at the same size. Each face is measured
+    several times in turn; the lowest median counts."""
     visitors = {"Lab": Visitor(chromium, url).open(), "See": InSee(chromium, url).open()}
     in_lab = visitors["Lab"].part("picture").bounding_box()
     page = visitors["See"].page

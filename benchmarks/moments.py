@@ -60,14 +60,14 @@ def main() -> None:
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The input's size, with about PATCHES patches in the picture's aspect."""
+    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
     rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 
 
 def partners(name: str, seen, best: Moment) -> str:
-    """For each marked pair of regions of which one holds the best patch: the share of this patch's attention that the
-    other region gets."""
+    """Text on each pair of marked regions if one of them holds the best moment's first patch: the share of this patch's
+    attention that the other region gets."""
     row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():

@@ -1,6 +1,6 @@
-"""Newcomers who open a page and upload a photograph during three attacks that once kept them out, for
-benchmarks/attacks.py. Their waits without and during the attack are measured in the same run. Each newcomer has a
-network of their own, for which X-Forwarded-For stands."""
+"""Three attacks for benchmarks/attacks.py that once kept newcomers out. Each newcomer opens a page and uploads a
+photograph; the newcomers' waits before and during an attack are measured in the same run. The header X-Forwarded-For
+gives each newcomer another network."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from browser.server import Server  # noqa: E402
 from crowd import Person, drawn_photos  # noqa: E402
 from innocents import without_a_pause  # noqa: E402
 
-COME, APART = 12, 1.0  # number of newcomers; seconds between two of them
+COME, APART = 12, 1.0  # number of newcomers; seconds between their arrivals
 SETTLED = 8.0  # seconds from the attack's beginning to the first newcomer
 PAGES, COSTLY, NETWORKS = 200, 40, 40
 SIDE = 7900  # pixels of the costly pictures' sides
-MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; photographs: × the calm wait
+MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; multiple of a photograph's calm wait
 
 
 @dataclass
@@ -105,7 +105,7 @@ def all_seats(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_pictures(server: Server) -> tuple[Waits, Waits]:
-    """Forty legal PNGs of 62 megapixels in 16 bits, half a megabyte each, from forty networks of one /56."""
+    """Forty networks of one /56 repeatedly upload valid PNGs of 62 megapixels in 16 bits, each of half a megabyte."""
 
     async def attack() -> None:
         async def bring(n: int) -> None:
@@ -122,7 +122,8 @@ def costly_pictures(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_figures(server: Server) -> tuple[Waits, Waits]:
-    """Forty networks ask for a different wall of maps each time; ten of them also ask for pages without a pause."""
+    """Forty networks repeatedly ask for figures of the layout "wall", each with another ceiling. Ten of the networks
+    also ask for pages without a pause."""
 
     async def attack() -> None:
         async def draw(home: str) -> None:

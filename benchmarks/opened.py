@@ -1,9 +1,9 @@
-"""Compares models that a page opens with Python: python benchmarks/opened.py [FAMILY …]
+"""Compares a visitor's models in the browser and in Python: python benchmarks/opened.py [FAMILY …]
 
-A model of each family is saved by timm or `transformers`, with random weights. Its queries and keys are scaled until
-the median of the rows' largest weights is 20 × that of an even row. The browser's code opens the files under Node, in
-float32 and in 8 bits, and its rows on eight pictures are compared with Python's: by the total variation of a row, and
-by the share of rows with their largest weight at the same token. Prints means, with the worst picture in brackets.
+A model of each family is saved by timm or `transformers`, with random weights. The model's queries and keys are scaled
+until the median of the rows' largest weights is 20 times an even row's weight. The browser's code opens the files under
+Node, in float32 and in 8 bits. The rows of both sides on eight pictures are compared by the total variation of a row,
+and by the share of rows with their largest weight at the same token. Prints means, with the worst picture in brackets.
 """
 
 import sys

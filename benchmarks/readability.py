@@ -1,7 +1,7 @@
 """The lengths of sentences and the rare words of each lesson.
 
     python benchmarks/readability.py            # the working tree
-    python benchmarks/readability.py REVISION   # beside an older one
+    python benchmarks/readability.py REVISION   # compared with a commit
 
 Counts strings of playground/lessons that hold a sentence: those with a space and a full stop, question mark or colon.
 A word is rare if it has more than nine letters and occurs on one page only.
@@ -67,7 +67,8 @@ def read(revision: str | None) -> Callable[[str], str | None]:
 
 
 def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[str]]]:
-    """{page: (sentences, mean words per sentence, words of the longest, number of long ones, rare words)}"""
+    """{page: (number of sentences, mean words of a sentence, words of the longest sentence, number of long sentences,
+    rare words)}"""
     from playground.ui.pages import LESSONS
 
     text_of, pages = read(revision), {}

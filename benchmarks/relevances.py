@@ -2,9 +2,10 @@
 
 The default of `relevance` was chosen by these numbers. In each picture, six tokens are explained: the start patch, four
 random patches and, if the model has one, the class token. Blocks of patches are blanked one at a time with the mean
-colour. A map's score is the rank correlation of its sums over the blocks with the token's movements; a second score
-leaves out the block with the patch itself, which always moves the token most. For comparison: rollout, mere nearness,
-and a random map. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
+colour. A map's score is a rank correlation over the blocks: of the map's sum in a block with the distance that the
+token's feature moves. A second score leaves out the block with the explained patch, which always moves the token most.
+For comparison, rollout, nearness and a random map are scored, too. (`attention-playground relevance FOLDER --out
+scores.csv` computes deletion and insertion.)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from playground.samples import SAMPLES, named  # noqa: E402
 from playground.tracing import METHODS, Query, Trace  # noqa: E402
 
 SIDE = 18  # rows and columns of the grid, approximately, in every model
-DRAWN = 4  # random patches of a picture
+DRAWN = 4  # number of random patches per picture
 
 
 def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
@@ -56,8 +57,8 @@ def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
 
 
 def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
-    """(blocks, tokens): how far each token's feature moves when a block is blanked: ‖x' − x‖ / ‖x‖ after the last norm,
-    as in analysis/occlusion.py, but for all tokens at once."""
+    """(blocks, tokens): ‖x' − x‖ / ‖x‖, where blanking the block turns the token's feature x after the last norm into
+    x'. analysis/occlusion.py computes the same for one token."""
     vit, pixels = seen.vit, seen.input
 
     def features(images: Tensor) -> Tensor:

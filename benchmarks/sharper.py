@@ -1,9 +1,9 @@
 """Measures heads with sharper rows: python benchmarks/sharper.py MODEL … --photographs DIR
 
 Prints the table of workshop/TRIALS.md: the share of attention on a patch's own thing and on partner regions, in
-percent, if the scale before the softmax is larger. Only the measured rows change, not the pass: the order of a row's
-weights stays, and the largest ones grow. For each scale, the head is chosen on other pictures. benchmarks/bundled.py
-has the measures.
+percent, if the scale before the softmax is larger. Only the measured rows get the larger scale, not the rows inside the
+forward pass. For each scale, the head is chosen on pictures that are not measured. benchmarks/bundled.py defines the
+measures.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 First under Node, for each model: the difference between rows with 8-bit model weights and Python's on photographs, and
 the time of a pass. Then in a real Chromium with a plain file server: the times from a photograph to its first drawn
-layer and to all layers. Also prints CPU time, because the machine may have other work. One thread.
+layer and to all layers. Also prints CPU time, because the machine may have other work. The engine uses one thread.
 """
 
 from __future__ import annotations

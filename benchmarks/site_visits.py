@@ -1,8 +1,9 @@
 """Measures visits to the playground without a server: python benchmarks/site_visits.py [--times 5]
 
-A real Chromium opens the written folder on a plain file server. Measured are the first picture and its bytes, a second
-visit without a network, the times from a user's photograph to its first drawn layer and to all layers, camera pictures
-per second, and memory. Also prints the page's CPU time, because the machine may have other work.
+A real Chromium opens the folder that `site` writes, on a plain file server. The script measures the first picture and
+its bytes, a second visit without a network, the times from a user's photograph to its first drawn layer and to all
+layers, camera pictures per second, and memory. It also prints the page's CPU time, because the machine may have other
+work.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ SAYS = """new Promise((go) => {
   const look = () => (window.firstPicture ? go(window.firstPicture) : setTimeout(look, 5));
   look();
 })"""
-# The times from a drop to the first drawn layer, and to all layers on the last grid
+# Drops a photograph; returns the times until its first drawn layer, and until all layers on the last grid.
 DROPPED = (
     """async (given) => {
   const before = theLens().read().picture;
@@ -177,7 +178,7 @@ def memory(browser: Browser, url: str, count: int) -> None:
 
 
 def _made(count: int) -> Iterator[str]:
-    """New photographs of 6 megapixels, as JPEG in base64."""
+    """Random pictures of 6 megapixels, each a JPEG in base64."""
     from base64 import b64encode
 
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Do best moments impress people? Compares two versions of the choice on photographs, judged by looking.
+"""Compares two versions of the choice of best moments, by people's verdicts on photographs.
 
     python benchmarks/striking.py fetch
     python benchmarks/striking.py sheets --batch 3 --against 11358e1 --seed 1
@@ -215,7 +215,7 @@ def former_moments(commit: str) -> ModuleType:
     command = ["git", "show", f"{commit}:playground/analysis/moments.py"]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     module = ModuleType("former_moments")
-    sys.modules[module.__name__] = module  # dataclasses look the module up there
+    sys.modules[module.__name__] = module  # the decorator `dataclass` looks the module up there
     sys.modules["playground.analysis.row_kinds"] = row_kinds  # the former module imports it from there
     exec(text, module.__dict__)
     return module

@@ -1,9 +1,8 @@
 """Prints the table of workshop/TRIALS.md: python benchmarks/trials.py RUN … --photographs DIR
 
-One line for each run of `python -m workshop.trials`: the running mean of its weights so far, measured like
-benchmarks/bundled.py. For each run but the first, a second line gives the difference from the first. Its error is that
-of the differences picture by picture, which is smaller than the errors of the two numbers. A run with another seed
-shows the effect of chance.
+Each run of `python -m workshop.trials` gets a line: the running mean of the run's weights is measured as in
+benchmarks/bundled.py. A second line gives the difference from the first run. This difference is taken picture by
+picture, so its error is smaller than the errors of the two numbers. A run with another seed shows the effect of chance.
 """
 
 from __future__ import annotations

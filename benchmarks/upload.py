@@ -64,7 +64,7 @@ WATCH = """(pictures) => {
 
 
 def photograph(number: int) -> bytes:
-    """Photographs that alternate between portrait and landscape, so that the grid changes; each is different."""
+    """A JPEG that differs for each number. Portrait and landscape alternate, so that the grid changes."""
     photographs = [sample for sample in samples() if sample.kind == "photograph"]
     image = Image.open((photographs[0] if photographs else named("meadow")).path).convert("RGB")
     image = image.resize(SIDES if number % 2 else SIDES[::-1])

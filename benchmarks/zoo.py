@@ -1,4 +1,4 @@
-"""Which of timm's plain-ViT names load: python benchmarks/zoo.py
+"""Counts which of timm's plain ViTs load: python benchmarks/zoo.py
 Writes the facts that the app shows for each offered model to assets/models.json: python benchmarks/zoo.py --offers
 
 Builds each model without memory for weights, in timm and in our code, and checks that timm's state dict fits ours
