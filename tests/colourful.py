@@ -34,7 +34,7 @@ def half_transparent(picture: Image.Image) -> Image.Image:
 
 
 def sixteen_bits(picture: Image.Image, icc_profile: bytes = b"") -> bytes:
-    """A 16-bit PNG with noise finer than 8 bits. Written by hand, for Pillow writes no 16-bit colours."""
+    """A 16-bit PNG with noise finer than 8 bits. Built here, because Pillow writes no 16-bit colours."""
     levels = np.asarray(picture).astype(int) * 257
     levels += np.random.default_rng(0).integers(-128, 128, levels.shape)
     rows = levels.clip(0, 65535).astype(">u2").reshape(picture.height, -1)  # (H, W × channels)
@@ -52,7 +52,7 @@ def _filtered(rows: np.ndarray, y: int, kind: int, step: int) -> bytes:
     return bytes([kind]) + (row - [0 * row, left, before][kind]).tobytes()
 
 
-COLOURFUL = {  # kind of file -> a function that writes the photograph as one
+COLOURFUL = {  # kind of file -> a function that writes the photograph as such a file
     "sRGB": lambda photo: saved(photo, "PNG"),
     "sRGB, JPEG": lambda photo: saved(photo, "JPEG", quality=92),
     "Display P3": lambda photo: saved(photo, "PNG", icc_profile=P3),

@@ -33,7 +33,7 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items):
-    """Files with the longest tests come first, so that at the end no process waits for another one's last file."""
+    """Files with the longest tests come first, so that at the end no process idles while another runs a long file."""
     places = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
 
@@ -73,7 +73,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
-    """Random weights without zero biases, tiny gains or uniform attention, behind which errors could hide."""
+    """Gives the model random weights. Zero biases, tiny gains or uniform attention could hide errors."""
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, p in model.named_parameters():
@@ -129,7 +129,7 @@ def chromium():
 
 @pytest.fixture
 def arrive(chromium):
-    """arrive(Visitor, url) opens a browser session of its own. At the end of the test it must have seen no errors."""
+    """arrive(Visitor, url) gives a visitor with a new browser session. The visitor's check() runs after the test."""
     with ExitStack() as end:
 
         def new(kind, *arguments, **options):

@@ -22,7 +22,8 @@ RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
 @dataclass
 class Passed:
-    """The engine's pass: q, k (layers, heads h, tokens N, d); norms, adds (layers, h, N); features (layers, N, D)."""
+    """The engine's forward pass. Shapes: `q` and `k` (layers, heads, tokens, d); `norms` and `adds` (layers, heads,
+    tokens); `features` (layers, tokens, width)."""
 
     q: np.ndarray
     k: np.ndarray
@@ -58,7 +59,7 @@ class Opened:
 
 
 def opened(models: list[dict], folder: Path) -> list[Opened]:
-    """Each of `models`, as the browser opens it. A model is {"files": …} and the page's further options."""
+    """What the browser reads from each of `models`, which are {"files": …} with further options of the page."""
     outs = [folder / f"opened-{number}.bin" for number in range(len(models))]
     jobs = [
         one | {"files": [str(file) for file in one["files"]], "out": str(out)}
@@ -68,7 +69,7 @@ def opened(models: list[dict], folder: Path) -> list[Opened]:
 
 
 def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **how) -> Passed:
-    """The pass of `seen` by the engine, with the weights as `numbers`: "float32", "int8" …"""
+    """The engine's pass over the input of `seen`. `numbers` is the format of the weights: "float32", "int8" …"""
     if weights is None:
         weights = folder / "weights.bin"
         weights.write_bytes(to_engine(seen.vit, numbers))

@@ -1,4 +1,4 @@
-"""Picture files put together from parts with arbitrary claims: colour profiles, EXIF, further frames, tiles, sixteen
+"""Generates picture files with arbitrary and often wrong parts: colour profiles, EXIF, further frames, tiles, sixteen
 bits, CMYK."""
 
 from __future__ import annotations
@@ -148,8 +148,8 @@ def pngs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def heifs(draw: st.DrawFn) -> bytes:
-    """AVIF and HEIC files with wrong sizes, with tiles that cover more or less than the picture, and with properties of
-    another kind than they claim."""
+    """AVIF and HEIC files with wrong sizes, with tiles that cover more or less than the picture, and with properties
+    overwritten by others."""
     claimed, few = st.sampled_from((0, 1, 64, 65, 300, 8000, 2**16, 2**31, 2**32 - 1)), st.integers(1, 8)
     whole = st.sampled_from((64, 256, 300, 1280))
     nested = st.sampled_from((False, False, False, True))

@@ -13,11 +13,11 @@ import sys
 
 import pytest
 
-MOST = 20  # most failed tests to run again: more than these do not fail by chance, and would take hours one by one
+MOST = 20  # if more tests failed, none is run again: so many do not fail by chance, and would take hours
 
 
 class Fallen:
-    """A pytest plugin that collects in `said` the output of each failed test by its name, from all processes."""
+    """A pytest plugin. `said` maps the name of each failed test to the test's output, from all processes."""
 
     def __init__(self) -> None:
         self.said: dict[str, str] = {}

@@ -32,7 +32,7 @@ def add(monkeypatch) -> None:
 
 
 def add_in_the_browser(monkeypatch) -> None:
-    """Adds the view to scripts that are bundled from now on: to the table that Python writes, and its function."""
+    """From now on, bundled scripts contain this view: its record, in the table that Python writes, and its function."""
     source = bundle._source
     changed = {
         "core/waytable.js": ways.text(),

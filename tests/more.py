@@ -131,7 +131,7 @@ def make_environment(release: str) -> int:
     inside = subprocess.check_output(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
     ).strip()
-    # .pth adds a later entry to sys.path, so the new environment's packages come first. pip does not change the others.
+    # A .pth file appends to sys.path, so the new environment's packages come first, and pip leaves the others alone.
     Path(inside, "beneath.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return subprocess.run([python, "-m", "pip", "install", "-q", f"streamlit=={release}"], check=False).returncode
 
@@ -140,8 +140,8 @@ def make_environment(release: str) -> int:
 
 
 def dependencies() -> Iterator[Outcome]:
-    """Installs the wheel into new environments with the oldest and with the newest packages that it allows. In each the
-    command writes a figure and the core's tests pass. Each downloads torch and its packages, several GB."""
+    """Installs the wheel into two new environments, with the oldest and with the newest packages that the wheel allows.
+    In each environment, the command writes a figure and the core's tests run. Each environment downloads several GB."""
     tools, wheels = BUILD / "tools", BUILD / "wheels"
     made = run("uv, which installs the oldest", [sys.executable, "-m", "venv", "--clear", str(tools)])
     if made.verdict == "passed":
@@ -177,7 +177,7 @@ def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[
 
 
 def firefox() -> Iterator[Outcome]:
-    """Runs in Playwright's own Firefox, for Playwright cannot drive the system's."""
+    """Runs tests in Playwright's own Firefox, because Playwright cannot drive the system's Firefox."""
     name = f"{' and '.join(IN_FIREFOX)} in Firefox"
     if why := no_firefox():
         yield Outcome(name, "SKIPPED", why)
@@ -200,7 +200,7 @@ def no_firefox() -> str:
 
 
 def scripts() -> list[str]:
-    """The names of the scripts in benchmarks/ that can be run; the other files are modules of these."""
+    """The names of the scripts in benchmarks/ that can be run; the other files there are modules for these scripts."""
     files = sorted((ROOT / "benchmarks").glob("*.py"))
     return [file.stem for file in files if '\nif __name__ == "__main__":' in file.read_text(encoding="utf-8")]
 

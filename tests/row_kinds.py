@@ -1,8 +1,9 @@
 """The kind of an attention row: one word for what a patch attends to, by a rule.
 
-The rule looks at how much of a row equals the mean row of other patches of the head (the crowd), falls on near patches,
-and falls on patches that resemble this one in a late layer's features. The app uses microscope/core/kinds.js; this is
-an independent implementation. analysis/test_row_kinds.py compares the two, and the rule with rows labelled by hand.
+The rule measures three shares of a row: what the row has in common with the mean row of other patches (the crowd), what
+falls on near patches, and what falls on patches whose features in a late layer resemble the query's. The app uses
+microscope/core/kinds.js; this is an independent implementation. analysis/test_row_kinds.py compares the two, and
+compares the rule with rows labelled by hand.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ import numpy as np
 from playground.analysis.moments import ALIKE, component, directions, late_keys, neighbourhood_radius, spread
 from playground.tracing import Trace, softmax_rows
 
-CROWD = 48  # evenly spread patches, whose rows are averaged
+CROWD = 48  # number of evenly spread patches whose rows are averaged
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
-EARLY = 1 / 3  # the first layers, as a share of all
-THEIRS = 0.5  # the crowd explains a row's largest patch if it gives this patch at least this share of the row's weight
+EARLY = 1 / 3  # layers in this first share of the depth count as early
+THEIRS = 0.5  # the crowd explains a row's largest weight if the crowd's mean weight there is at least this share of it
 FLAT, FAINT = 4, 10  # most that a patch may get in an even row and in a noisy one, as multiples of the mean
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The mean row of some patches of a head, by token and by position relative to the asking patch."""
+    """The mean row of some query patches of a head, by token and by position relative to the query."""
 
     tokens: np.ndarray  # (tokens,)
-    offsets: np.ndarray  # (2 rows − 1, 2 columns − 1): the asking patch is in the middle
+    offsets: np.ndarray  # (2 rows − 1, 2 columns − 1), with the query in the middle
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,11 @@ class Facts:
     place: float  # overlap of the patches' weights with the crowd's mean by relative position
     alike: float  # share of the weight beyond the neighbourhood on patches that resemble this one
     area: float  # share of the patches beyond the neighbourhood that resemble this one
-    fits: frozenset[str]  # rules that agree with the largest patch, which the app's sentence names
+    fits: frozenset[str]  # names of the measures that agree with the row's largest patch
 
 
 def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
-    """The kind of this row, or None if no rule applies; and the facts behind it."""
+    """(the kind of this row, or None if no rule applies; the facts that decide the kind)"""
     front, patch = len(seen.prefix), query[0] * seen.grid[1] + query[1]
     toward = directions(late_keys(seen), front)
     q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
@@ -57,7 +58,7 @@ def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[st
 
 
 def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
-    """The mean of these patches' rows, (asking, tokens)."""
+    """The mean of `rows`, (queries, tokens), whose query patches are `asking`."""
     high, wide = grid
     given, query_counts = np.zeros((2, 2 * high - 1, 2 * wide - 1))
     for row, patch in zip(rows, asking, strict=True):
@@ -71,7 +72,7 @@ def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int,
 def facts_of(
     row: np.ndarray, patch: int, crowd: Crowd, likeness: np.ndarray, prefix: int, grid: tuple[int, int]
 ) -> Facts:
-    """`row`: (tokens,); `likeness`: (patches,), the cosine of this patch's direction with every patch's."""
+    """`row` is (tokens,). `likeness` is (patches,): the cosine between this patch's direction and every patch's."""
     high, wide = grid
     patches, positive_weights = row[prefix:], row[row > 0]
     all_of_them = max(float(patches.sum()), 1e-12)

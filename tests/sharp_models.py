@@ -1,6 +1,6 @@
-"""Models of every family with random weights, saved by timm and `transformers`, on which tests and benchmarks/opened.py
-compare the attention in the browser with Python's. Their rows are as sharp as a trained model's, because rows that are
-nearly even would be alike on both sides even if one side were wrong."""
+"""Makes models of every family with random weights, saved by timm and `transformers`. Tests and benchmarks/opened.py
+compare their attention in the browser and in Python. The models' rows are made as sharp as a trained model's, because
+nearly even rows would agree even if one side were wrong."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FAMILIES = {  # family -> (library that saves the model, the model's name, chang
     "registers, no class token": ("timm", "vit_medium_patch16_reg4_gap_256", SMALL | NARROW),
     "q/k norm": ("timm", "vit_small_patch16_224", SMALL | {"qk_norm": True}),
 }  # fmt: skip
-ASKING = r"(?:blocks|layers?)\.\d+\..*(?:query|key|q_proj|k_proj|q_bias)"  # names in `transformers`, and Eva's bias
+ASKING = r"(?:blocks|layers?)\.\d+\..*(?:query|key|q_proj|k_proj|q_bias)"  # parameters of queries and keys
 NORMED = r"blocks\.\d+\.attn\.[qk]_norm\.(?:weight|bias)"
 TOGETHER = r"blocks\.\d+\.attn\.qkv\.(?:weight|bias)"
 
@@ -106,7 +106,7 @@ class Compared:
 
 
 def compare(sharp: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
-    """For each photograph, the engine's rows, from the files as a page opens them, compared with Python's rows."""
+    """For each photograph, compares Python's rows with the engine's rows from the files that a page opens."""
     (model,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
     assert not model.error, model.error
     compared = []

@@ -1,4 +1,4 @@
-"""Cuts: the forward pass with them, every row, the pack, and the texts that describe cuts."""
+"""The forward pass, every row and the pack of a trace with cuts; and the texts that describe cuts."""
 
 import math
 import re
@@ -146,7 +146,7 @@ def test_what_can_not_be_cut_gets_a_sentence(small, picture, cut, says):
 
 
 def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
-    """The expected pass, computed here: W_O gets the heads' outputs side by side, with one head's part replaced."""
+    """Compares with a pass computed here, in which one head's part of the input of W_O is replaced."""
     d = small.config.width // small.config.heads
     for text, head, to in (("zero@1.2", 2, "zero"), ("mean@1.2", 2, "mean")):
         seen = playground.trace(small, picture, cut=text)

@@ -118,7 +118,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, p
             else:
                 fine = target.is_file() and (not place or target.suffix != ".html" or place in site[target.name].ids)
             wrong += [] if fine else [f"{page}: {to}"]
-        unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholders, and what is loaded
+        unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholder; foreign file
         wrong += [f"{page} holds {part}" for part in re.findall(unfilled, links.text)]
     assert not wrong, "\n".join(wrong[:20])
 
@@ -136,5 +136,5 @@ def test_every_name_command_and_lesson_has_its_place(site, published):
     (frame,) = site["index.html"].frames  # the frame with the living figure
     assert frame["sandbox"] == "allow-scripts allow-downloads"
     assert (published / "docs" / frame["src"]).read_bytes() == LIVING.read_bytes()
-    checkouts = {"command_line.html", "changes.html", "teaching.html"}  # the other pages are for an installed package
+    checkouts = {"command_line.html", "changes.html", "teaching.html"}  # pages that may name a checkout's command
     assert not [page for page in site.keys() - checkouts if "python -m playground" in site[page].text]

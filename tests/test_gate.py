@@ -7,7 +7,7 @@ from pathlib import Path
 
 GATE = Path(__file__).parent / "gate.py"
 TWO = ["-p", "xdist.plugin", "-n", "2"]
-PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # the plugins take seconds to start
+PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # installed plugins would take seconds to load
 ONCE = """
 import os
 from pathlib import Path

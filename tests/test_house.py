@@ -27,7 +27,7 @@ ONLY = {  # room or package -> the only top folders and top modules that may imp
     "workshop": {"workshop", "__main__"},
     "streamlit": {"app", "pages", "ui"},
 }
-# Arrows lead from a room to one that it imports; modules on top lie in playground/ itself, beside the rooms
+# Upper bounds. An arrow leads from a room to a room that it imports; modules on top lie directly in playground/.
 MOST = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16, "files": 360, "lines of a file": 450}
 BROWSER = {  # what each room of the microscope may import besides itself
     "core": set(),
@@ -157,14 +157,14 @@ IMPORT = re.compile(
 
 
 def test_each_room_of_the_microscope_imports_what_it_may():
-    needs = {}  # with names such as "core/view.js"
+    needs = {}  # {file, such as "core/view.js": the files that it imports}
     for file in MICROSCOPE.rglob("*.js"):
         paths = [plain or late for plain, late in IMPORT.findall(file.read_text(encoding="utf-8"))]
         assert all(path.startswith(".") and (file.parent / path).is_file() for path in paths), f"{file}: {paths}"
         needs[file.relative_to(MICROSCOPE).as_posix()] = {
             (file.parent / path).resolve().relative_to(MICROSCOPE).as_posix() for path in paths
         }
-    assert sum(map(len, needs.values())) > 50  # an IMPORT that matched nothing would pass
+    assert sum(map(len, needs.values())) > 50  # otherwise the pattern IMPORT matches too little
     rooms = between_rooms(needs, lambda name: name.split("/")[0])
     assert rooms.keys() == BROWSER.keys()
     assert {name: wanted - BROWSER[name] for name, wanted in rooms.items()} == {name: set() for name in BROWSER}
@@ -183,11 +183,11 @@ def calls(files: list[Path], *names: str) -> list[tuple[str, ast.Call]]:
 
 
 def test_what_a_page_is_asked_to_wait_for_is_a_state_and_a_function():
-    """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies, but an
-    expression at every poll, which raises an EvalError unless the first poll found it true."""
+    """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies. It
+    evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
     browser, benchmarks = ([*(ROOT / folder).glob("*.py")] for folder in ("tests/browser", "benchmarks"))
     waits = [place for place, _ in calls(browser, "wait_for_timeout", "sleep")]
-    assert waits == ["server.py: sleep"]  # between two requests to a starting server
+    assert waits == ["server.py: sleep"]  # the pause between two requests to a starting server
     awaited = [(place, call.args[0]) for place, call in calls(browser + benchmarks, "wait_for_function")]
     texts = [(place, what.values[0] if isinstance(what, ast.JoinedStr) else what) for place, what in awaited]
     assert len(texts) > 20

@@ -19,8 +19,8 @@ def node() -> str:
 
 def test_the_microscope_s_core_passes_its_tests_under_node():
     files = sorted(str(path) for path in (ROOT / "tests" / "js").rglob("*.test.mjs"))
-    # The timeout ends a test that hangs. Forced exit: Node does not wait for timers that a module leaves running. The
-    # concurrency is the number of cores, because Node by default uses one core less
+    # --test-timeout ends a test that hangs. With --test-force-exit, Node does not wait for timers that a module leaves
+    # running. --test-concurrency uses all cores, because Node's default leaves one idle.
     options = ["--test-timeout=120000", "--test-force-exit", f"--test-concurrency={os.cpu_count()}"]
     command = [node(), "--test", *options, *files]
     env = {**os.environ, "PYTHON": sys.executable}

@@ -87,7 +87,7 @@ def test_the_command_line_says_it_in_a_line_and_writes_nothing(name, picture, tm
     picture.save("disc.png")
     value, sentence = SPOILED[name]
     weights = timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict()
-    weights["norm.weight"][:], weights["norm.bias"][:] = 0, 1  # so that large weights of the head add up
+    weights["norm.weight"][:], weights["norm.bias"][:] = 0, 1  # the head's input is all ones, so large weights add up
     weights[name][:] = value
     save_file(weights, tmp_path / "mine.safetensors")
     line = ["figure", "disc.png", "--model", "vit_tiny_patch16_224", "--weights", str(tmp_path / "mine.safetensors")]

@@ -64,7 +64,7 @@ def assert_same(found: Opened, vit, numbers: str = "int8") -> None:
 
 
 def assert_finer(arrays: dict[str, np.ndarray], name: str, exact) -> None:
-    """Asserts that the array `NAME.fine` holds the rest that 8 bits leave, in 8 more bits."""
+    """Asserts that the array `NAME.fine` holds, in 8 more bits, what the first 8 bits round off."""
     spread = [
         arrays[codes] * np.repeat(arrays[f"{codes}.gain"].astype(np.float32), 32, 1)[:, : arrays[codes].shape[1]]
         for codes in (name, f"{name}.fine")
@@ -278,7 +278,7 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
 def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
-    """With few layers and one picture; benchmarks/opened.py compares all layers on eight pictures."""
+    """Compares few layers on one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")
     sharp = made(family, tmp_path / "model", picture, **layers)

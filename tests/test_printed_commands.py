@@ -187,7 +187,7 @@ def text(node: ast.expr) -> str:
 
 
 def sentences() -> dict[str, str]:
-    """{command: place} of each command between `…` in a sentence of the source; .format fills {program} in."""
+    """{command: place} of each command in backticks in the source's strings. {program} there stands for PROGRAM."""
     collected = {}
     for file in sorted((ROOT / "playground").rglob("*.py")):
         source = file.read_text(encoding="utf-8")

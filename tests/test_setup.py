@@ -1,5 +1,5 @@
-"""The set-up, as `make run` and `docker build` call it: it fetches and prepares the borrowed model and photographs
-once, finds them later without a network, and goes on without them, with a sentence, where they cannot be fetched."""
+"""The set-up, as `make run` and `docker build` call it. It fetches and prepares DINOv2 and the photographs once, and
+finds these files later without a network. If they cannot be fetched, it prints a sentence and goes on."""
 
 import os
 import re
@@ -22,7 +22,7 @@ NO_PIP = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": 
 
 
 def output_of(command: list[str], cache: Path, **more: str) -> str:
-    """What a step of the set-up prints that runs in this Python, with `more` in its environment."""
+    """The output of a command of the set-up, run with this Python and with `more` as environment variables."""
     ours = ("HF_", "PLAYGROUND_", "MAKE")
     env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | NOWHERE | {"HF_HOME": str(cache)} | more
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
@@ -33,7 +33,7 @@ def output_of(command: list[str], cache: Path, **more: str) -> str:
 
 
 def make_borrow(cache: Path, *options: str, **more: str) -> str:
-    """Runs the step of `make run` before the app starts, without a new .venv; returns its output."""
+    """Runs `make borrow`, a step of `make run` before the app starts, without a new .venv; returns the output."""
     if shutil.which("make") is None:
         pytest.skip("make is not on this machine")
     bin_folder = f"BIN={Path(sys.executable).parent}"

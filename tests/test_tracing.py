@@ -193,7 +193,7 @@ def test_nothing_of_the_size_tokens_squared_exists_until_it_is_asked_for(picture
     with LargestTensor() as watch:
         seen.column(1, 1, (3, 3))
         seen.rollout((3, 3))
-    assert watch.largest < seen.tokens**2 / 3  # one block of one head
+    assert watch.largest < seen.tokens**2 / 3  # one block of rows of one head
 
 
 def test_a_row_of_a_vit_s_at_1024_squared_is_the_row_of_the_explicit_product(picture):

@@ -77,7 +77,7 @@ def test_a_rotation_depends_only_on_how_far_apart_two_patches_are():
     scores = (
         (rotate(q, sin, cos) @ rotate(k, sin, cos).transpose(-1, -2))[0, 0].unflatten(0, (4, 4)).unflatten(2, (4, 4))
     )
-    torch.testing.assert_close(scores[0, 0, 1, 2], scores[2, 1, 3, 3])  # both: one down, two to the right
+    torch.testing.assert_close(scores[0, 0, 1, 2], scores[2, 1, 3, 3])  # both keys lie one down, two to the right
 
 
 def test_the_pre_training_head_has_one_hidden_layer_with_tanh():
