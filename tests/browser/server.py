@@ -119,7 +119,7 @@ class Server:
 
 @contextmanager
 def serving(program: tuple[str, ...] = ("-m", "playground"), **environment: str) -> Iterator[Server]:
-    """A healthy server, with these environment variables."""
+    """Starts a server with these environment variables, and yields the server once it is healthy."""
     with tempfile.TemporaryDirectory() as home:
         server = Server(Path(home), program, **environment).start()
         try:

@@ -1,4 +1,4 @@
-"""An address opens the view that it was copied from; one that asks for something missing still opens the page."""
+"""A copied address opens the same view again; an address that asks for something missing still opens the page."""
 
 import re
 from urllib.parse import parse_qs, urlsplit

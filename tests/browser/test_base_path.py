@@ -1,4 +1,4 @@
-"""The app under the path /attention/, as on a host that several apps share. All other files test it at the root."""
+"""The app under the path /attention/, as on a host that several apps share. All other tests use the path /."""
 
 import re
 from urllib.parse import urlsplit

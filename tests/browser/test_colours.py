@@ -18,9 +18,9 @@ from playground.samples import named
 from playground.tracing import trace
 
 SIZE = (112, 144)
-LEVELS, MEAN_LEVELS = 3, 0.3  # of 255, the largest and the mean difference of two implementations of a profile
-JPEG_LEVELS = 2  # of 255, the mean difference: the copy was encoded a second time
-BAR = 0.008  # total variation between rows, mostly an effect of model weights in eight bits
+LEVELS, MEAN_LEVELS = 3, 0.3  # largest and mean difference, of 255 levels, between implementations of a profile
+JPEG_LEVELS = 2  # mean difference, of 255 levels, of a copy that was encoded a second time
+BAR = 0.008  # most total variation between rows; most of it comes from model weights in eight bits
 ROWS = (
     "Display P3, JPEG", "Adobe RGB", "sixteen bits, grey", "half transparent, WebP", "half transparent, Display P3",
     "half transparent, Adobe RGB, WebP",

@@ -10,7 +10,7 @@ from browser.truth import sent
 from browser.visitor import Visitor
 from playground.samples import named
 
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
-"""The scale's switch has visible effects: a curtain across the picture, a head that collapses, and a dial that goes
-beyond "no scale"."""
+"""Without the scale, a head collapses visibly. A curtain across the picture compares both, and a dial goes beyond
+"no scale"."""
 
 PIXELS = "() => theLens().picture(1).toDataURL()"
 

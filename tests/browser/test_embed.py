@@ -22,8 +22,8 @@ from browser.without_server import Quiet, plain_server
 from playground.samples import named
 from playground.ui import site
 
-MOST = 150_000  # bytes of the file, compressed
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
+MOST = 150_000  # most bytes of attention-lens.js, compressed
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="module" src="{lens}/embed/attention-lens.js"></script>
 <h1>Somebody's page</h1>{body}<p id="after">It goes on.</p>"""

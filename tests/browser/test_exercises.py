@@ -24,21 +24,21 @@ def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
 
 
 def one_way() -> str:
-    """Arrows by which the tokens A and B both attend to B."""
+    """The words of an address with arrows (queries and keys) with which the tokens A and B both attend to B."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[:2, 0], keys[:2, 0] = 4, torch.tensor([-1.0, 1.0])
     return arrows(queries, keys)
 
 
 def at_i() -> str:
-    """Arrows by which the token A attends to I, whose value is the largest."""
+    """The words of an address with arrows (queries and keys) with which A attends to I, the token of largest value."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[0, 0] = keys[8, 0] = 4
     return arrows(queries, keys) + "&step=values"
 
 
 def strongest(layer: bool) -> str:
-    """The address that switches off the head that adds most; if `layer`, all heads of its layer."""
+    """The address that switches off the head that adds most or, if `layer`, all heads of that head's layer."""
     effect = look(seen()).effect
     most, one = np.unravel_index(np.nanargmax(effect), effect.shape)
     return f"off={quote(' '.join(f'{most}.{head}' for head in (range(seen().heads) if layer else [one])))}"
@@ -93,7 +93,7 @@ def the_told_head(page) -> None:
 def dearest(page) -> None:
     label = model().config.labels[int(seen().logits.argmin())]
     box = page.locator(".st-key-supposed input")
-    box.click()  # opens the list of labels, also where it has to be scrolled to
+    box.click()  # scrolls to the list of labels if necessary, and opens the list
     box.fill(label)
     page.get_by_role("option", name=label).click()
 
@@ -115,7 +115,7 @@ def fewest_tokens(page) -> None:
     page.get_by_role("slider", name="Tokens").press("Home")
 
 
-# (page, address or function that returns one, action there, exercises that are done afterwards)
+# (page, address or function that returns an address, action there, exercises that are done afterwards)
 DONE = [
     ("by_hand", arrows(torch.zeros(9, 2), torch.zeros(9, 2)), None, ("by_hand_even", "by_hand_one_role")),
     ("by_hand", one_way, None, ("by_hand_one_way",)),

@@ -51,7 +51,7 @@ def reader(arrive):
 
 
 def _painted(frame):
-    """Waits until the frame is painted. wait_for_function fails here: it evals, which the frame's policy forbids."""
+    """Waits until the frame is painted, without wait_for_function, whose eval the frame's policy forbids."""
     until(lambda: frame.evaluate("window.theLens?.()?.read()?.painted"), "the frame is not painted")
 
 
@@ -218,11 +218,11 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
     box.locator("input[type=range]").fill("5")
     box.get_by_role("button", name="Lock my guess").click()
     assert "You said 5, it is 3" in box.locator("div.told").inner_text()
-    page.keyboard.press("ArrowRight")  # as a remote control does, after a click on a button
+    page.keyboard.press("ArrowRight")  # a remote control's key, after a click on a button
     page.get_by_text("4 of 4").wait_for()
     assert page.locator(".guess:visible div.told").is_hidden()
     page.get_by_role("button", name="the slide before").click()
     page.get_by_role("button", name="the slide before").click()
-    story.get_by_text("The story · 8 of 12").wait_for()  # still at the scene that was left
+    story.get_by_text("The story · 8 of 12").wait_for()  # the story is where the presenter left it
     story.locator(".story-after .wrong, .story-after .right").first.wait_for()
     assert there.asked  # Reader.check asserts that only the file was asked for

@@ -49,7 +49,7 @@ def test_a_page_outlives_its_server_and_finds_the_next_one_by_itself(looking, se
     server.kill()
     looking.page.locator(CONNECTED).wait_for(state="detached")
     looking.page.keyboard.press("Escape")
-    looking.hover((8, 8))  # the numbers are in the browser
+    looking.hover((8, 8))  # works without the server, because the numbers are in the browser
     looking.lock((3, 4))
     server.start().wait()
     looking.page.locator(CONNECTED).wait_for()
@@ -119,7 +119,8 @@ def newcomer(arrive, server):
 
 @pytest.fixture
 def no_room(newcomer, server):
-    """The server has one place left when two pages are asked for: the later pages get no socket, then 503."""
+    """Simulates a full server: the first page loads but gets no socket, and later pages get status 503. The fixture
+    returns a function that ends this."""
     page, full = newcomer.page, []
     newcomer.forgiven = re.compile(f"{LOST.pattern}|status of 503")
     page.route_web_socket(
@@ -129,7 +130,7 @@ def no_room(newcomer, server):
     def answer(route) -> None:
         if len(full) < 2:
             full.append(route.request.url)
-        if len(full) == 1:  # the page that took the last place
+        if len(full) == 1:  # the first page
             return route.continue_()
         route.fulfill(status=503, content_type="text/html", body=FULL)
 
@@ -214,7 +215,7 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
     visitor = visit("model=bundled&sample=flock")
     visitor.page.goto(f"{server.url}/patches?model=bundled&sample=flock")
     visitor.page.locator(".drawing .apart").wait_for()
-    visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches the highlighter late
+    visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches its highlighter late
     visitor.rest()
     collected = []
     visitor.page.on("websocket", lambda line: line.on("framesent", lambda sent: collected.append(sent)))

@@ -19,7 +19,7 @@ from playground.ui.headers import headers as our_headers
 @pytest.fixture(scope="module")
 def server(hole):
     with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # a first session: the tests meet a server that has run a page
+        Stranger(running.url).close()  # so that the server has already run a page
         yield running
 
 

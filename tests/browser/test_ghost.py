@@ -4,7 +4,7 @@ import pytest
 
 from browser.visitor import Visitor
 
-# Records, at the end of each rest of the cursor, what the page asks and says. Looks in every frame, so that a slow
+# Records the query and the page's sentence each time the ghost rests on a patch. Looks in every frame, so that a slow
 # machine misses no rest.
 NOTES = """
 window.rests = [];

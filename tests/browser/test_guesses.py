@@ -25,7 +25,7 @@ STEPS = {
 }
 # The steps whose questions depend on the chosen model and picture, by lesson
 OF_THE_CHOICE = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
-# Drawings and animations; icons are too small to count.
+# A selector of drawings and animations, also of icons, which are too small to matter.
 DRAWN = """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
 SHARE = """(what) => {
   const drawn = (x, y) => {
@@ -91,8 +91,8 @@ def with_dinov2(really_here):
 
 @pytest.mark.slow
 def test_so_does_every_step_in_dinov2_on_a_photograph(arrive, with_dinov2):
-    """Tests the questions that depend on model and picture. Where blanking patches takes long, the step shows the
-    patch first and asks after the computation; where blanking would take too long, the step says so."""
+    """Tests the questions that depend on model and picture. If blanking patches takes long, the step shows the patch
+    first and asks its question after the computation. If blanking would take too long, the step says so."""
     visitor = arrive(Visitor, with_dinov2.url, newcomer=True)
     page = visitor.page
     for name, steps in OF_THE_CHOICE.items():

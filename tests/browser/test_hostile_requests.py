@@ -35,12 +35,12 @@ MB = 2**20
 @pytest.fixture(scope="module")
 def server(hole):
     with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # a first session: the tests meet a server that has run a page
+        Stranger(running.url).close()  # so that the server has already run a page
         yield running
 
 
 def assert_lives(stranger: Stranger) -> None:
-    """Asserts that the session still works: it shows another sample."""
+    """Asserts that the session still shows a sample that is chosen."""
     stranger.choose(sample="flock", model="bundled")
     assert stranger.picture == pictures.sample("flock").id
 

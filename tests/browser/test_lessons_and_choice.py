@@ -40,15 +40,15 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     visitor = read("patches", "step=filters&filter=14")
     visitor.pick("portrait")
     visitor.page.wait_for_url("**sample=portrait**")
-    assert words(visitor)["filter"] == "14"  # the lesson's settings stay in the address
+    assert words(visitor)["filter"] == "14"  # a setting of the lesson stays in the address
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
 
 
 def choose(visitor, name: str) -> dict[str, str]:
-    """Presses one of a row of buttons; returns the words of the new address. An address that is only written in
-    another way, as at the beginning of a visit, is no new one."""
+    """Presses one of a row of buttons; returns the words of the new address. Waits until the words differ, because at
+    first the page may only write the same words in another order."""
     before = words(visitor)
     visitor.page.get_by_role("radio", name=name).click()
     visitor.page.wait_for_url(lambda url: words_in(url) != before)

@@ -33,7 +33,7 @@ def visit(arrive, server):
 
 def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
     """For each sample, a Stranger asks for a pass of a large model on its finest grid. When the first pass has begun,
-    returns a function that counts the strangers whose passes have not."""
+    returns a function that counts the strangers who still wait."""
     words = {"model": LARGE, **words}
 
     def served() -> int:
@@ -43,7 +43,7 @@ def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
         wanted = {**words, "sample": sample}
         with suppress(OSError):  # nobody waits for the answer
             offered = [str(grid["detail"]) for grid in somebody.describe(**wanted)["grids"]]
-            wanted = {"detail": offered[-1], **wanted}  # a slow machine offers less
+            wanted = {"detail": offered[-1], **wanted}  # the finest grid that this machine offers
             digest = somebody.describe(**wanted)["digest"]
             somebody.get(f"api/trace/{digest}/layers?{urlencode(wanted)}", X_Playground_Run=somebody.id)
 
@@ -99,7 +99,7 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
     second.pick("portrait")
     left = crowd(server, "still-life", "odd-tile")
     first.page.locator('.strip [data-sample="flock"]').click()
-    hears(first, 1)  # only the request being served: the crowd's other one costs more
+    hears(first, 1)  # the request being served; the crowd's other request costs more
     second.page.locator('.strip [data-sample="landscape"]').click()
     hears(second, 2)
     first.page.close()

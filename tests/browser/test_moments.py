@@ -25,7 +25,7 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
     truth = trace(model(), open_image(data))
     columns = truth.grid[1]
-    best = best_moments(truth)[:3]  # numbers travel in 16 bits, so the best two may swap
+    best = best_moments(truth)[:3]  # the browser gets 16-bit numbers, so the best moments may swap places
     assert best[0].tells[0] > STRIKING, best[0]
     places = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best}
     wanted = " || ".join(

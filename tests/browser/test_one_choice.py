@@ -55,7 +55,7 @@ def agree(visitor, wanted: dict) -> None:
 
 
 def go_to(visitor, page: str) -> None:
-    """Goes to another page by the toolbar's menu."""
+    """Opens another page through the toolbar's menu."""
     visitor.unfold("pages").get_by_role("link").filter(has_text=page).first.click()
 
 
@@ -185,7 +185,7 @@ def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
     two.page.close()
 
 
-OLD = {  # addresses of every form that earlier versions wrote, and the choices that they open
+OLD = {  # an address in each form that earlier versions wrote -> the choice that the address opens
     "sample=flock": {"sample": "flock"},
     "model=bundled&sample=portrait&detail=2": {"model": "bundled", "sample": "portrait", "detail": "2"},
     "sample=meadow&layer=3&head=2&query=7%2C5&locked=true": {"sample": "meadow"},

@@ -155,7 +155,7 @@ def test_a_browser_that_keeps_nothing_shows_photographs_all_the_same(arrive, ser
     assert_shows(visitor, data, "dropped.jpg")
 
 
-# The microscope's sentence, and whether its picture takes clicks, at the moment when it begins to wait
+# Records the microscope's sentence, and whether the picture takes clicks, when the microscope begins to wait
 SAY_WHEN_IT_WAITS = """() => {
   const find = (root) => root.querySelector(".lens")
     ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean);

@@ -272,7 +272,7 @@ def test_half_of_a_new_address_is_one_network_and_a_house_and_a_street_are_one_t
 def test_only_pages_of_the_same_host_open_a_socket(proxy):
     assert proxy.opens_a_socket_for("hall.example", "https://hall.example") == "101"
     assert proxy.opens_a_socket_for("hall.example:8501", "http://hall.example:8501") == "101"
-    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # a client that sends no Origin, so no browser
+    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # a client without an Origin is no browser
     for stranger in ("https://other.example", "null", "https://hall.example.other.example", "https://hall.example:81"):
         assert proxy.opens_a_socket_for("hall.example", stranger) == "403"
 

@@ -51,7 +51,7 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale", "step=rows")
     assert len(bars_state(page)["weights"]) == scale.KEYS
     before = chart(page, "Largest of 64 weights").evaluate(LINES)
-    row = page.evaluate(TURN, [512, 0])  # read in the same task, so no server can have answered
+    row = page.evaluate(TURN, [512, 0])  # sets and reads in one task, so no server can have answered
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]
     for name, quantity in scale.QUANTITIES.items():
         assert row[name] == pytest.approx(float(quantity(scores, 1.0)), abs=1e-3)

@@ -140,7 +140,7 @@ def test_a_phone_shows_all_of_it_without_scrolling(arrive, server):
         assert box["y"] + box["height"] <= 844 + 1, f"{name}: {box}"
     assert person.page.evaluate("document.documentElement.scrollHeight") <= 845
     small = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 44]
-    assert len(small) <= 1, small  # only the line that names layer and head may be lower
+    assert len(small) <= 1, small  # only the line with layer and head may be less than 44 pixels high
 
 
 def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograph_untouched(see):
@@ -255,7 +255,7 @@ def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive,
     person.until_says("This patch")
 
 
-# Records for each frame what is visible, so that a claim beside a photograph that is still loading is found
+# Records for each frame what is visible, to find a sentence beside a photograph that is still loading
 FRAMES = """(stage) => {
   const root = (stage ?? document).querySelector(".lens");
   const shown = (name) => root.querySelector(name)?.checkVisibility({ visibilityProperty: true }) ?? false;

@@ -76,7 +76,7 @@ def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor
     visitor.choice("pass", "whole").click()
     shown = visitor.until("r => r.pass === 'whole'")
     truth = sent(scale="off").row(shown["layer"], shown["head"], (7, 5))
-    assert_close(shown["row"], truth, 0.02)  # without the scale, the sharper softmax of each layer enlarges rounding
+    assert_close(shown["row"], truth, 0.02)  # without the scale, each layer's sharper softmax enlarges rounding errors
     assert largest_difference(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
     assert "in the whole forward pass" in visitor.part("badge").inner_text()
     text = visitor.part("verdict").inner_text()  # the labels before and after

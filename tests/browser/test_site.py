@@ -27,14 +27,14 @@ from playground.tracing import trace
 from playground.ui import site
 
 KEPT = Path(__file__).parents[1] / "hostile" / "kept"
-SMALL = 100_000  # bytes: larger files are not opened
+SMALL = 100_000  # most bytes of a hostile file that the test opens
 FEW = 8
 LONG = (
     "a JPEG of 2,000 scans",  # refused only after twenty seconds
     "a HEIC of 48 megapixels that claims 64 × 48",  # making each HEIC takes ten seconds; Chromium reads none
     "a HEIC of 900 large tiles",
 )
-# Closes the notice and returns its sentence; without a notice, returns whether the picture has changed
+# Closes a notice and returns the notice's sentence. Without a notice, returns true once the picture has changed.
 HEARD = """(before) => {
   const said = sentences()[0];
   if (said) document.querySelector(".toolbar .notice button").click();
@@ -51,7 +51,7 @@ VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
   return list ? (await list.json()).length : 0;
 }"""
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 
 
 @pytest.fixture(scope="module")

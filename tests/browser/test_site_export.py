@@ -27,8 +27,8 @@ VIEWS = {
     "weight times value": {"what": "value"},
     "scores": {"what": "score"},
 }
-CLOSE = 2e-3  # relative to the largest number: queries and keys in the folder have 16 bits
-LEVELS = 6  # of 255, between mean colours of a cell: browser and Python resize photographs differently
+CLOSE = 2e-3  # tolerance, relative to the largest number: queries and keys in the folder have 16 bits
+LEVELS = 6  # tolerance, of 255 levels, of a cell's mean colour: browser and Python resize photographs differently
 HREF = "{http://www.w3.org/1999/xlink}href"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -15,10 +15,10 @@ from playground.ui import site
 
 LESSONS = ("by_hand", "patches", "scale")  # the tests in Chromium open all lessons
 pytestmark = pytest.mark.skipif(firefox.find() is None, reason="no Firefox is installed: apt-get install firefox-esr")
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PICTURE = ".lens canvas[data-ref=picture]"
 KEPT = "() => Boolean(navigator.serviceWorker.controller)"
-# Whether a drawing is there; presses "without a guess" where the step holds its drawing back until a guess
+# Returns whether a drawing is there. Presses "without a guess" first, if the step hides the drawing until a guess.
 DRAWN = """() => {
   for (const { shadowRoot } of document.querySelectorAll("#lesson .lesson-ask"))
     [...(shadowRoot?.querySelectorAll("button") ?? [])].find((one) => one.textContent.includes("without"))?.click();
@@ -159,7 +159,7 @@ def test_see_by_mouse_finger_and_keyboard(folder, visit):
 
 
 def asked_since(before: int) -> list[str]:
-    """The requests after the first `before` ones, without the browser's own checks of sw.js for a new version."""
+    """The requests after the first `before` requests, except the browser's own checks of sw.js for a new version."""
     return [line for line in ASKED[before:] if "sw.js" not in line]
 
 

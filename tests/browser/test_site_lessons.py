@@ -28,7 +28,7 @@ from playground.pictures.images import open_image
 from playground.samples import named
 from playground.ui import site
 
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 # The read() of the first drawing of a lesson
 FIRST_DRAWING = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
@@ -66,7 +66,7 @@ def test_all_lessons_together_are_small(folder):
 
 
 def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
-    """For a visitor without earlier guesses, a lesson holds back all that comes after a question."""
+    """For a visitor without earlier guesses, a lesson hides all that comes after a question."""
     visitor = arrive(AtTheSite, host)
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
     visitor.context.add_init_script(WATCH)
@@ -95,7 +95,8 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
 
 
 def opened(visitor, mine: str, lesson: str, step: str) -> list[str]:
-    """Opens a step with the photograph, without a guess. Returns the tags that name the numbers' picture."""
+    """Opens a step on the photograph `mine` and skips the guesses. Returns the tags that tell which picture the numbers
+    are of."""
     page = visitor.page
     page.goto(f"{visitor.url}/about.html")
     page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")

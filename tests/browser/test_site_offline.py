@@ -79,7 +79,7 @@ def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(so
 
 
 def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
-    """With data saver on, because the page would fetch parts in advance otherwise."""
+    """The visitor has data saver on, because otherwise the page would fetch parts in advance."""
     visitor = somebody(script=SPARING)
     keeps(visitor, "page")
     leave(visitor)

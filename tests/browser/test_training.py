@@ -130,7 +130,7 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second.until("r => r.growing")
     second.button("Stop").click()
     second.page.get_by_text("Stopped after").wait_for()
-    shown = second.until("r => !r.growing")  # the stopped model can still be looked at
+    shown = second.until("r => !r.growing")  # the stopped model stays on the page
     assert shown["told"] == ""
     second.rest()  # a rerun of the page would swallow the click
     second.part("picture").click(position={"x": 4, "y": 4})
@@ -139,6 +139,6 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second.page.get_by_text("One head is told", exact=True).click()
     guided_run = second.until("r => r.told")
     assert guided_run["told"] == "this head was told to look at its twin"
-    # the same moment and patch of the other model
+    # the other model is shown at the same moment and patch
     assert (guided_run["step"], guided_run["patch"]) == (shown["step"], "0,0")
     second.button("Train again").wait_for()

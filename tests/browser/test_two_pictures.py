@@ -40,7 +40,7 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
 @pytest.mark.slow
 def test_both_are_cut_into_the_parts_that_python_finds(go):
     visitor = go(PAIR)
-    # A click before the second picture is loaded would cut only the first one
+    # Waits for the second picture, because a click before would cut only the first picture into parts
     visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()
     visitor.page.locator(".match-words button").click()
     shown = visitor.until("r => r.what === 'parts' && r.map")

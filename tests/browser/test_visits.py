@@ -14,7 +14,7 @@ AGAIN_KB = 20  # most kilobytes that a reload may fetch
 
 
 class Wire:
-    """Counts in `came` the bytes that a page receives over the network and its WebSocket, without those from caches."""
+    """`came` maps each address, or "WebSocket", to the bytes that a page received over the network, not from a cache."""
 
     def __init__(self, visitor):
         self.came: dict[str, int] = {}

@@ -1,5 +1,5 @@
-"""The wheel contains the whole app: these tests build it once, install it into a new environment and use it from an
-empty folder. Only one of them needs a browser, but all stand here to share the wheel."""
+"""The wheel contains the whole app. The tests build the wheel once, install it into a new environment and use the app
+from an empty folder. Only one test needs a browser, but all tests of the wheel stand here to share one build."""
 
 import json
 import os
@@ -176,7 +176,7 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         links = visitor.unfold("pages").get_by_role("link")
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
         visitor.page.get_by_text("attention_by_hand").first.wait_for()
-        visitor.check()  # before the server is stopped below
+        visitor.check()  # must come before the server stops
         visitor.forgiven = LOST
     finally:
         server.stop()

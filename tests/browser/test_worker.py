@@ -12,7 +12,7 @@ from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.tracing import trace
 
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def finish(page: Page, id: str) -> None:
     done.or_(offers).first.wait_for(state="attached")
     for n in range(offers.count()):
         if not done.count():
-            offers.nth(n).dispatch_event("click")  # no click(): an exercise that was done on arrival is folded away
+            offers.nth(n).dispatch_event("click")  # click() would fail on an exercise that is folded away
     done.wait_for()
 
 
@@ -295,7 +295,7 @@ class Visitor:
             return "has closed the page"
         report_lines = [self.page.url]
         try:
-            lens = self.page.wait_for_function(LENS, timeout=20_000)  # a page that hangs is not waited for
+            lens = self.page.wait_for_function(LENS, timeout=20_000)  # gives up if the page hangs
             report_lines.append(lens.json_value()[:MOST])
             report_lines += self.errors
             file = Path(tempfile.mkdtemp(prefix="playground-failed-")) / "page.png"
