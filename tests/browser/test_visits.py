@@ -14,7 +14,8 @@ AGAIN_KB = 20  # most kilobytes that a reload may fetch
 
 
 class Wire:
-    """`came` maps each address, or "WebSocket", to the bytes that a page received over the network, not from a cache."""
+    """`came` maps each address, or "WebSocket", to the bytes that a page received over the network, not from a
+    cache."""
 
     def __init__(self, visitor):
         self.came: dict[str, int] = {}
