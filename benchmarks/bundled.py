@@ -46,7 +46,7 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
     """The rows of the table: (quantity, value, bar)."""
     groups = ", ".join(f"{group} {score:.2f}" for group, score in m["f1 by group"].items())
     kinds = Counter(kind for layer in m["kinds"] for kind in layer).most_common()
-    on, area = m["class token on objects"], m["area of objects"]
+    on_objects, area = m["class token on objects"], m["area of objects"]
     return [
         (
             f"own object's share of an object patch's attention, {head(m['best head'])}",
@@ -79,7 +79,11 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
         ("class token: macro-F1 over all labels, threshold 0.5", f"{m['f1']:.3f}", "≥ 0.85"),
         ("… by group of labels", groups, ""),
         ("… of who says yes to every label", f"{m['f1 of yes']:.3f}", ""),
-        ("class token's attention on objects, last two layers", f"{on:.3f}, {on / area:.2f} × their area", "report"),
+        (
+            "class token's attention on objects, last two layers",
+            f"{on_objects:.3f}, {on_objects / area:.2f} × their area",
+            "report",
+        ),
         ("habits of the heads", ", ".join(f"{n} {kind}" for kind, n in kinds), "report"),
         ("idle heads", f"{m['idle']:.0%}", "report"),
         ("loading the file", f"{seconds * 1e3:.0f} ms", "≤ 500 ms"),
@@ -103,10 +107,10 @@ def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tupl
 
     held_album = albums(folder)[1]
     vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in BESIDE.items()}
-    lines_found = [*before_photographs(vits, held_album), *pairs_of_parts(vits)]
+    table_rows = [*before_photographs(vits, held_album), *pairs_of_parts(vits)]
     if read_out is not None:
-        lines_found.append(cosine(held_album, views_folder, read_out))
-    return lines_found
+        table_rows.append(cosine(held_album, views_folder, read_out))
+    return table_rows
 
 
 def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
@@ -139,9 +143,9 @@ def in_eight_bits(vit) -> list[tuple[str, str, str]]:
         size = fit(image.size, vit.config.patch_size, vit.config.image_size)
         traces = [trace(each_vit, image, size=size) for each_vit in (vit, rounded_vit)]
         for layer in range(vit.config.depth):
-            exact_rows, rounded_rows = (seen.weights(layer) for seen in traces)
-            differences.append((exact_rows - rounded_rows).abs().sum(-1).mean() / 2)
-            is_same.append((exact_rows.argmax(-1) == rounded_rows.argmax(-1)).double().mean())
+            original_rows, rounded_rows = (seen.weights(layer) for seen in traces)
+            differences.append((original_rows - rounded_rows).abs().sum(-1).mean() / 2)
+            is_same.append((original_rows.argmax(-1) == rounded_rows.argmax(-1)).double().mean())
     return [
         (
             f"weights in 8 bits, as the browser gets them: total variation of rows, {len(PHOTOGRAPHS)} photographs",
@@ -190,17 +194,17 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
         "far": ("… without the eight neighbours", f"≥ filter + {MARGIN}"),
         "unlike": (f"… ≥ {evaluate.DISTANT} patches away and unlike in colour", "≥ 0.60"),
     }
-    lines_found = []
-    for kind, (what, bar) in kinds.items():
+    table_rows = []
+    for kind, (title_words, bar) in kinds.items():
         best = {
-            title: evaluate.best_candidate(getattr(there, kind), getattr(here, kind))
-            for title, (there, here) in tables.items()
+            title: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))
+            for title, (choice_shares, measured_shares) in tables.items()
         }
         shares = {title: share for title, (_, share) in best.items()}
         places = {title: head(divmod(best[title][0], vit.config.heads)) for title, vit in vits.items()}
         widths = "widths {:.2g}, {:.2g}".format(*colour_nearness.SETTINGS[best["filter"][0]])
-        lines_found += [
-            (f"{what}, {places['']}", mean_words(shares[""]), bar),
+        table_rows += [
+            (f"{title_words}, {places['']}", mean_words(shares[""]), bar),
             (f"… … of the filter: colour × nearness, no network ({widths})", mean_words(shares["filter"]), ""),
             (
                 "… … the head less the filter, mean and error over pictures",
@@ -212,9 +216,9 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
         ]
     heads_above_half = int((tables[""][1].near.nanmean(0) > 0.5).sum())
     distant = int((~tables[""][1].unlike[:, 0].isnan()).sum())
-    lines_found.append(("… heads above 0.5", str(heads_above_half), "report"))
-    lines_found.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
-    return lines_found
+    table_rows.append(("… heads above 0.5", str(heads_above_half), "report"))
+    table_rows.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
+    return table_rows
 
 
 def things(held_album) -> tuple[list, list]:
@@ -226,9 +230,9 @@ def things(held_album) -> tuple[list, list]:
 
     pictures, grids = [], []
     for number in range(BEFORE + BEFORE_OTHERS):
-        picture, seen = composite(held_album, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
+        picture, objects = composite(held_album, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
         pictures.append(np.asarray(picture))
-        grids.append(most_of_each_patch(seen, SIDE))
+        grids.append(most_of_each_patch(objects, SIDE))
     return pictures, grids
 
 
@@ -274,10 +278,10 @@ def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
 
 
 def cosine(held_album, views_folder: Path, read_out) -> tuple[str, str, str]:
-    alike = cosines(held_album, views_folder, read_out)
+    similarities = cosines(held_album, views_folder, read_out)
     return (
-        f"cosine of predicted and DINOv2's features, {len(alike)} photographs",
-        f"{statistics.mean(alike):.3f}",
+        f"cosine of predicted and DINOv2's features, {len(similarities)} photographs",
+        f"{statistics.mean(similarities):.3f}",
         "≥ 0.70",
     )
 
@@ -291,10 +295,12 @@ def cosines(held_album, views_folder: Path, read_out) -> list[float]:
 
     progress = views.prepare(views_folder, held_album, APART, SIDE, APART_SEED)
     list(tqdm(progress, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
-    seen = views.read(views_folder)
-    shots = [i for i in range(len(seen)) if not seen.things[i].any() and seen.present[i, 0] < 0]
+    stored_views = views.read(views_folder)
+    whole_photographs = [
+        i for i in range(len(stored_views)) if not stored_views.things[i].any() and stored_views.present[i, 0] < 0
+    ]
     with torch.no_grad():
-        return [float(read_out(seen.pictures[i], seen.features[i, 1:])) for i in shots]
+        return [float(read_out(stored_views.pictures[i], stored_views.features[i, 1:])) for i in whole_photographs]
 
 
 def from_run(folder: Path):
@@ -317,9 +323,12 @@ def from_run(folder: Path):
     def read_out(picture, features) -> torch.Tensor:
         """The cosine between predicted features and DINOv2's, averaged over the patches."""
         x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
-        last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
-        predicted = F.linear(last, maps["features.weight"], maps["features.bias"]) * maps["of_spread"] + maps["of_mean"]
-        return F.cosine_similarity(predicted, torch.from_numpy(features.copy()).float(), dim=-1).mean()
+        last_features = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
+        prediction = (
+            F.linear(last_features, maps["features.weight"], maps["features.bias"]) * maps["of_spread"]
+            + maps["of_mean"]
+        )
+        return F.cosine_similarity(prediction, torch.from_numpy(features.copy()).float(), dim=-1).mean()
 
     return vit.eval(), read_out, state["step"]
 
@@ -352,8 +361,8 @@ def main() -> None:
         vit = loading.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
         held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
-        numbers = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-        card_lines = lines(numbers, load_seconds(file), file.stat().st_size / 1e6)
+        measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
+        card_lines = lines(measures, load_seconds(file), file.stat().st_size / 1e6)
         card_lines += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]
         if options.photographs:
             card_lines += on_photographs(
@@ -375,8 +384,8 @@ def main() -> None:
 
 def put(file: Path, numbers: str) -> None:
     card_text = file.read_text(encoding="utf-8")
-    before, after = card_text.split(BEGIN)[0], card_text.split(END)[1]
-    file.write_text(f"{before}{BEGIN}\n{numbers}\n{END}{after}", encoding="utf-8")
+    text_before, text_after = card_text.split(BEGIN)[0], card_text.split(END)[1]
+    file.write_text(f"{text_before}{BEGIN}\n{numbers}\n{END}{text_after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

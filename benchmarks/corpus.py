@@ -109,8 +109,8 @@ def main() -> int:
         for kind, strategy in fuzz_pictures.KINDS.items():
             for_each(strategy, A_ROUND, seed, lambda data, kind=kind: corpus.try_one(kind, data))
         seed += 1
-    tried = ", ".join(f"{count:,} {kind}" for kind, count in corpus.seen.items())
-    print(f"{options.minutes:g} minutes: {tried}; {len(corpus.smallest)} files are kept.")
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in corpus.seen.items())
+    print(f"{options.minutes:g} minutes: {counts}; {len(corpus.smallest)} files are kept.")
     print(f"The slowest took {corpus.slowest:.2f} s of a core.")
     print("\n".join(corpus.troubles) or "Nothing ended the process, and nothing was slow.")
     return bool(corpus.troubles)

@@ -94,8 +94,8 @@ class Person:
             words = {"mine": picture["id"]} | ({"model": self.words["model"]} if "model" in self.words else {})
             try:
                 return await self._look(words, began)
-            except Refused as refused:
-                if '"forgotten"' not in str(refused) or time.perf_counter() - began > PATIENCE:
+            except Refused as refusal:
+                if '"forgotten"' not in str(refusal) or time.perf_counter() - began > PATIENCE:
                     raise
 
     async def _look(self, words: dict[str, str], began: float) -> float:
@@ -193,11 +193,11 @@ async def crowd(
     url: str, servers: list[Server], people: int, seconds: float, photos: list[bytes] | None = None, words: str = ""
 ) -> dict:
     """Lets this many people click for these seconds; returns waits, errors and the servers' memory."""
-    everybody = [Person(url, words) for _ in range(people)]
+    persons = [Person(url, words) for _ in range(people)]
     for start in range(0, people, 20):  # in groups, because a class does not arrive all at once
-        await asyncio.gather(*(person.open() for person in everybody[start : start + 20]))
-    await _click(everybody[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
-    for person in everybody:
+        await asyncio.gather(*(person.open() for person in persons[start : start + 20]))
+    await _click(persons[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
+    for person in persons:
         person.whole.clear()
     waits, errors, memory = [], [], [megabytes(servers)]
     until = time.perf_counter() + seconds
@@ -218,9 +218,9 @@ async def crowd(
             await asyncio.sleep(2)
             memory.append(megabytes(servers))
 
-    await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(everybody)))
-    await asyncio.gather(*(person.close() for person in everybody), return_exceptions=True)
-    page_seconds = [seconds for person in everybody for seconds in person.whole]
+    await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(persons)))
+    await asyncio.gather(*(person.close() for person in persons), return_exceptions=True)
+    page_seconds = [seconds for person in persons for seconds in person.whole]
     return {"waits": waits, "whole": page_seconds, "errors": errors, "memory": memory}
 
 
@@ -248,6 +248,6 @@ def real_photos(count: int) -> list[bytes]:
 
 
 def jpeg(image: Image.Image) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=90)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()

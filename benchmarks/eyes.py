@@ -58,7 +58,7 @@ PAIRS: dict[str, dict[str, tuple[Box, Box]]] = {
 def main() -> None:
     borrowed.fetch([borrowed.DINOV2, *borrowed.PHOTOGRAPHS])
     tables = {name: answers(loaded(name)) for name in sys.argv[1:] or MODELS} | {FILTER: of_filter()}
-    titles = [f"{picture}: {what}" for picture, pairs in PAIRS.items() for what in pairs]
+    titles = [f"{picture}: {pair_title}" for picture, pairs in PAIRS.items() for pair_title in pairs]
     print("One head for each photograph, chosen on the other four\n")
     show(titles, {name: elsewhere(table) for name, table in tables.items()})
     print("\nFor each pair the head that is best for it\n")
@@ -71,13 +71,13 @@ def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) 
     print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in results))
     for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
         line = f"{title:34}{area:6.1%}"
-        for name, (numbers, best) in results.items():
-            share, finds = numbers[pair].tolist()
-            line += f"{f'{share:.0%}, {finds:.0%} find it ({called(name, best[pair])})':>34}"
+        for name, (numbers, best_candidates) in results.items():
+            share, finding_share = numbers[pair].tolist()
+            line += f"{f'{share:.0%}, {finding_share:.0%} find it ({called(name, best_candidates[pair])})':>34}"
         print(line)
-    for row, what in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
+    for row, title_of_means in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
         means = [mean_and_error(numbers[:, row]) for numbers, _ in results.values()]
-        print(f"{what:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
+        print(f"{title_of_means:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
 
 
 def called(name: str, candidate: int) -> str:
@@ -94,7 +94,7 @@ def loaded(name: str):
 def answers(vit, scale: float = 1) -> list[torch.Tensor]:
     """For each photograph, the module's two numbers of each head and pair: (heads of all layers, pairs, 2). `scale`
     multiplies the scores before the softmax."""
-    tables_of = []
+    tables = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
         size = tuple(side * vit.config.patch_size for side in sample.look.grid)
@@ -105,8 +105,8 @@ def answers(vit, scale: float = 1) -> list[torch.Tensor]:
             for layer in range(seen.layers)
             for head in head_numbers
         )
-        tables_of.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
-    return tables_of
+        tables.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
+    return tables
 
 
 def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
@@ -116,15 +116,15 @@ def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
 
 def of_filter() -> list[torch.Tensor]:
     """For each photograph, the module's two numbers of each filter setting and pair: (settings, pairs, 2)."""
-    tables_of = []
+    tables = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
         grid = sample.look.grid
         image = playground.open_image(sample.path).resize((14 * grid[1], 14 * grid[0]), Image.Resampling.BICUBIC)
         differences = colour_nearness.differences(colour_nearness.mean_colours(np.asarray(image), grid))
         rows = (torch.from_numpy(colour_nearness.weights(*differences, a, b)) for a, b in colour_nearness.SETTINGS)
-        tables_of.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
-    return tables_of
+        tables.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
+    return tables
 
 
 def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
@@ -132,23 +132,25 @@ def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tup
     numbers = []
     for boxes in pairs.values():
         first_box, second_box = (inside(box, grid) for box in boxes)
-        both = torch.cat([asked(weights, first_box, second_box), asked(weights, second_box, first_box)], dim=1)
-        numbers.append(both.mean(dim=1))
+        both_directions = torch.cat(
+            [asked(weights, first_box, second_box), asked(weights, second_box, first_box)], dim=1
+        )
+        numbers.append(both_directions.mean(dim=1))
     return torch.stack(numbers)
 
 
 def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     """(numbers (pairs, 2), index of each pair's candidate). A candidate is a head or a setting of the filter; each pair
     gets the candidate with the largest mean share in the other photographs."""
-    numbers, choices = [], []
+    numbers, candidates = [], []
     for number, table in enumerate(tables):
-        other_pictures = torch.cat(
+        other_shares = torch.cat(
             [other_table[:, :, 0] for other_number, other_table in enumerate(tables) if other_number != number], dim=1
         )
-        choice = int(other_pictures.mean(dim=1).argmax())
-        numbers.append(table[choice])
-        choices += [choice] * table.shape[1]
-    return torch.cat(numbers), choices
+        candidate = int(other_shares.mean(dim=1).argmax())
+        numbers.append(table[candidate])
+        candidates += [candidate] * table.shape[1]
+    return torch.cat(numbers), candidates
 
 
 def by_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
@@ -165,12 +167,12 @@ def mean_and_error(numbers: torch.Tensor) -> tuple[float, float]:
 
 def areas() -> list[float]:
     """For each pair, the mean share of the picture that one of its regions covers."""
-    lines_found = []
+    shares = []
     for picture, pairs in PAIRS.items():
         for boxes in pairs.values():
             regions = [inside(box, samples.named(picture).look.grid) for box in boxes]
-            lines_found.append(float(torch.stack(regions).float().mean()))
-    return lines_found
+            shares.append(float(torch.stack(regions).float().mean()))
+    return shares
 
 
 def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
@@ -182,14 +184,14 @@ def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
 
 def asked(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
     """(2, patches of `region`): the partner's share of the attention outside the region; 1 if the patch finds it."""
-    grown = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
+    region_with_border = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
     rows = weights[region.flatten()].clone()  # (patches of `region`, patches)
-    rows[:, (grown & ~partner | region).flatten()] = 0
+    rows[:, (region_with_border & ~partner | region).flatten()] = 0
     partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(
         min=1e-9
     )  # a narrow filter may give no weight outside the region
-    strongest = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
-    return torch.stack([partner_share, (partner.flatten()[strongest].sum(dim=-1) >= 3).float()])
+    largest_weights = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
+    return torch.stack([partner_share, (partner.flatten()[largest_weights].sum(dim=-1) >= 3).float()])
 
 
 if __name__ == "__main__":

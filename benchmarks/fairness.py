@@ -122,13 +122,13 @@ def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
         host = hosts[number % networks]
         address = host if "." in host else network(f"{host}:{number:x}::1")
         key = f"minted {number}" if number % 3 else ""
-        costly, burst = number % 4 == 0, number % 5 == 0
+        is_costly, comes_in_bursts = number % 4 == 0, number % 5 == 0
         players.append(
             Player(
                 Visitor(key, address),
-                COSTLY if costly else SMALL,
-                30.0 if burst else 5.0,
-                12 if burst else 1,
+                COSTLY if is_costly else SMALL,
+                30.0 if comes_in_bursts else 5.0,
+                12 if comes_in_bursts else 1,
                 hostile=True,
             )
         )
@@ -161,28 +161,28 @@ def play(
     """The 95th percentiles of people's waits without an attack, of people's waits under attack, and of the class's
     waits; also how often a person found no place."""
     enemies, hosts = adversaries(hostile, networks)
-    calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
-    World().play(calm, seconds)
+    calm_people, attacked_people, pupils = people(count, hosts), people(count, hosts), a_class(students)
+    World().play(calm_people, seconds)
     world = World()
     lecturer_ = join(pupils, Visitor("lecturer", HALL))
-    others_in_hall = [player for number, player in enumerate(attacked) if number % 10]
+    others = [player for number, player in enumerate(attacked_people) if number % 10]
     for minutes in range(10, int(seconds / 60), 10) if prints else ():
-        world.at(60.0 * minutes, partial(print_waits, minutes, others_in_hall, pupils))
-    world.play([*attacked, *enemies, *pupils], seconds)
+        world.at(60.0 * minutes, partial(print_waits, minutes, others, pupils))
+    world.play([*attacked_people, *enemies, *pupils], seconds)
     classes.end(lecturer_)
-    neighbours = [player for number, player in enumerate(attacked) if not number % 10]
+    neighbours = [player for number, player in enumerate(attacked_people) if not number % 10]
     return {
-        "calm": p95(calm),
-        "attacked": p95(others_in_hall),
-        "longest": max(max(player.waits, default=seconds) for player in others_in_hall),
+        "calm": p95(calm_people),
+        "attacked": p95(others),
+        "longest": max(max(player.waits, default=seconds) for player in others),
         "beside an attacker": max(max(player.waits, default=seconds) for player in neighbours),
         "class": p95(pupils[1:]),
-        "refused": sum(player.refused for player in others_in_hall),
+        "refused": sum(player.refused for player in others),
     }
 
 
-def print_waits(minutes: int, alone: list[Player], pupils: list[Player]) -> None:
-    print(f"after {minutes} minutes: p95 {p95(alone):.2f} s, of the class {p95(pupils[1:]):.2f} s", flush=True)
+def print_waits(minutes: int, people_alone: list[Player], pupils: list[Player]) -> None:
+    print(f"after {minutes} minutes: p95 {p95(people_alone):.2f} s, of the class {p95(pupils[1:]):.2f} s", flush=True)
 
 
 def main() -> int:

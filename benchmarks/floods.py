@@ -38,14 +38,14 @@ async def others_wait(server: Server, flood: Callable[[], Awaitable[None]]) -> t
     await asyncio.gather(*(person.open() for person in people))
     for sample in SAMPLES:
         await people[0].pick(sample.name)  # makes the server compute and keep the sample's trace
-    calm = await _click(people, CALM)
-    going = asyncio.create_task(flood())
+    calm_waits = await _click(people, CALM)
+    flooding_task = asyncio.create_task(flood())
     await asyncio.sleep(1)
-    in_the_flood = await _click(people, FLOOD)
-    going.cancel()
-    await asyncio.gather(going, return_exceptions=True)
+    flood_waits = await _click(people, FLOOD)
+    flooding_task.cancel()
+    await asyncio.gather(flooding_task, return_exceptions=True)
     await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
-    return _p95(calm), _p95(in_the_flood)
+    return _p95(calm_waits), _p95(flood_waits)
 
 
 async def _click(people: list[Person], seconds: float) -> list[float]:

@@ -52,8 +52,8 @@ def one_apart(data: bytes) -> str:
     try:
         _apart[-1].decoded(data, 2**22)
         return "opened"
-    except (Killed, TookTooMuch) as end:
-        raise RuntimeError(f"{len(data):,} bytes, {data[:60]!r}…: {end}") from None
+    except (Killed, TookTooMuch) as reason:
+        raise RuntimeError(f"{len(data):,} bytes, {data[:60]!r}…: {reason}") from None
     except PlaygroundError:
         return "refused in a sentence"
 

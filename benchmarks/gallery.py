@@ -69,14 +69,15 @@ def with_patches(options: str) -> str:
     rows = seen.weights(spec.layer)[head][len(seen.prefix) :, len(seen.prefix) :]  # (patches, patches)
     row, column = spec.query
     start = row * seen.grid[1] + column
-    common = rows.minimum(rows[start]).sum(-1)
-    peaked = rows.amax(-1) >= rows.amax(-1).median()  # excludes patches with nearly even rows
-    least_common = divmod(int(common.masked_fill(~peaked, 2).argmin()), seen.grid[1])
-    spread_row = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
-    spread_row[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
-    end = divmod(int(spread_row.argmax()), seen.grid[1])
+    overlaps = rows.minimum(rows[start]).sum(-1)
+    has_peak = rows.amax(-1) >= rows.amax(-1).median()  # excludes patches with nearly even rows
+    other_patch = divmod(int(overlaps.masked_fill(~has_peak, 2).argmin()), seen.grid[1])
+    far_weights = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
+    far_weights[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
+    end_patch = divmod(int(far_weights.argmax()), seen.grid[1])
     return options.format(
-        other=query_words(least_common), walk="-".join(query_words(patch) for patch in (spec.query, end, spec.query))
+        other=query_words(other_patch),
+        walk="-".join(query_words(patch) for patch in (spec.query, end_patch, spec.query)),
     )
 
 

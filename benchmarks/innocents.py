@@ -87,14 +87,14 @@ async def crumbs(url: str, home: str) -> None:
 async def half_read(url: str, home: str) -> None:
     """Asks for a large file on ten connections and reads none of it."""
     address = urlsplit(url)
-    file, lines = await asyncio.to_thread(largest_file, url), []
+    file, connections = await asyncio.to_thread(largest_file, url), []
     for _ in range(10):
         reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=2**10)
         request = f"GET {file} HTTP/1.1\r\nHost: {address.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
         writer.write(request.encode())
-        lines.append((reader, writer))
+        connections.append((reader, writer))
     await asyncio.sleep(30)
-    for _, writer in lines:
+    for _, writer in connections:
         writer.close()
 
 
@@ -183,11 +183,11 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     same for people's own photographs; "late": seconds by which this process's own timer was late; "errors": texts;
     "memory": MB of the server; "tried": names of the attacks}"""
     photos = drawn_photos(10)
-    clicking, hostile = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
-    with_photos = max(1, round(share * WITH_PHOTOS))
-    listening = max(0, round(share * PEOPLE) - clicking - hostile)
-    models = ["model=bundled"] * with_photos + [""] * (
-        clicking + listening - with_photos
+    clicking_count, hostile_count = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
+    uploader_count = max(1, round(share * WITH_PHOTOS))
+    idle_count = max(0, round(share * PEOPLE) - clicking_count - hostile_count)
+    models = ["model=bundled"] * uploader_count + [""] * (
+        clicking_count + idle_count - uploader_count
     )  # the bundled model, because two cores are too slow for larger ones
     people = [Person(server.url, words, network=HALLS[i % len(HALLS)]) for i, words in enumerate(models)]
     for start in range(0, len(people), 20):
@@ -195,9 +195,9 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     await people[0].pick(SAMPLES[0].name)  # makes the server load the model
     await people[0].drop(photos[0], "mine.jpg")
     began, seconds = time.perf_counter(), 60 * minutes
-    peace = began + PEACE * seconds
-    whens = ("calm", "attacked", "own calm", "own attacked")
-    seen: dict[str, list] = {name: [] for name in (*whens, "errors", "memory", "tried", "late")}
+    calm_until = began + PEACE * seconds
+    phases = ("calm", "attacked", "own calm", "own attacked")
+    report: dict[str, list] = {name: [] for name in (*phases, "errors", "memory", "tried", "late")}
 
     async def live(number: int, person: Person) -> None:
         chance = random.Random(number)
@@ -205,36 +205,38 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
         while time.perf_counter() < began + seconds:
             asked_at = time.perf_counter()
             try:
-                if number < with_photos:
-                    waited = await person.drop(chance.choice(photos), "mine.jpg")
+                if number < uploader_count:
+                    wait_seconds = await person.drop(chance.choice(photos), "mine.jpg")
                 else:
-                    waited = await person.pick(chance.choice(SAMPLES).name)
+                    wait_seconds = await person.pick(chance.choice(SAMPLES).name)
             except Exception as error:
-                seen["errors"].append(f"{type(error).__name__}: {error}")
-                waited = float("inf")
-            kind = "own " if number < with_photos else ""
-            seen[kind + ("calm" if asked_at < peace else "attacked")].append(waited)
+                report["errors"].append(f"{type(error).__name__}: {error}")
+                wait_seconds = float("inf")
+            kind = "own " if number < uploader_count else ""
+            report[kind + ("calm" if asked_at < calm_until else "attacked")].append(wait_seconds)
             await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked_at)))
 
     async def attack() -> None:
-        await asyncio.sleep(peace - time.perf_counter())
+        await asyncio.sleep(calm_until - time.perf_counter())
         context = multiprocessing.get_context("spawn")
         receiver, sender = context.Pipe(duplex=False)
-        arguments = server.url, began + seconds - time.perf_counter(), hostile, sender
+        arguments = server.url, began + seconds - time.perf_counter(), hostile_count, sender
         process = context.Process(target=be_hostile, args=arguments, daemon=True)
         process.start()
-        seen["tried"] = await asyncio.to_thread(receiver.recv)
+        report["tried"] = await asyncio.to_thread(receiver.recv)
         await asyncio.to_thread(process.join)
 
     async def watch() -> None:
-        while (now := time.perf_counter()) < began + seconds:
+        while (woken_at := time.perf_counter()) < began + seconds:
             await asyncio.sleep(0.1)
-            seen["late"].append(time.perf_counter() - now - 0.1)
-            if len(seen["late"]) % 20 == 0:
-                seen["memory"].append(megabytes([server]))
+            report["late"].append(time.perf_counter() - woken_at - 0.1)
+            if len(report["late"]) % 20 == 0:
+                report["memory"].append(megabytes([server]))
 
-    going = [live(number, person) for number, person in enumerate(people[:clicking])]
-    await asyncio.gather(watch(), attack(), *going)
-    seen["errors"] += [f"a page was closed: {one.socket.close_code}" for one in people if one.socket.close_code]
+    clicking_tasks = [live(number, person) for number, person in enumerate(people[:clicking_count])]
+    await asyncio.gather(watch(), attack(), *clicking_tasks)
+    report["errors"] += [
+        f"a page was closed: {person_left.socket.close_code}" for person_left in people if person_left.socket.close_code
+    ]
     await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
-    return seen
+    return report

@@ -82,16 +82,16 @@ def drawn(layout: str, size: dict, traces: dict, aspect: tuple[int, int]) -> Ima
 
 def sheet(lines: list[list[Image.Image]]) -> Image.Image:
     """The figures on a grey sheet, so that their edges show."""
-    wide = max(sum(tile.width + GAP for tile in line) for line in lines) + GAP
-    high = sum(max(tile.height for tile in line) + GAP for line in lines) + GAP
-    page, y = Image.new("RGB", (wide, high), "#8a8a8a"), GAP
+    width = max(sum(tile.width + GAP for tile in line) for line in lines) + GAP
+    height = sum(max(tile.height for tile in line) + GAP for line in lines) + GAP
+    sheet_image, y = Image.new("RGB", (width, height), "#8a8a8a"), GAP
     for line in lines:
         x = GAP
         for tile in line:
-            page.paste(tile, (x, y))
+            sheet_image.paste(tile, (x, y))
             x += tile.width + GAP
         y += max(tile.height for tile in line) + GAP
-    return page
+    return sheet_image
 
 
 if __name__ == "__main__":

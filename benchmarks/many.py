@@ -49,8 +49,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     rounds = max(1, parser.parse_args().count // BATCH)
-    base, ratios = measured(rounds)
-    print(f"timm's forward of {BATCH} pictures of 257 tokens: {1000 * base:.0f} ms, median of {rounds}")
+    base_seconds, ratios = measured(rounds)
+    print(f"timm's forward of {BATCH} pictures of 257 tokens: {1000 * base_seconds:.0f} ms, median of {rounds}")
     for numbers, bar in ASKED.items():
         print(f"{', '.join(numbers):20} {ratios[numbers]:.2f} ×, bar {bar} ×")
 

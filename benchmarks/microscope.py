@@ -116,8 +116,11 @@ def corner(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
 
 def line(what: str, times: list[float], bar: str) -> None:
     slowest = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
-    unit, by = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
-    print(f"| {what} | {statistics.median(times) / by:.2f} {unit} | {slowest / by:.2f} {unit} | {bar} |", flush=True)
+    unit, factor = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
+    print(
+        f"| {what} | {statistics.median(times) / factor:.2f} {unit} | {slowest / factor:.2f} {unit} | {bar} |",
+        flush=True,
+    )
 
 
 def hovering(chromium: Browser, url: str, moves: int) -> None:
@@ -151,18 +154,19 @@ def both_faces(chromium: Browser, url: str, moves: int) -> None:
     """Prints the script time of hovering in See and in Lab, on the same picture at the same size. Each face is measured
     several times in turn; the lowest median counts."""
     visitors = {"Lab": Visitor(chromium, url).open(), "See": InSee(chromium, url).open()}
-    in_lab = visitors["Lab"].part("picture").bounding_box()
+    lab_box = visitors["Lab"].part("picture").bounding_box()
     page = visitors["See"].page
-    page.set_viewport_size({"width": 1280, "height": AROUND + round(in_lab["height"])})
+    page.set_viewport_size({"width": 1280, "height": AROUND + round(lab_box["height"])})
     page.wait_for_function("([wide, of]) => Math.abs(of.clientWidth - wide) < 3",
-                           arg=[in_lab["width"], visitors["See"].part("picture").element_handle()])  # fmt: skip
+                           arg=[lab_box["width"], visitors["See"].part("picture").element_handle()])  # fmt: skip
     medians: dict[str, list[float]] = {face: [] for face in visitors}
     for turn in range(2 * ROUNDS):
         for face in list(visitors)[:: 1 if turn % 2 else -1]:
             medians[face].append(statistics.median(hover(visitors[face], moves)))
-    lab, see = (min(medians[face]) for face in ("Lab", "See"))
+    lab_median, see_median = (min(medians[face]) for face in ("Lab", "See"))
     print(
-        f"| hover in See, beside {lab:.2f} ms in Lab, equally large | {see:.2f} ms | {see / lab - 1:+.0%} | ≤ +5 % |",
+        f"| hover in See, beside {lab_median:.2f} ms in Lab, equally large | {see_median:.2f} ms "
+        f"| {see_median / lab_median - 1:+.0%} | ≤ +5 % |",
         flush=True,
     )
     for visitor in visitors.values():
@@ -204,15 +208,15 @@ def hover_locked(visitor: Visitor, moves: int) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--few", action="store_true", help="few samples, for a look")
-    few = parser.parse_args().few
+    is_quick = parser.parse_args().few
     path = find() or install()
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
         print("| what | median | p95 | bar |\n|---|---|---|---|")
         with running() as url:
-            hovering(chromium, url, 20 if few else 400)
-            both_faces(chromium, url, 20 if few else 200)
-            features_under_the_cursor(chromium, 20 if few else 400)
+            hovering(chromium, url, 20 if is_quick else 400)
+            both_faces(chromium, url, 20 if is_quick else 200)
+            features_under_the_cursor(chromium, 20 if is_quick else 400)
         chromium.close()
 
 

@@ -47,9 +47,9 @@ def main() -> None:
         picture = playground.open_image(file)
         seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
         began = time.perf_counter()
-        moments_found = best_moments(seen)
+        moments = best_moments(seen)
         seconds = time.perf_counter() - began
-        best_moment = moments_found[0]
+        best_moment = moments[0]
         scores = ", ".join(f"{tell:.2f}" for tell in best_moment.tells)
         partner = f", {partners(name, seen, best_moment)}" if not options.files else ""
         print(f"{name:32} layer {best_moment.layer:2} head {best_moment.head}: {scores} in {seconds:.2f} s{partner}")
@@ -65,18 +65,18 @@ def size(picture: Image.Image, patch: int) -> tuple[int, int]:
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 
 
-def partners(name: str, seen, best: Moment) -> str:
+def partners(name: str, seen, moment: Moment) -> str:
     """Text on each pair of marked regions if one of them holds the best moment's first patch: the share of this patch's
     attention that the other region gets."""
-    row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
+    row = seen.matrix(moment.layer, moment.head)[len(seen.prefix) :, len(seen.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():
         regions = [eyes.inside(box, seen.grid) for box in boxes]
         for region, partner in (regions, regions[::-1]):
-            if region.flatten()[best.patches[0]]:
-                empty = region.new_zeros(region.shape).flatten()
-                empty[best.patches[0]] = True
-                share = eyes.asked(row, empty.unflatten(0, seen.grid), partner)[0]
+            if region.flatten()[moment.patches[0]]:
+                patches = region.new_zeros(region.shape).flatten()
+                patches[moment.patches[0]] = True
+                share = eyes.asked(row, patches.unflatten(0, seen.grid), partner)[0]
                 shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
     return "; ".join(shares) or "no marked pair"
 

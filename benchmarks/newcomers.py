@@ -52,13 +52,13 @@ def holds(calm: Waits, attacked: Waits) -> bool:
 async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
     """(waits of newcomers before the attack, and during it)"""
     await come(server.url, 2, 0)  # the first newcomer waits until torch is loaded
-    calm = await come(server.url, COME, 1)
-    going = asyncio.create_task(attack())
+    calm_waits = await come(server.url, COME, 1)
+    attack_task = asyncio.create_task(attack())
     await asyncio.sleep(SETTLED)
-    attacked = await come(server.url, COME, 2)
-    going.cancel()
-    await asyncio.gather(going, return_exceptions=True)
-    return calm, attacked
+    attacked_waits = await come(server.url, COME, 2)
+    attack_task.cancel()
+    await asyncio.gather(attack_task, return_exceptions=True)
+    return calm_waits, attacked_waits
 
 
 async def come(url: str, count: int, round_: int) -> Waits:
@@ -151,7 +151,7 @@ def costly() -> bytes:
     def part(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    pack, row = zlib.compressobj(9), bytes(1 + 8 * SIDE)
-    lines = b"".join(pack.compress(row) for _ in range(SIDE)) + pack.flush()
+    compressor, row = zlib.compressobj(9), bytes(1 + 8 * SIDE)
+    lines = b"".join(compressor.compress(row) for _ in range(SIDE)) + compressor.flush()
     header = struct.pack(">IIBBBBB", SIDE, SIDE, 16, 6, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", header) + part(b"IDAT", lines) + part(b"IEND", b"")

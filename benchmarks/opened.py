@@ -35,12 +35,12 @@ def main() -> None:
     sample_pictures = pictures()
     print("| family | largest weight, × even | float32: apart, same strongest | 8 bits: apart, same strongest | |")
     print("|---|---|---|---|---|", flush=True)
-    missed = 0
+    missed_count = 0
     for family in sys.argv[1:] or FAMILIES:
         with TemporaryDirectory() as folder_name:
             folder = Path(folder_name)
             sharp = made(family, folder / "model", sample_pictures[0])
-            cells, meets_bars = [], True
+            table_cells, meets_bars = [], True
             for numbers, (most_apart, least_same) in BARS.items():
                 comparisons = compare(sharp, sample_pictures, folder, numbers)
                 mean_difference, mean_same = (
@@ -52,14 +52,14 @@ def main() -> None:
                 )
                 meets_bars = meets_bars and mean_difference <= most_apart and mean_same >= least_same
                 worst_difference = max(comparison.apart for comparison in comparisons)
-                cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
-            missed += not meets_bars
+                table_cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
+            missed_count += not meets_bars
             print(
-                f"| {family} | {sharp.times_even:.0f} | {' | '.join(cells)} | {'' if meets_bars else 'missed'} |",
+                f"| {family} | {sharp.times_even:.0f} | {' | '.join(table_cells)} | {'' if meets_bars else 'missed'} |",
                 flush=True,
             )
-    if missed:
-        raise SystemExit(f"{missed} families miss a bar: {BARS}")
+    if missed_count:
+        raise SystemExit(f"{missed_count} families miss a bar: {BARS}")
 
 
 if __name__ == "__main__":

@@ -93,18 +93,16 @@ def shoot_sizes(chromium: Browser, url: str, file: Path) -> None:
         for (width, height), colours in product(SIZES, ("light", "dark")):
             touch = {"has_touch": True, "is_mobile": True} if width in TOUCHED else {}
             options = {"viewport": {"width": width, "height": height}, "color_scheme": colours, **touch}
-            one = Path(folder) / f"{width}-{height}-{colours}.png"
-            write_shot(chromium, url, one, Newcomer, CAT, EYE, options)
+            shot_file = Path(folder) / f"{width}-{height}-{colours}.png"
+            write_shot(chromium, url, shot_file, Newcomer, CAT, EYE, options)
         pictures = [Image.open(Path(folder) / f"{w}-{h}-{c}.png") for (w, h), c in product(SIZES, ("light", "dark"))]
         sheet(pictures).save(file.with_suffix(".jpg"), quality=80)
 
 
 def sheet(pictures: list[Image.Image]) -> Image.Image:
-    small_pictures = [
-        picture.convert("RGB").resize((picture.width * LINE // picture.height, LINE)) for picture in pictures
-    ]
+    thumbnails = [picture.convert("RGB").resize((picture.width * LINE // picture.height, LINE)) for picture in pictures]
     lines: list[list[Image.Image]] = [[]]
-    for picture in small_pictures:
+    for picture in thumbnails:
         if sum(other.width + GAP for other in lines[-1]) + picture.width > ACROSS:
             lines.append([])
         lines[-1].append(picture)

@@ -40,9 +40,9 @@ def main() -> None:
     line("the filter", "", bundled.on_things(pictures, grids, evaluate.of_filter, "filter"), eyes.of_filter())
     for name in options.models:
         vit = zoo.load(name, device="cpu")
-        for times in TIMES:
-            table = bundled.on_things(pictures, grids, of_heads(vit, times), name)
-            line(f"`{name}`", f"× {times}", table, eyes.answers(vit, times))
+        for factor in TIMES:
+            table = bundled.on_things(pictures, grids, of_heads(vit, factor), name)
+            line(f"`{name}`", f"× {factor}", table, eyes.answers(vit, factor))
 
 
 def of_heads(vit, scale: float) -> Callable:

@@ -19,10 +19,10 @@ from playground.figures import sweeping
 BAR = "150 passes, 80 are better"
 
 
-def clock(work) -> float:
+def clock(task) -> float:
     began = time.thread_time()
     with torch.no_grad():
-        work()
+        task()
     return time.thread_time() - began
 
 

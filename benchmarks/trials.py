@@ -44,9 +44,9 @@ def main() -> None:
         vit, read_out, step = bundled.from_run(folder)
         result = per_picture(vit, pictures, grids)
         result["cosine"] = torch.tensor(bundled.cosines(held_album, options.views, read_out))
-        f1, looks = names(vit, scenes)
+        f1, attention_ratio = names(vit, scenes)
         cells = [shown(name, result[name]) for name in COLUMNS]
-        print(f"| {folder.name} | {step} | {' | '.join(cells)} | {f1:.3f} | {looks:.2f} × |", flush=True)
+        print(f"| {folder.name} | {step} | {' | '.join(cells)} | {f1:.3f} | {attention_ratio:.2f} × |", flush=True)
         if first_result is not None:
             cells = [shown(name, result[name] - first_result[name], "+") for name in COLUMNS]
             print(f"| … less the first | | {' | '.join(cells)} | | |", flush=True)
@@ -54,8 +54,11 @@ def main() -> None:
 
 
 def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
-    choosing, measured = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
-    kinds = {kind: evaluate.best_candidate(getattr(choosing, kind), getattr(measured, kind))[1] for kind in COLUMNS[:3]}
+    choice_shares, measured_shares = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
+    kinds = {
+        kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1]
+        for kind in COLUMNS[:3]
+    }
     return {**kinds, "pairs": eyes.elsewhere(eyes.answers(vit))[0][:, 0]}
 
 

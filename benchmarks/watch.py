@@ -20,9 +20,9 @@ import playground
 BAR = 1.3  # most time of a look, in forward passes of one picture
 
 
-def clock(work) -> float:
+def clock(task) -> float:
     began = time.thread_time()
-    work()
+    task()
     return time.thread_time() - began
 
 
@@ -36,18 +36,18 @@ def main() -> None:
     model = timm.create_model(options.model).train()
     pixels = torch.randn(1, 3, 224, 224)
     with tempfile.TemporaryDirectory() as folder:
-        looking = playground.watch(model, "meadow", every=1, out=Path(folder) / "run.trace")
+        watcher = playground.watch(model, "meadow", every=1, out=Path(folder) / "run.trace")
 
         def forward() -> None:
             with torch.no_grad():
                 model(pixels)
 
         forward()
-        looking._look()
+        watcher._look()
         looks, passes = [], []
         for _ in range(options.rounds):  # in turns, so that a busy machine slows both
-            looking.steps += 1
-            looks.append(clock(looking._look))
+            watcher.steps += 1
+            looks.append(clock(watcher._look))
             passes.append(clock(forward))
     ratios = min(looks) / min(passes), statistics.median(looks) / statistics.median(passes)
     print(
