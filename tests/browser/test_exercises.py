@@ -40,14 +40,16 @@ def at_i() -> str:
 def strongest(layer: bool) -> str:
     """The address that switches off the head that adds most or, if `layer`, all heads of that head's layer."""
     effect = look(seen()).effect
-    most, one = np.unravel_index(np.nanargmax(effect), effect.shape)
-    return f"off={quote(' '.join(f'{most}.{head}' for head in (range(seen().heads) if layer else [one])))}"
+    layer_number, head_number = np.unravel_index(np.nanargmax(effect), effect.shape)
+    return (
+        f"off={quote(' '.join(f'{layer_number}.{head}' for head in (range(seen().heads) if layer else [head_number])))}"
+    )
 
 
 def longest_push() -> str:
     stream = block.stream(seen())
-    pushes, before = (lengths.median(dim=1).values for lengths in (stream.heard, stream.before))
-    return f"step=stream&layer={int((pushes / before).argmax())}"
+    pushes, own_lengths = (lengths.median(dim=1).values for lengths in (stream.heard, stream.before))
+    return f"step=stream&layer={int((pushes / own_lengths).argmax())}"
 
 
 def largest_box() -> str:
@@ -58,24 +60,24 @@ def largest_box() -> str:
 def differing() -> str:
     """The address of a row in which the patch with the largest weight does not add the longest vector."""
     trace = seen()
-    layer, front = trace.upper_layer, len(trace.prefix)
-    weights = trace.weights(layer)[:, front:, front:]  # (heads, queries, patches)
-    added = weights * trace.value_norms(layer)[:, None, front:]
-    head, query = (weights.argmax(-1) != added.argmax(-1)).nonzero()[0].tolist()
+    layer, prefix_count = trace.upper_layer, len(trace.prefix)
+    weights = trace.weights(layer)[:, prefix_count:, prefix_count:]  # (heads, queries, patches)
+    vector_lengths = weights * trace.value_norms(layer)[:, None, prefix_count:]
+    head, query = (weights.argmax(-1) != vector_lengths.argmax(-1)).nonzero()[0].tolist()
     row, column = divmod(query, trace.grid[1])
     return f"look={layer}.{head}.{row}.{column}"
 
 
 def lower_gradient() -> str:
-    off, on = curve("gradient", 0.0), curve("gradient", 0.5)
-    width = next(w for w, a, b in zip(scale.WIDTHS, off.median, on.median, strict=True) if a < b)
+    without_scale, with_scale = curve("gradient", 0.0), curve("gradient", 0.5)
+    width = next(w for w, a, b in zip(scale.WIDTHS, without_scale.median, with_scale.median, strict=True) if a < b)
     return f"step=rows&dk={width}&power=0.0"
 
 
 def sharp_moment() -> str:
     """The address of the first moment of the training at which a head is as sharp as the exercise asks for."""
-    sharpest = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
-    return f"moment={next(step for step, bits in sharpest if bits <= sharpest[0][1] - SHARPER)}"
+    entropies = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
+    return f"moment={next(step for step, bits in entropies if bits <= entropies[0][1] - SHARPER)}"
 
 
 def first_habit() -> str:
@@ -156,14 +158,14 @@ def visitor(arrive, server):
 
 @pytest.mark.slow
 def test_every_exercise_is_done_in_its_state_and_kept(visitor):
-    page, done = visitor.page, []
-    for name, words, act, ids in DONE:
+    page, done_ids = visitor.page, []
+    for name, words, action, ids in DONE:
         page.goto(f"{visitor.url}/{name}?{coarse(words() if callable(words) else words)}")
         page.locator(f'.exercise[data-id="{ids[0]}"]').wait_for()
-        if act:
-            act(page)
+        if action:
+            action(page)
         for id in ids:
             finish(page, id)
-            done.append(id)
-    assert sorted(done) == sorted(EXERCISES)
+            done_ids.append(id)
+    assert sorted(done_ids) == sorted(EXERCISES)
     page.locator(".overview").get_by_text(f"{len(EXERCISES)} of {len(EXERCISES)} exercises done").wait_for()

@@ -124,26 +124,26 @@ def go_through(visitor, pages) -> None:
             visitor.rest()
             until(box, f"(g) => ({SHARE})({json.dumps(DRAWN)}) >= {LEAST} && ({ONE_WINDOW_ON})(g)", step)
             assert box.evaluate(WITHIN), f"{name} {step}: nobody can guess right"
-            after = page.locator(f".st-key-after_{id}")
-            assert after.count() == 0 or not after.is_visible()
-            sent = len(visitor.sent)
+            rest = page.locator(f".st-key-after_{id}")
+            assert rest.count() == 0 or not rest.is_visible()
+            sent_count = len(visitor.sent)
             guess(page, box)
             box.get_by_role("button", name="Lock my guess").click()
             box.locator("div.told b").first.wait_for()
-            assert not visitor.sent[sent:], f"{name} {step} told the server: {visitor.sent[sent:]}"
-            if after.count():
-                after.wait_for(state="visible")
+            assert not visitor.sent[sent_count:], f"{name} {step} told the server: {visitor.sent[sent_count:]}"
+            if rest.count():
+                rest.wait_for(state="visible")
 
 
 def until(box, condition: str, what: str) -> None:
     """Waits for a condition on this element. A locator also finds elements in shadow roots, unlike
     page.wait_for_function."""
-    seen = box.evaluate(f"""async (g) => {{
+    is_met = box.evaluate(f"""async (g) => {{
       const late = performance.now() + {SLOW};
       while (performance.now() < late && !({condition})(g)) await new Promise((next) => setTimeout(next, 50));
       return ({condition})(g);
     }}""")
-    assert seen, what
+    assert is_met, what
 
 
 def test_there_are_as_many_questions_as_steps():
@@ -152,8 +152,8 @@ def test_there_are_as_many_questions_as_steps():
 
 def guess(page, box) -> None:
     if box.locator("input[type=range]").count():
-        low, high = (float(box.locator("input[type=range]").get_attribute(end)) for end in ("min", "max"))
-        box.locator("input[type=range]").fill(str(low if low + high else high))
+        least, most = (float(box.locator("input[type=range]").get_attribute(attribute)) for attribute in ("min", "max"))
+        box.locator("input[type=range]").fill(str(least if least + most else most))
     elif box.locator(".choices").count():
         box.locator(".choices button").first.click()
     else:
