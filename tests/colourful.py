@@ -28,9 +28,9 @@ GREY_GAMMA = profile(described(desc=text("Gamma 1.8"), kTRC=curve(round(1.8 * 25
 def half_transparent(picture: Image.Image) -> Image.Image:
     """The picture with an alpha channel in waves."""
     y, x = np.indices((picture.height, picture.width))
-    waves = picture.copy()
-    waves.putalpha(Image.fromarray((128 + 127 * np.sin(x / 17) * np.cos(y / 23)).astype(np.uint8)))
-    return waves
+    picture_with_alpha = picture.copy()
+    picture_with_alpha.putalpha(Image.fromarray((128 + 127 * np.sin(x / 17) * np.cos(y / 23)).astype(np.uint8)))
+    return picture_with_alpha
 
 
 def sixteen_bits(picture: Image.Image, icc_profile: bytes = b"") -> bytes:
@@ -47,9 +47,11 @@ def sixteen_bits(picture: Image.Image, icc_profile: bytes = b"") -> bytes:
 
 
 def _filtered(rows: np.ndarray, y: int, kind: int, step: int) -> bytes:
-    row, before = (np.frombuffer(one.tobytes(), np.uint8) for one in (rows[y], rows[y - 1] if y else 0 * rows[0]))
-    left = np.concatenate([np.zeros(step, np.uint8), row[:-step]])
-    return bytes([kind]) + (row - [0 * row, left, before][kind]).tobytes()
+    row, row_above = (
+        np.frombuffer(pixel_row.tobytes(), np.uint8) for pixel_row in (rows[y], rows[y - 1] if y else 0 * rows[0])
+    )
+    left_neighbours = np.concatenate([np.zeros(step, np.uint8), row[:-step]])
+    return bytes([kind]) + (row - [0 * row, left_neighbours, row_above][kind]).tobytes()
 
 
 COLOURFUL = {  # kind of file -> a function that writes the photograph as such a file

@@ -35,10 +35,10 @@ def alone(name: str) -> subprocess.CompletedProcess[str]:
 
 def again(name: str, first: str) -> bool:
     """Runs a failed test again and prints both outputs; returns whether it passes now."""
-    second = alone(name)
-    verdict = "FELL TWICE" if second.returncode else "FLAKED"
-    print(f"{verdict} {name}", f"=== the first time\n{first}", f"=== alone\n{second.stdout}", sep="\n", flush=True)
-    return second.returncode == 0
+    second_run = alone(name)
+    verdict = "FELL TWICE" if second_run.returncode else "FLAKED"
+    print(f"{verdict} {name}", f"=== the first time\n{first}", f"=== alone\n{second_run.stdout}", sep="\n", flush=True)
+    return second_run.returncode == 0
 
 
 def main(arguments: list[str]) -> int:
@@ -50,9 +50,9 @@ def main(arguments: list[str]) -> int:
     if len(fallen.said) > MOST:
         print(f"{len(fallen.said)} tests fell: too many for chance, none is run again.")
         return int(status)
-    passed = {name: again(name, said) for name, said in fallen.said.items()}
-    print(*(f"{'FLAKED' if passes else 'FELL TWICE'} {name}" for name, passes in passed.items()), sep="\n")
-    return 0 if all(passed.values()) else int(status)
+    results = {name: again(name, output) for name, output in fallen.said.items()}
+    print(*(f"{'FLAKED' if has_passed else 'FELL TWICE'} {name}" for name, has_passed in results.items()), sep="\n")
+    return 0 if all(results.values()) else int(status)
 
 
 if __name__ == "__main__":

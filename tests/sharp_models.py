@@ -60,11 +60,11 @@ class Sharp:
 
 
 def made(family: str, folder: Path, photograph: Image.Image, **smaller) -> Sharp:
-    who, name, changes = FAMILIES[family]
+    library, name, changes = FAMILIES[family]
     changes = changes | smaller
-    model = scramble(timm.create_model(name, **changes)) if who == "timm" else hugging_face_model(name, **changes)
+    model = scramble(timm.create_model(name, **changes)) if library == "timm" else hugging_face_model(name, **changes)
     for _ in range(TURNS):
-        if who == "timm":
+        if library == "timm":
             save_for_hf(model, folder, model_args=changes, safe_serialization=True)
         else:
             model.save_pretrained(folder)
@@ -83,12 +83,12 @@ def _largest(weights: np.ndarray) -> float:
 @torch.no_grad()
 def _sharpen(model: torch.nn.Module) -> None:
     """Scales the weights of queries and keys by STEP, or the gains of their norms."""
-    named = dict(model.named_parameters())
-    if normed := [name for name in named if re.search(NORMED, name)]:
-        for name in normed:
-            named[name].mul_(STEP)
+    parameters = dict(model.named_parameters())
+    if norm_names := [name for name in parameters if re.search(NORMED, name)]:
+        for name in norm_names:
+            parameters[name].mul_(STEP)
         return
-    for name, parameter in named.items():
+    for name, parameter in parameters.items():
         if re.search(TOGETHER, name):
             parameter[: 2 * len(parameter) // 3].mul_(STEP)
         elif re.search(ASKING, name):
@@ -109,9 +109,9 @@ def compare(sharp: Sharp, photographs: list[Image.Image], folder: Path, numbers:
     """For each photograph, compares Python's rows with the engine's rows from the files that a page opens."""
     (model,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
     assert not model.error, model.error
-    compared = []
+    comparisons = []
     for photograph in photographs:
         seen = _seen(sharp.vit, photograph)
-        one = passed(seen, folder, weights=model.weights)
-        compared.append(Compared(*distance(rows(one.q, one.k, seen), theirs(seen))))
-    return compared
+        engine_pass = passed(seen, folder, weights=model.weights)
+        comparisons.append(Compared(*distance(rows(engine_pass.q, engine_pass.k, seen), theirs(seen))))
+    return comparisons

@@ -24,7 +24,7 @@ def test_the_microscope_s_core_passes_its_tests_under_node():
     options = ["--test-timeout=120000", "--test-force-exit", f"--test-concurrency={os.cpu_count()}"]
     command = [node(), "--test", *options, *files]
     env = {**os.environ, "PYTHON": sys.executable}
-    run = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "# fail 0" in run.stdout or "ℹ fail 0" in run.stdout
-    assert "# pass 0" not in run.stdout
+    result = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "# fail 0" in result.stdout or "ℹ fail 0" in result.stdout
+    assert "# pass 0" not in result.stdout

@@ -18,9 +18,9 @@ def in_javascript(names: list[str], lines: str, given: dict):
         f'{imports} import {{ readFileSync }} from "node:fs"; const given = JSON.parse(readFileSync(0, "utf8"));'
         f"process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
     )
-    run = subprocess.run([node(), "--input-type=module", "-e", program], input=text, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
+    result = subprocess.run([node(), "--input-type=module", "-e", program], input=text, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 PACK = """
@@ -39,16 +39,19 @@ def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: in
     random = np.random.default_rng(seed)
     tokens = len(prefix) + grid[0] * grid[1]
     parts = random.normal(0, 1, (5, dim))
-    of = random.integers(0, 5, tokens)
-    q, k = ((2.2 * parts[of] + random.normal(0, 0.6, (layers, heads, tokens, dim))).astype(np.float32) for _ in "qk")
+    part_of_token = random.integers(0, 5, tokens)
+    q, k = (
+        (2.2 * parts[part_of_token] + random.normal(0, 0.6, (layers, heads, tokens, dim))).astype(np.float32)
+        for _ in "qk"
+    )
     shape = {"layers": layers, "heads": heads, "tokens": tokens, "dim": dim, "prefix": list(prefix)}
     shape |= {"rows": grid[0], "columns": grid[1]}
     return {"shape": shape, "scale": dim**-0.5, "q": q, "k": k}
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    e = np.exp(scores - scores.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:

@@ -8,7 +8,7 @@ PATIENCE = 240  # seconds; on a very busy machine a process that imports torch t
 
 def until(condition: Callable[[], object], what: str) -> None:
     """Waits until the condition holds; `what` is the message if it never does."""
-    end = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < end, f"after {PATIENCE} seconds: {what}"
+        assert time.monotonic() < deadline, f"after {PATIENCE} seconds: {what}"
         time.sleep(0.01)
