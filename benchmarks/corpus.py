@@ -34,7 +34,7 @@ SMALL_PNG = png(pixels=zlib.compress(bytes(80_000)))
 FOLDER = ROOT / "tests" / "hostile" / "kept"
 A_ROUND = 300  # files for each seed
 LARGEST = 2**15  # most bytes of a kept file
-SLOW = 2.0  # seconds of CPU time
+SLOW = 2.0  # most seconds of CPU time for decoding a file
 MOST_PIXELS = 2**22
 
 decoding.PATIENCE = 60.0  # so long that only CPU time decides about a file, even if the machine has other work

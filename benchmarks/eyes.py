@@ -183,7 +183,8 @@ def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
 
 
 def asked(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
-    """(2, patches of `region`): the partner's share of the attention outside the region; 1 if the patch finds it."""
+    """(2, patches of `region`): the partner's share of the attention outside the region, and 1 if the patch finds the
+    partner, else 0."""
     region_with_border = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
     rows = weights[region.flatten()].clone()  # (patches of `region`, patches)
     rows[:, (region_with_border & ~partner | region).flatten()] = 0

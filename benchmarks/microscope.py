@@ -181,7 +181,7 @@ PREPARE = """async (what) => {
 
 
 def features_under_the_cursor(chromium: Browser, moves: int) -> None:
-    """Measures hovering for similarity and component colours (384 numbers per token), and for a locked patch's line."""
+    """Measures hovering while the page shows similarity, the colours of components, or a locked patch's line."""
     for side, bar in ((16, "≤ 4 ms"), (37, "≤ 16 ms")):
         tokens = 1 + side * side
         with lens_page(random_pack(12, 6, side, [8]), "convolution", tokens) as page:

@@ -28,7 +28,7 @@ COME, APART = 12, 1.0  # number of newcomers; seconds between their arrivals
 SETTLED = 8.0  # seconds from the attack's beginning to the first newcomer
 PAGES, COSTLY, NETWORKS = 200, 40, 40
 SIDE = 7900  # pixels of the costly pictures' sides
-MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; multiple of a photograph's calm wait
+MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; times a photograph's calm wait
 
 
 @dataclass

@@ -87,7 +87,7 @@ def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | 
 
 
 def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
-    """(layers, h, N, N): the attention weights of these queries and keys, with the cuts of `seen`."""
+    """(layers, heads, tokens, tokens): the attention weights of these queries and keys, with the cuts of `seen`."""
     scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or seen.scale, seen.native_scale)
     for layer in range(seen.layers):
         if (edges := seen.cuts.heard(layer)) is not None:
@@ -97,7 +97,7 @@ def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
 
 
 def theirs(seen: Trace) -> np.ndarray:
-    """(layers, h, N, N): the attention weights that Python computes."""
+    """(layers, heads, tokens, tokens): the attention weights that Python computes."""
     return np.stack([seen.weights(layer).numpy() for layer in range(seen.layers)])
 
 
@@ -109,7 +109,7 @@ def distance(our_rows: np.ndarray, python_rows: np.ndarray) -> tuple[float, floa
 
 
 def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more) -> np.ndarray:
-    """(H, W, 3): the picture, resized to this (height, width) by the engine."""
+    """(height, width, 3): the picture, resized by the engine to `size`, its (height, width)."""
     pixels, out_file = folder / "pixels.bin", folder / "resized.bin"
     pixels.write_bytes(np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA")).tobytes())
     options = {"size": (picture.height, picture.width), "to": size, "band": band, **more}

@@ -115,8 +115,8 @@ def facts_of(
 
 
 def kind_of(facts: Facts, early: bool) -> str | None:
-    """The first rule that applies, from the plainest kind to the least plain; None if none does. Each rule also demands
-    that the largest patch fits the kind."""
+    """The kind by the first rule that applies; None if no rule applies. A rule applies only if the row's largest patch
+    fits the kind."""
     fits = facts.fits
     if facts.breadth >= 0.8 and "even" in fits:
         return "even"

@@ -157,7 +157,7 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
             for layer, block in enumerate(small.blocks):
                 y = block.norm1(x)
                 q, k, v = block.attn.qkv(y).view(1, -1, 3, small.config.heads, d).permute(2, 0, 3, 1, 4)
-                mixed = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)  # (N, D)
+                mixed = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)  # (tokens, width)
                 if layer == 1:
                     part = mixed[:, head * d : head * d + d]
                     part.copy_(torch.zeros_like(part) if replacement == "zero" else part.mean(0).expand_as(part))

@@ -64,9 +64,9 @@ def test_the_engine_is_small():
 
 
 def added(seen, layer: int) -> np.ndarray:
-    """(h, N): the length of the vector that each head adds to each token, without W_O's bias and before cuts."""
+    """(heads, tokens): the length of the vector that each head adds to each token, without W_O's bias, before cuts."""
     block = seen.vit.blocks[layer]
-    proj = block.attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (h, D, d)
+    proj = block.attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, width, d)
     if hasattr(block.ls1, "gamma"):
         proj = block.ls1.gamma.detach()[:, None] * proj
     return (seen.weights(layer) @ seen.record[layer].v @ proj.mT).norm(dim=-1).numpy()
@@ -169,7 +169,7 @@ def test_at_every_point_the_engine_s_pass_is_open_to_the_same_as_python_s(ours, 
     def at(here, x):
         if here != point:
             return x
-        flat = x.transpose(1, 2).flatten(2).clone() if x.dim() == 4 else x.clone()  # (B, N, D)
+        flat = x.transpose(1, 2).flatten(2).clone() if x.dim() == 4 else x.clone()  # (batch, tokens, width)
         flat[..., column : column + columns] = 0
         return flat.unflatten(-1, (x.shape[1], -1)).transpose(1, 2) if x.dim() == 4 else flat
 

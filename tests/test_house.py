@@ -29,7 +29,7 @@ ONLY = {  # room or package -> the only top folders and top modules that may imp
 }
 # Upper bounds. An arrow leads from a room to a room that it imports; modules on top lie directly in playground/.
 MOST = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16, "files": 360, "lines of a file": 450}
-BROWSER = {  # what each room of the microscope may import besides itself
+BROWSER = {  # room of the microscope -> the other rooms that this room may import
     "core": set(),
     "drawing": {"core"},
     "engine": {"core"},

@@ -11,7 +11,8 @@ from playground.errors import PlaygroundError
 
 
 def explicit(vit, entering, answer, cut=None):
-    """A pass that keeps gradients: (the answer, each layer's weights (h, N, N), the tokens after each layer)."""
+    """A pass that keeps gradients: (the answer; each layer's weights, (heads, tokens, tokens); the tokens after each
+    layer)."""
     weights_of_layers, xs, x = [], [], entering
     for layer, block in enumerate(vit.blocks):
         h = block.attn.heads

@@ -34,8 +34,8 @@ const pack = {
 
 
 def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: int = 4, heads: int = 2, dim: int = 6):
-    """{shape, scale, q, k}, with q and k (layers, heads, tokens, dim), of an invented picture that has a few parts, so
-    that rows are not even."""
+    """{shape, scale, q, k} of an invented picture with five parts, which make its rows uneven. q and k are (layers,
+    heads, tokens, dim)."""
     random = np.random.default_rng(seed)
     tokens = len(prefix) + grid[0] * grid[1]
     parts = random.normal(0, 1, (5, dim))
@@ -55,6 +55,6 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
-    """The overlap, from 0 to 1, of two rows over patches: a head's, without the patch itself, and the filter's."""
+    """The overlap, from 0 to 1, of a head's row over the patches, without the patch itself, with the filter's row."""
     others = np.where(np.arange(len(patches)) == patch, 0, patches)
     return float(np.minimum(others / max(others.sum(), 1e-12), filtered).sum())

@@ -17,7 +17,7 @@ PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
 
 
 class AtTheSite(Visiting):
-    """A visitor of the written site. The site's policy forbids the eval that Playwright's wait_for_function needs."""
+    """A visitor of the site without a server. Its policy forbids the eval of Playwright's wait_for_function."""
 
     def arrive(self, address: str = "") -> AtTheSite:
         self.asked: list[str] = []  # paths, one for each request
@@ -62,6 +62,6 @@ class AtTheSite(Visiting):
         return sentences[-1]
 
     def is_kept(self) -> None:
-        """Waits until the service worker controls the page, so that it would open without a network."""
+        """Waits until the service worker controls the page, which can then open without a network."""
         self.page.evaluate(KEPT)
         waiting.until(lambda: self.page.evaluate("Boolean(navigator.serviceWorker.controller)"), "the page is not kept")

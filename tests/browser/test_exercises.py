@@ -38,7 +38,7 @@ def at_i() -> str:
 
 
 def strongest(layer: bool) -> str:
-    """The address that switches off the head that adds most or, if `layer`, all heads of that head's layer."""
+    """The address that switches off the head that adds most to the tokens or, if `layer`, that head's layer."""
     effect = look(seen()).effect
     layer_number, head_number = np.unravel_index(np.nanargmax(effect), effect.shape)
     return (

@@ -23,7 +23,7 @@ STEPS = {
     "training": ("timelapse", "pair", "now"),
     "code": ("file", "twice", "library"),
 }
-# The steps whose questions depend on the chosen model and picture, by lesson
+# Lesson -> the steps whose questions depend on the chosen model and picture
 OF_THE_CHOICE = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
 # A selector of drawings and animations, also of icons, which are too small to matter.
 DRAWN = """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""

@@ -8,7 +8,7 @@ from browser.truth import seen
 from browser.visitor import PATIENCE
 from playground.figures.bundle import bundle, stylesheet
 
-# A source with the traces "landscape" and "meadow". A question stays open until window.answer(name).
+# A source with the traces "landscape" and "meadow". A request stays open until window.answer(name) is called.
 BUILD = """(packs) => {
   const bytes = Object.fromEntries(Object.entries(packs).map(([name, text]) =>
     [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));

@@ -1,4 +1,4 @@
-"""The playground without a server: the written folder behind a plain file server, with all other hosts blocked."""
+"""The playground without a server: a plain file server serves the folder that `site` writes. No other host answers."""
 
 import re
 import shutil

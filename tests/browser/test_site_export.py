@@ -1,4 +1,4 @@
-"""Files that the written folder exports equal those of the app's /figure.*: cells, numbers and their origin."""
+"""Files exported by the site without a server equal those of the app's /figure.*: cells, numbers and their origin."""
 
 import base64
 import csv

@@ -1,4 +1,4 @@
-"""The playground without a server in the system's Firefox: the written folder behind a plain file server."""
+"""The playground without a server in the system's Firefox: a plain file server serves the folder that `site` writes."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The lessons of the written folder, behind a plain file server: on a sample and on a visitor's photograph."""
+"""The lessons of the site without a server, on a sample and on a visitor's photograph."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""The written folder without a network: kept parts work, and for a missing part the page says so in a sentence."""
+"""The site without a server and without a network: kept parts work, and a sentence says which part is missing."""
 
 import io
 import re

@@ -44,7 +44,7 @@ def test_what_most_people_do_not_need_is_behind_a_button(go):
 
 
 LEAST = {(1280, 720): 0.39, (1440, 900): 0.44, (1920, 1080): 0.44, (1180, 820): 0.4, (1024, 768): 0.33}
-IDLE = 60  # pixels: the largest height of an empty band below the picture's legend
+IDLE = 60  # most pixels of an empty band below the picture's legend
 
 
 @pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])

@@ -278,7 +278,7 @@ class Visitor:
 
     def says(self, words: str) -> str:
         """Waits for a sentence on the page that holds these words, and returns the sentence. One script does both,
-        because sentences disappear: the page's own ones in a corner or under the toolbar, the server's in toasts."""
+        because sentences disappear after a while."""
         return self.page.wait_for_function(SAYS, arg=words, polling=LOOKS).json_value()
 
     def check(self) -> None:
