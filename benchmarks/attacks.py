@@ -256,8 +256,8 @@ def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]
     def run(server: Server) -> Outcome:
         watch = Watch(server)
         calm_waits, attacked_waits = attack(server)
-        holds = newcomers.holds(calm_waits, attacked_waits)
-        return watch.end(f"newcomers waited {calm_waits} in peace; {attacked_waits} meanwhile", holds, OWN)
+        is_held = newcomers.holds(calm_waits, attacked_waits)
+        return watch.end(f"newcomers waited {calm_waits} in peace; {attacked_waits} meanwhile", is_held, OWN)
 
     return run
 
@@ -300,10 +300,11 @@ def minted_keys(server: Server) -> Outcome:
 
     async def go() -> float:
         photos = drawn_photos(5)
-        for start in range(0, 300, 10):
+        for first_number in range(0, 300, 10):
             people = [Person(server.url, network="203.0.113.5") for _ in range(10)]
             uploads = (
-                person.ask("/api/pictures", "POST", photos[start % 5], {"X-Playground-Name": "x"}) for person in people
+                person.ask("/api/pictures", "POST", photos[first_number % 5], {"X-Playground-Name": "x"})
+                for person in people
             )
             await asyncio.gather(*uploads, return_exceptions=True)
             for person in people:
@@ -327,8 +328,8 @@ def strange_pages(server: Server) -> Outcome:
     ]
     metrics, _ = ask(f"{server.url}/_stcore/metrics")
     _, headers = ask(server.url)
-    holds = statuses == ["403"] * 3 and metrics == 404 and "content-security-policy" in headers
-    return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", holds, 50)
+    is_held = statuses == ["403"] * 3 and metrics == 404 and "content-security-policy" in headers
+    return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", is_held, 50)
 
 
 def _socket(server: Server, origin: str, host: str) -> str:

@@ -194,8 +194,8 @@ async def crowd(
 ) -> dict:
     """Lets this many people click for these seconds; returns waits, errors and the servers' memory."""
     persons = [Person(url, words) for _ in range(people)]
-    for start in range(0, people, 20):  # in groups, because a class does not arrive all at once
-        await asyncio.gather(*(person.open() for person in persons[start : start + 20]))
+    for first_person in range(0, people, 20):  # in groups, because a class does not arrive all at once
+        await asyncio.gather(*(person.open() for person in persons[first_person : first_person + 20]))
     await _click(persons[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
     for person in persons:
         person.whole.clear()

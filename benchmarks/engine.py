@@ -218,14 +218,20 @@ def main() -> None:
         return
     print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|")
     for name in ("vit_small_patch16_224", "vit_base_patch16_224"):
-        both = in_own_process("against_timm", name)
-        times = f"{both['ours'] * 1e3:.0f} ms | {both['theirs'] * 1e3:.0f} ms | {both['ratio']:.2f} × time"
+        medians = in_own_process("against_timm", name)
+        times = f"{medians['ours'] * 1e3:.0f} ms | {medians['theirs'] * 1e3:.0f} ms | {medians['ratio']:.2f} × time"
         print(f"| trace of {name}; timm's fused forward of it | {times} | ≤ 1.10 × |", flush=True)
-    ours, theirs = in_own_process("one_large_image", "ours"), in_own_process("one_large_image", "theirs")
+    our_run, peer_run = in_own_process("one_large_image", "ours"), in_own_process("one_large_image", "theirs")
     what = "trace of a ViT-B at 1024²; Hugging Face with `output_attentions`"
-    memory = f"{ours['peak'] / 1e9:.2f} GB | {theirs['peak'] / 1e9:.2f} GB | {theirs['peak'] / ours['peak']:.1f} × less"
+    memory = (
+        f"{our_run['peak'] / 1e9:.2f} GB | {peer_run['peak'] / 1e9:.2f} GB "
+        f"| {peer_run['peak'] / our_run['peak']:.1f} × less"
+    )
     print(f"| {what}: peak memory above the model | {memory} | ≥ 15 × |")
-    times = f"{ours['seconds']:.1f} s | {theirs['seconds']:.1f} s | {theirs['seconds'] / ours['seconds']:.1f} × faster"
+    times = (
+        f"{our_run['seconds']:.1f} s | {peer_run['seconds']:.1f} s "
+        f"| {peer_run['seconds'] / our_run['seconds']:.1f} × faster"
+    )
     print(f"| the same: time | {times} | ≥ 2.5 × |", flush=True)
     for name in ("ViT-S/16", "ViT-B/16"):
         row = f"{in_own_process('one_row', name) * 1e3:.2f} ms"

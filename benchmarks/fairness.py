@@ -165,19 +165,19 @@ def play(
     World().play(calm_people, seconds)
     world = World()
     lecturer_ = join(pupils, Visitor("lecturer", HALL))
-    others = [player for number, player in enumerate(attacked_people) if number % 10]
+    judged_people = [player for number, player in enumerate(attacked_people) if number % 10]
     for minutes in range(10, int(seconds / 60), 10) if prints else ():
-        world.at(60.0 * minutes, partial(print_waits, minutes, others, pupils))
+        world.at(60.0 * minutes, partial(print_waits, minutes, judged_people, pupils))
     world.play([*attacked_people, *enemies, *pupils], seconds)
     classes.end(lecturer_)
     neighbours = [player for number, player in enumerate(attacked_people) if not number % 10]
     return {
         "calm": p95(calm_people),
-        "attacked": p95(others),
-        "longest": max(max(player.waits, default=seconds) for player in others),
+        "attacked": p95(judged_people),
+        "longest": max(max(player.waits, default=seconds) for player in judged_people),
         "beside an attacker": max(max(player.waits, default=seconds) for player in neighbours),
         "class": p95(pupils[1:]),
-        "refused": sum(player.refused for player in others),
+        "refused": sum(player.refused for player in judged_people),
     }
 
 
@@ -192,12 +192,12 @@ def main() -> int:
     waits = play(100, 1000, 40, 300, 60 * options.minutes, prints=True)
     for waiter, number in waits.items():
         print(f"{waiter:>20}  {number:8.2f}" + (" s" if waiter != "refused" else " times"))
-    holds = max(waits["attacked"], waits["class"]) <= 3 * waits["calm"] + 1 and not waits["refused"]
+    is_fair = max(waits["attacked"], waits["class"]) <= 3 * waits["calm"] + 1 and not waits["refused"]
     if options.minutes < FAIR_AFTER:
         print(f"Whether it holds can be told after {FAIR_AFTER} minutes.")
         return 0
-    print("It holds." if holds else "It does not hold.")
-    return not holds
+    print("It holds." if is_fair else "It does not hold.")
+    return not is_fair
 
 
 if __name__ == "__main__":

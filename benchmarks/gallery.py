@@ -68,8 +68,8 @@ def with_patches(options: str) -> str:
     head = spec.look.head if spec.look else spec.head
     rows = seen.weights(spec.layer)[head][len(seen.prefix) :, len(seen.prefix) :]  # (patches, patches)
     row, column = spec.query
-    start = row * seen.grid[1] + column
-    overlaps = rows.minimum(rows[start]).sum(-1)
+    start_patch = row * seen.grid[1] + column
+    overlaps = rows.minimum(rows[start_patch]).sum(-1)
     has_peak = rows.amax(-1) >= rows.amax(-1).median()  # excludes patches with nearly even rows
     other_patch = divmod(int(overlaps.masked_fill(~has_peak, 2).argmin()), seen.grid[1])
     far_weights = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()

@@ -190,14 +190,14 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
     attack_counts = ", ".join(f"{way} {report['tried'].count(way)}" for way in sorted({*report["tried"]}))
     print(f"Innocents among the hostile, {minutes:g} minutes:")
     for subject, prefix in (("samples", ""), ("photographs of their own", "own ")):
-        calm, attacked = (sorted(report[prefix + phase]) for phase in ("calm", "attacked"))
+        calm_waits, attacked_waits = (sorted(report[prefix + phase]) for phase in ("calm", "attacked"))
         calm_p95, attacked_p95 = (
-            times[int(0.95 * len(times))] if times else float("nan") for times in (calm, attacked)
+            times[int(0.95 * len(times))] if times else float("nan") for times in (calm_waits, attacked_waits)
         )
         print(
-            f"{subject}: p95 {calm_p95 * 1e3:.0f} ms in peace ({len(calm)} answers), "
+            f"{subject}: p95 {calm_p95 * 1e3:.0f} ms in peace ({len(calm_waits)} answers), "
             f"{attacked_p95 * 1e3:.0f} ms under attack "
-            f"({len(attacked)});"
+            f"({len(attacked_waits)});"
         )
         judge(
             attacked_p95 <= MOST_TIMES * calm_p95,

@@ -190,8 +190,8 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
         clicking_count + idle_count - uploader_count
     )  # the bundled model, because two cores are too slow for larger ones
     people = [Person(server.url, words, network=HALLS[i % len(HALLS)]) for i, words in enumerate(models)]
-    for start in range(0, len(people), 20):
-        await asyncio.gather(*(person.open() for person in people[start : start + 20]))
+    for first_person in range(0, len(people), 20):
+        await asyncio.gather(*(person.open() for person in people[first_person : first_person + 20]))
     await people[0].pick(SAMPLES[0].name)  # makes the server load the model
     await people[0].drop(photos[0], "mine.jpg")
     began, seconds = time.perf_counter(), 60 * minutes

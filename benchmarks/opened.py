@@ -39,10 +39,10 @@ def main() -> None:
     for family in sys.argv[1:] or FAMILIES:
         with TemporaryDirectory() as folder_name:
             folder = Path(folder_name)
-            sharp = made(family, folder / "model", sample_pictures[0])
+            sharp_model = made(family, folder / "model", sample_pictures[0])
             table_cells, meets_bars = [], True
             for numbers, (most_apart, least_same) in BARS.items():
-                comparisons = compare(sharp, sample_pictures, folder, numbers)
+                comparisons = compare(sharp_model, sample_pictures, folder, numbers)
                 mean_difference, mean_same = (
                     mean(values)
                     for values in (
@@ -55,7 +55,8 @@ def main() -> None:
                 table_cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
             missed_count += not meets_bars
             print(
-                f"| {family} | {sharp.times_even:.0f} | {' | '.join(table_cells)} | {'' if meets_bars else 'missed'} |",
+                f"| {family} | {sharp_model.times_even:.0f} | {' | '.join(table_cells)} "
+                f"| {'' if meets_bars else 'missed'} |",
                 flush=True,
             )
     if missed_count:

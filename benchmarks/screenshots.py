@@ -139,8 +139,8 @@ def shoot_moving(chromium: Browser, url: str, file: Path) -> None:
     visitor.until("r => r.row && r.picture !== 'chelsea'")
     visitor.page.get_by_text("eye → eye").wait_for(state="detached")  # until the cat's moments are gone
     box = visitor.part("picture").bounding_box()
-    for right, down in OWN:
-        visitor.page.mouse.move(box["x"] + right * box["width"], box["y"] + down * box["height"])
+    for x_share, y_share in OWN:
+        visitor.page.mouse.move(box["x"] + x_share * box["width"], box["y"] + y_share * box["height"])
         take(REST)
     visitor.close()
     pictures, milliseconds = zip(*frames, strict=True)

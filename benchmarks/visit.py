@@ -169,12 +169,12 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-        starts = []
+        start_seconds = []
         for _ in range(times):
             began = time.perf_counter()
             with serving(**environment) as server:
                 context, *_ = visit(chromium, server.url)
-                starts.append(time.perf_counter() - began)
+                start_seconds.append(time.perf_counter() - began)
                 context.close()
         with serving(**environment) as server:
             visit(chromium, server.url)[0].close()  # makes the server import torch
@@ -200,7 +200,7 @@ def main() -> None:
         ("all layers of the first picture there, first visit", f"{medians['all']:.1f} s", "≤ 4 s"),
         ("the same, reload", f"{medians['again_all']:.2f} s", "≤ 0.5 s"),
         ("page → first picture", f"{medians['first']:.2f} s", "≤ 1.0 s"),
-        ("process start → first picture", f"{statistics.median(starts):.1f} s", "≤ 3 s"),
+        ("process start → first picture", f"{statistics.median(start_seconds):.1f} s", "≤ 3 s"),
         ("page → first picture at 4 Mbit/s, 100 ms", f"{statistics.median(slow_seconds):.1f} s", "≤ 4 s"),
         ("another layer, from memory", f"{medians['from_memory']:.0f} ms", "≤ 16 ms"),
         ("another sample, from the server", f"{medians['from_server']:.0f} ms", "≤ 150 ms"),

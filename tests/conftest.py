@@ -130,12 +130,12 @@ def chromium():
 @pytest.fixture
 def arrive(chromium):
     """arrive(Visitor, url) gives a visitor with a new browser session. The visitor's check() runs after the test."""
-    with ExitStack() as end:
+    with ExitStack() as exit_stack:
 
         def new(kind, *arguments, **options):
             visitor = kind(chromium, *arguments, **options)
-            end.callback(visitor.close)
-            end.callback(visitor.check)
+            exit_stack.callback(visitor.close)
+            exit_stack.callback(visitor.check)
             return visitor
 
         yield new

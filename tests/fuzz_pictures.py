@@ -159,8 +159,8 @@ def heifs(draw: st.DrawFn) -> bytes:
         heic_of_tiles, counts, counts, st.sampled_from((64, 128)), st.tuples(full_sides, full_sides), is_nested
     )
     modes = st.sampled_from(("RGB", "RGBA"))
-    plain = st.builds(saved, st.sampled_from(("AVIF", "HEIF")), st.tuples(SIDES, SIDES), modes)
-    data = draw(plain | st.builds(avif_claiming, sides, sides) | st.builds(heic_claiming, sides, sides) | tiles)
+    plain_files = st.builds(saved, st.sampled_from(("AVIF", "HEIF")), st.tuples(SIDES, SIDES), modes)
+    data = draw(plain_files | st.builds(avif_claiming, sides, sides) | st.builds(heic_claiming, sides, sides) | tiles)
     position = data.find(draw(st.sampled_from((b"ispe", b"pixi", b"av1C", b"hvcC", b"colr"))))
     if position >= 0 and draw(st.booleans()):
         kind = draw(st.sampled_from((b"irot", b"imir", b"clap", b"pasp", b"colr", b"auxC")))

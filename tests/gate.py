@@ -43,14 +43,14 @@ def again(name: str, first: str) -> bool:
 
 def main(arguments: list[str]) -> int:
     sys.path[0] = os.getcwd()  # as `python -m pytest` does, so that tests import the package from there
-    fallen = Fallen()
-    status = pytest.main(arguments, plugins=[fallen])
-    if status != pytest.ExitCode.TESTS_FAILED or not fallen.said:
+    plugin = Fallen()
+    status = pytest.main(arguments, plugins=[plugin])
+    if status != pytest.ExitCode.TESTS_FAILED or not plugin.said:
         return int(status)
-    if len(fallen.said) > MOST:
-        print(f"{len(fallen.said)} tests fell: too many for chance, none is run again.")
+    if len(plugin.said) > MOST:
+        print(f"{len(plugin.said)} tests fell: too many for chance, none is run again.")
         return int(status)
-    results = {name: again(name, output) for name, output in fallen.said.items()}
+    results = {name: again(name, output) for name, output in plugin.said.items()}
     print(*(f"{'FLAKED' if has_passed else 'FELL TWICE'} {name}" for name, has_passed in results.items()), sep="\n")
     return 0 if all(results.values()) else int(status)
 

@@ -64,8 +64,8 @@ def crowd_of(rows: np.ndarray, query_patches: np.ndarray, prefix: int, grid: tup
     rows_count, columns_count = grid
     weight_sums, query_counts = np.zeros((2, 2 * rows_count - 1, 2 * columns_count - 1))
     for row, patch in zip(rows, query_patches, strict=True):
-        down, right = rows_count - 1 - patch // columns_count, columns_count - 1 - patch % columns_count
-        window = slice(down, down + rows_count), slice(right, right + columns_count)
+        first_row, first_column = rows_count - 1 - patch // columns_count, columns_count - 1 - patch % columns_count
+        window = slice(first_row, first_row + rows_count), slice(first_column, first_column + columns_count)
         weight_sums[window] += row[prefix:].reshape(grid)
         query_counts[window] += 1
     return Crowd(rows.mean(0), weight_sums / np.maximum(query_counts, 1))
@@ -79,8 +79,8 @@ def facts_of(
     patches, positive_weights = row[prefix:], row[row > 0]
     patches_total = max(float(patches.sum()), 1e-12)
     crowd_favourite = int(crowd.tokens.argmax())
-    down, right = np.divmod(np.arange(rows_count * columns_count), columns_count)
-    distance = np.maximum(abs(down - patch // columns_count), abs(right - patch % columns_count))
+    patch_rows, patch_columns = np.divmod(np.arange(rows_count * columns_count), columns_count)
+    distance = np.maximum(abs(patch_rows - patch // columns_count), abs(patch_columns - patch % columns_count))
     is_near, is_alike = distance <= neighbourhood_radius(grid), likeness >= ALIKE
     far_total = max(float(patches[~is_near].sum()), 1e-12)
     is_alike_and_far = ~is_near & is_alike

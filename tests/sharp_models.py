@@ -105,13 +105,13 @@ class Compared:
     same: float  # share of the rows whose largest weight is at the same token
 
 
-def compare(sharp: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
+def compare(sharp_model: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
     """For each photograph, compares Python's rows with the engine's rows from the files that a page opens."""
-    (model,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
+    (model,) = opened([{"files": sharp_model.files, "numbers": numbers}], folder)
     assert not model.error, model.error
     comparisons = []
     for photograph in photographs:
-        seen = _seen(sharp.vit, photograph)
+        seen = _seen(sharp_model.vit, photograph)
         engine_pass = passed(seen, folder, weights=model.weights)
         comparisons.append(Compared(*distance(rows(engine_pass.q, engine_pass.k, seen), theirs(seen))))
     return comparisons

@@ -213,8 +213,14 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
     ],
 )  # fmt: skip
 def test_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
-    one = cuts.read_put(text)
-    assert (one.what, one.layers, one.heads, one.places, one.to) == (text.split("@")[0], layers, heads, places, to)
+    put_cut = cuts.read_put(text)
+    assert (put_cut.what, put_cut.layers, put_cut.heads, put_cut.places, put_cut.to) == (
+        text.split("@")[0],
+        layers,
+        heads,
+        places,
+        to,
+    )
     assert cuts.is_put(text)
 
 
@@ -260,13 +266,13 @@ def test_a_pass_alone_puts_nothing_and_says_who_does(small, picture):
 def test_a_figure_of_the_command_line_puts_what_python_puts(text, in_python, tmp_path, monkeypatch):
     """The figure of the command line equals Python's, and the command in the figure's file makes it again."""
     monkeypatch.chdir(tmp_path)
-    seen, other = (playground.trace("bundled", name) for name in ("meadow", "flock"))
+    seen, other_trace = (playground.trace("bundled", name) for name in ("meadow", "flock"))
     other_options = ["--with-image", "flock"] if cuts.is_of_another(text.split(";")[-1]) else []
     line = ["figure", "meadow", "--model", "bundled", "--layer", "5", "--head", "1", "--patch", "7,5", "--cut", text]
     assert main([*line, *other_options, "-o", "typed.csv"]) == 0
     table_text = Path("typed.csv").read_text(encoding="utf-8")
     values = [float(line.rpartition(",")[2]) for line in table_text.splitlines() if line.startswith("bundled,")]
-    row = in_python(seen, other).row(5, 1, (7, 5))
+    row = in_python(seen, other_trace).row(5, 1, (7, 5))
     torch.testing.assert_close(torch.tensor(values), row[-len(values) :], atol=1e-6, rtol=1e-5)
     assert (row - seen.row(5, 1, (7, 5))).abs().max() > 1e-5, "it changes something"
     command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", table_text, re.M)[1]

@@ -28,22 +28,22 @@ def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", fuzz_pictures.KINDS)
 def test_a_picture_of_parts_that_say_anything_is_opened_or_refused_within_its_share(kind):
-    opened = []
-    with ExitStack() as end:
-        workers = [end.enter_context(Worker())]
+    opened_files = []
+    with ExitStack() as exit_stack:
+        workers = [exit_stack.enter_context(Worker())]
 
         def try_one(data: bytes) -> None:
             if not workers[-1].goes_on():
-                workers.append(end.enter_context(Worker()))
+                workers.append(exit_stack.enter_context(Worker()))
             try:
-                opened.append(workers[-1].decoded(data, 2**22).width > 0)
+                opened_files.append(workers[-1].decoded(data, 2**22).width > 0)
             except (Killed, TookTooMuch):
                 raise
             except PlaygroundError:
-                opened.append(False)
+                opened_files.append(False)
 
         for_each(fuzz_pictures.KINDS[kind], 60, 0, try_one)
-    assert any(opened)
+    assert any(opened_files)
 
 
 def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():

@@ -283,8 +283,8 @@ def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
     """Compares few layers on one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")
-    sharp = made(family, tmp_path / "model", picture, **layers)
+    sharp_model = made(family, tmp_path / "model", picture, **layers)
     for numbers, largest_difference in (("float32", 1e-4), ("int8", 0.008)):
-        (comparison,) = compare(sharp, [picture], tmp_path, numbers)
+        (comparison,) = compare(sharp_model, [picture], tmp_path, numbers)
         assert comparison.apart <= largest_difference
         assert comparison.same >= 0.97

@@ -56,5 +56,5 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
     """The overlap, from 0 to 1, of a head's row over the patches, without the patch itself, with the filter's row."""
-    others = np.where(np.arange(len(patches)) == patch, 0, patches)
-    return float(np.minimum(others / max(others.sum(), 1e-12), filtered).sum())
+    other_weights = np.where(np.arange(len(patches)) == patch, 0, patches)
+    return float(np.minimum(other_weights / max(other_weights.sum(), 1e-12), filtered).sum())

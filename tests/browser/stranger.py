@@ -108,12 +108,12 @@ class Stranger:
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.query_string = self.address
         self.socket.send(message.SerializeToString())
-        started = False
+        has_started = False
         while True:
             reply = ForwardMsg.FromString(self.socket.recv(PATIENCE))
             self.kinds.add(kind := reply.WhichOneof("type"))
             if kind == "new_session":
-                started = True
+                has_started = True
                 self.id = reply.new_session.initialize.session_id
             elif kind == "delta":
                 self._see(reply.delta)
@@ -121,7 +121,11 @@ class Stranger:
                 self.page = reply.navigation.page_script_hash
             elif kind == "page_info_changed":
                 self.address = reply.page_info_changed.query_string
-            elif kind == "script_finished" and started and reply.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            elif (
+                kind == "script_finished"
+                and has_started
+                and reply.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            ):
                 return self
 
     def upload_url(self, name: str = "picture.jpg") -> str:

@@ -48,8 +48,8 @@ def decoder(request, tmp_path_factory):
 def photo():
     """A photograph with strong colours and thin lines."""
     picture = open_image(named("meadow").path).resize((431, 338), Image.Resampling.BICUBIC)
-    pixels = np.asarray(picture).astype(float)
-    strong_colours = pixels.mean(-1, keepdims=True) + 1.6 * (pixels - pixels.mean(-1, keepdims=True))
+    pixel_levels = np.asarray(picture).astype(float)
+    strong_colours = pixel_levels.mean(-1, keepdims=True) + 1.6 * (pixel_levels - pixel_levels.mean(-1, keepdims=True))
     strong_colours += np.random.default_rng(0).normal(0, 12, strong_colours.shape)
     return Image.fromarray(strong_colours.clip(0, 255).astype(np.uint8))
 

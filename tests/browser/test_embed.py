@@ -285,9 +285,11 @@ def test_npm_packs_the_file_and_its_types_and_the_types_name_what_is_exported(fo
         names = {member.name.removeprefix("package/") for member in archive.getmembers()}
         package = json.load(archive.extractfile("package/package.json"))
         script = archive.extractfile("package/attention-lens.js").read().decode()
-        types = archive.extractfile("package/attention-lens.d.ts").read().decode()
+        declarations = archive.extractfile("package/attention-lens.d.ts").read().decode()
     assert names == {"package.json", "README.md", "attention-lens.js", "attention-lens.d.ts"}
     assert package["version"] == playground.__version__
     assert "dependencies" not in package
     (export_names,) = re.findall(r"^export \{ (.*) \};$", script, re.MULTILINE)
-    assert set(re.findall(r"^export (?:class|function) (\w+)", types, re.MULTILINE)) == set(export_names.split(", "))
+    assert set(re.findall(r"^export (?:class|function) (\w+)", declarations, re.MULTILINE)) == set(
+        export_names.split(", ")
+    )

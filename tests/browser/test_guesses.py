@@ -124,15 +124,15 @@ def go_through(visitor, pages) -> None:
             visitor.rest()
             until(box, f"(g) => ({SHARE})({json.dumps(DRAWN)}) >= {LEAST} && ({ONE_WINDOW_ON})(g)", step)
             assert box.evaluate(WITHIN), f"{name} {step}: nobody can guess right"
-            rest = page.locator(f".st-key-after_{id}")
-            assert rest.count() == 0 or not rest.is_visible()
+            hidden_part = page.locator(f".st-key-after_{id}")
+            assert hidden_part.count() == 0 or not hidden_part.is_visible()
             sent_count = len(visitor.sent)
             guess(page, box)
             box.get_by_role("button", name="Lock my guess").click()
             box.locator("div.told b").first.wait_for()
             assert not visitor.sent[sent_count:], f"{name} {step} told the server: {visitor.sent[sent_count:]}"
-            if rest.count():
-                rest.wait_for(state="visible")
+            if hidden_part.count():
+                hidden_part.wait_for(state="visible")
 
 
 def until(box, condition: str, what: str) -> None:
@@ -152,8 +152,10 @@ def test_there_are_as_many_questions_as_steps():
 
 def guess(page, box) -> None:
     if box.locator("input[type=range]").count():
-        least, most = (float(box.locator("input[type=range]").get_attribute(attribute)) for attribute in ("min", "max"))
-        box.locator("input[type=range]").fill(str(least if least + most else most))
+        lowest, highest = (
+            float(box.locator("input[type=range]").get_attribute(attribute)) for attribute in ("min", "max")
+        )
+        box.locator("input[type=range]").fill(str(lowest if lowest + highest else highest))
     elif box.locator(".choices").count():
         box.locator(".choices button").first.click()
     else:

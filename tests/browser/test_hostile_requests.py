@@ -63,11 +63,12 @@ def files(tmp_path_factory, hole):
 
 
 def names(folder: Path) -> list[str]:
-    good, trap = folder / "good.safetensors", folder / "trap.pt"
+    good_file, trap_file = folder / "good.safetensors", folder / "trap.pt"
     return [
-        str(good), os.path.relpath(good, ROOT), f"file://{good}", f"local-dir:{folder}", str(folder), "~", "${HOME}",
-        str(trap), f"file://{trap}", f"vit_tiny_patch16_224.{trap}", f"{trap}\0.safetensors", "/etc/passwd",
-        "assets/bundled.safetensors", "https://other.example/x", "https://other.example/x.safetensors",
+        str(good_file), os.path.relpath(good_file, ROOT), f"file://{good_file}", f"local-dir:{folder}", str(folder),
+        "~", "${HOME}",
+        str(trap_file), f"file://{trap_file}", f"vit_tiny_patch16_224.{trap_file}", f"{trap_file}\0.safetensors",
+        "/etc/passwd", "assets/bundled.safetensors", "https://other.example/x", "https://other.example/x.safetensors",
         "hf-hub:other/x", "hf_hub:other/x", "timm/other", "ViT-Ti/" + "9" * 5000, "vit_" * 5000, "x" * 10**6,
     ]  # fmt: skip
 
@@ -275,9 +276,9 @@ NONSENSE = {
 
 
 def test_who_sends_nonsense_loses_their_own_socket_and_nobody_else_s(server, stranger):
-    def speak(other: Stranger, message: bytes | list[bytes]) -> None:
-        other.socket.send(message)
-        other.hear(lambda said: False)
+    def speak(sender: Stranger, message: bytes | list[bytes]) -> None:
+        sender.socket.send(message)
+        sender.hear(lambda said: False)
 
     for name, message in NONSENSE.items():
         other = Stranger(server.url)
@@ -307,9 +308,9 @@ def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
     """Each session takes four open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # inherited by the server's process
-    with serving() as small:
+    with serving() as small_server:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        people = [Stranger(small.url, page=page) for page in [""] * 269 + ["patches"]]
+        people = [Stranger(small_server.url, page=page) for page in [""] * 269 + ["patches"]]
         assert_lives(people[-1])
         for person in people:
             person.close()

@@ -27,9 +27,9 @@ def words(visitor) -> dict[str, str]:
 def read(visit):
     """read("patches", "step=filters") gives a visitor on that page, who came from the microscope."""
 
-    def open_(page: str, more: str = "", **options):
+    def open_(page: str, more_words: str = "", **options):
         visitor = visit(FLOCK, **options)
-        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&{more}")
+        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&{more_words}")
         visitor.rest()
         return visitor
 

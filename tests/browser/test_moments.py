@@ -84,8 +84,8 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
 
     truth, columns = seen("meadow"), state["grid"][1]
     patch = ASKING[0] * columns + ASKING[1]
-    small = open_image(named("meadow").path).resize((8 * columns, 8 * state["grid"][0]))
-    row = row_of(mean_colours(np.asarray(small), state["grid"]), patch)
+    small_picture = open_image(named("meadow").path).resize((8 * columns, 8 * state["grid"][0]))
+    row = row_of(mean_colours(np.asarray(small_picture), state["grid"]), patch)
     sentence, legend = (visitor.part(name).inner_text() for name in ("filterWords", "filterExposed"))
     largest_words, share = re.search(r"row (\d+), column (\d+) \(([\d.]+)\s%\)", sentence), row.max()
     assert divmod(int(row.argmax()), columns) == (int(largest_words[1]), int(largest_words[2])), sentence
@@ -108,10 +108,10 @@ def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, wid
     visitor.part("present").click()
     visitor.page.locator('.lens[data-way="present"]').wait_for()
     visitor.part("twin").element_handle().wait_for_element_state("stable")
-    left, right = (visitor.part(name).bounding_box() for name in ("picture", "twin"))
-    assert abs(left["y"] - right["y"]) < 2, (left, right)
-    assert abs(left["width"] - right["width"]) < 3, (left, right)
-    assert left["x"] + left["width"] < right["x"], (left, right)
+    left_box, right_box = (visitor.part(name).bounding_box() for name in ("picture", "twin"))
+    assert abs(left_box["y"] - right_box["y"]) < 2, (left_box, right_box)
+    assert abs(left_box["width"] - right_box["width"]) < 3, (left_box, right_box)
+    assert left_box["x"] + left_box["width"] < right_box["x"], (left_box, right_box)
     legend = visitor.part("filterWords").bounding_box()
     assert legend["y"] + legend["height"] <= visitor.part("scale").bounding_box()["y"], legend
 

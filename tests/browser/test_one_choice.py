@@ -101,12 +101,12 @@ def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_agai
     step((14, 14), sample="portrait", model="bundled-taught", **{"with": f"mine:{picture_id}"})
     visitor.unfold("compare").get_by_role("button", name="end the comparison").click()
     step((14, 14), sample="portrait", model="bundled-taught")
-    for before in reversed(steps[:-1]):
+    for step_before in reversed(steps[:-1]):
         page.go_back()
-        agree(visitor, before)
-    for after in steps[1:]:
+        agree(visitor, step_before)
+    for step_after in steps[1:]:
         page.go_forward()
-        agree(visitor, after)
+        agree(visitor, step_after)
     page.reload()
     agree(visitor, steps[-1])
 

@@ -215,8 +215,8 @@ def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the
     def points() -> bool:
         visitor.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.7 * box["height"])
         visitor.page.mouse.move(box["x"] + 0.31 * box["width"], box["y"] + 0.72 * box["height"])
-        seen = visitor.page.evaluate("theLens()?.read() ?? {}")
-        return seen.get("query") in place_by_side.values()
+        state = visitor.page.evaluate("theLens()?.read() ?? {}")
+        return state.get("query") in place_by_side.values()
 
     until(points, "the cursor is on no patch")
     visitor.until(f"r => r.grid[0] === 28 && r.query === '{place_by_side[28]}'")

@@ -72,7 +72,7 @@ def test_a_tap_locks_and_two_fingers_scroll(visit):
     visitor.page.touchscreen.tap(x, y)
     visitor.until("r => r.query === '3,3' && r.locked")
     path = [(x, y + 60 - 12 * step) for step in range(12)]
-    fingers(visitor, path, [(x + 60, down) for _, down in path])
+    fingers(visitor, path, [(x + 60, finger_y) for _, finger_y in path])
     visitor.page.wait_for_function(f"() => ({SCROLLED})() > 20")
     assert visitor.read()["query"] == "3,3"
 

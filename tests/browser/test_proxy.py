@@ -107,8 +107,8 @@ class Proxy:
             return [line for line in self.log()[after:] if path in line]
 
         until(matching_lines, f"nothing is logged of {path}")
-        _, status, _, _, replicas, *rest = matching_lines()[-1].split()
-        return {"status": status, "replica": rest[-3] if len(rest) > 2 else replicas}
+        _, status, _, _, replicas, *last_fields = matching_lines()[-1].split()
+        return {"status": status, "replica": last_fields[-3] if len(last_fields) > 2 else replicas}
 
     def tell(self) -> str:
         return "\n".join([*self.log()[-20:], (self.folder / "errors").read_text()])
@@ -157,10 +157,10 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
     seats = []
     for _ in range(12):
         _, headers = proxy.ask("/")
-        name, _, rest = headers["Set-Cookie"].partition("=")
+        name, _, seat_and_flags = headers["Set-Cookie"].partition("=")
         assert name == SEAT
-        assert "HttpOnly" in rest
-        seats.append(rest.partition(";")[0])
+        assert "HttpOnly" in seat_and_flags
+        seats.append(seat_and_flags.partition(";")[0])
     assert len(set(seats)) == 12
     assert {proxy.replica_of(seat) for seat in seats} == {replica.address for replica in replicas}
     for seat in seats[:3]:
@@ -307,14 +307,14 @@ def test_uploads_work_on_each_replica(proxy, replicas, visit):
 @pytest.mark.parametrize("page", [MICROSCOPE.name, "patches"])
 def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, replicas, visit, page):
     """On the microscope the browser meets the 404; on a lesson Python misses the picture and asks for it."""
-    one, other = replicas
-    visitor, data = visit(one), picture(320 if page == "patches" else 400, 240)
+    first_replica, second_replica = replicas
+    visitor, data = visit(first_replica), picture(320 if page == "patches" else 400, 240)
     visitor.forgiven = FORGOTTEN
     upload(visitor, data, "mine.jpg")
     assert_shows(visitor, data, "mine.jpg")
     link = visitor.page.url
     visitor.page.goto("about:blank")  # otherwise the old page might upload the picture again
-    visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(other), "url": proxy.url}])
+    visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(second_replica), "url": proxy.url}])
     log_length = len(proxy.log())
     visitor.page.goto(link if page == MICROSCOPE.name else link.replace("/?", f"/{page}?"))
     if page == MICROSCOPE.name:
@@ -322,12 +322,12 @@ def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, 
     else:
         visitor.page.locator(".drawing .apart").wait_for()
     visitor.page.wait_for_url("**mine=**")
-    assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": other.address}
+    assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": second_replica.address}
 
 
 @pytest.mark.slow
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
-    killed, other = replicas
+    killed, other_replica = replicas
     visitor = visit(killed, "sample=flock&layer=2")
     visitor.forgiven = LOST
     state = visitor.lock((3, 4))
@@ -349,19 +349,19 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
         second_state = visitor.until("r => r.locked && r.query === '3,4'")
         assert (second_state["layer"], second_state["row"]) == (2, state["row"])
         assert visitor.page.url == link
-        assert proxy.logged("/_stcore/host-config", log_length)["replica"] == other.address
+        assert proxy.logged("/_stcore/host-config", log_length)["replica"] == other_replica.address
         data = picture(640, 480)
         upload(visitor, data, "after.jpg")
         assert_shows(visitor, data, "after.jpg")
     finally:
         killed.start().wait()
-    both = {replica.address for replica in replicas}
-    until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == both, "one of the replicas has not come back")
+    addresses = {replica.address for replica in replicas}
+    until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == addresses, "one of the replicas has not come back")
 
 
 @pytest.mark.slow
 def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(proxy, replicas, visit):
-    killed, other = replicas
+    killed, other_replica = replicas
     visitor, data = visit(killed, "sample=flock"), picture(320, 240)
     visitor.forgiven = LOST
     files, log_length = "**/api/pictures", len(proxy.log())
@@ -374,6 +374,6 @@ def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(prox
     try:
         hand_over(visitor, "drop", data)
         assert_shows(visitor, data, "dropped.jpg")
-        assert proxy.logged(" 200 POST /api/pictures", log_length)["replica"] == other.address
+        assert proxy.logged(" 200 POST /api/pictures", log_length)["replica"] == other_replica.address
     finally:
         killed.start().wait()

@@ -28,10 +28,10 @@ def first(arrive, server):
     return visitor
 
 
-def on_the_eyes(shown: dict) -> tuple[float, float]:
+def on_the_eyes(state: dict) -> tuple[float, float]:
     """The row's share on the cat's left eye, and on its right one."""
-    rows, columns = shown["grid"]
-    row = np.asarray(shown["row"][-rows * columns :]).reshape(rows, columns)
+    rows, columns = state["grid"]
+    row = np.asarray(state["row"][-rows * columns :]).reshape(rows, columns)
     return row[6:12, 10:16].sum(), row[8:13, 22:27].sum()
 
 

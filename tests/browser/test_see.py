@@ -178,12 +178,12 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     person.page.mouse.down()
     person.page.mouse.up()
     person.part("switch").click()
-    seen = person.until("r => r.locked && r.scale === 1")
+    see_state = person.until("r => r.locked && r.scale === 1")
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
     lab = person.until("r => r.locked")
     kept_keys = ("picture", "model", "layer", "head", "query", "scale", "locked")
-    assert {key: lab[key] for key in kept_keys} == {key: seen[key] for key in kept_keys}
+    assert {key: lab[key] for key in kept_keys} == {key: see_state[key] for key in kept_keys}
     person.page.get_by_role("button", name="See", exact=True).click()
     person.page.locator(".see-says").wait_for()
     person.page.get_by_role("button", name="Lab", exact=True).click()
@@ -198,8 +198,8 @@ def test_a_link_that_says_a_view_opens_lab_as_it_was_and_one_of_see_opens_see(se
     assert person.page.locator('.lens[data-face="lab"]').count() == 1
     second_person = see("layer=2&head=1&query=3%2C3&locked=true&face=see")
     assert second_person.page.locator('.lens[data-face="see"]').count() == 1
-    seen = second_person.until("r => r.locked")
-    assert (seen["layer"], seen["head"], seen["query"]) == (2, 1, "3,3")
+    see_state = second_person.until("r => r.locked")
+    assert (see_state["layer"], see_state["head"], see_state["query"]) == (2, 1, "3,3")
     assert "face=see" in second_person.page.url
 
 

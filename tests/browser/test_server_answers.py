@@ -25,18 +25,18 @@ def test_similarity_and_rollout_of_a_locked_patch_are_python_s(go):
 def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(go):
     visitor = go("sample=meadow&model=bundled&detail=1")
     truth, layer = seen(), visitor.read()["layer"]
-    for what, python in (
+    for map_name, python_map in (
         ("similarity", lambda patch: truth.similarity(patch, layer)),
         ("rollout", truth.rollout),
     ):
-        map_of(visitor, what)
-        visitor.page.wait_for_url(f"**what={what}**")  # waits, because the address changes with a delay
+        map_of(visitor, map_name)
+        visitor.page.wait_for_url(f"**what={map_name}**")  # waits, because the address changes with a delay
         visitor.rest()
-        sent = len(visitor.sent)
+        sent_count = len(visitor.sent)
         for patch in ((3, 4), (9, 2), (12, 12)):
-            assert_close(visitor.hover(patch)["map"], python(patch), 2e-3)
+            assert_close(visitor.hover(patch)["map"], python_map(patch), 2e-3)
         assert not visitor.part("waiting").is_visible()
-        assert visitor.sent[sent:] == []
+        assert visitor.sent[sent_count:] == []
 
 
 def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(go):

@@ -312,8 +312,8 @@ def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograp
     tests/pictures/test_kept.py opens all of them in Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(KEPT.iterdir()), lambda file: file.name.partition("-")[0])
-    kept = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}
-    file_bytes = {name: make() for name, make in (kept | KINDS).items() if name not in LONG}
+    kept_files = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}
+    file_bytes = {name: make() for name, make in (kept_files | KINDS).items() if name not in LONG}
     for name, data in file_bytes.items():
         if len(data) > SMALL:
             continue
@@ -342,5 +342,5 @@ def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arri
     assert visitor.hover((3, 3))["picture"] == "flock"
 
 
-def _patch(read: dict) -> tuple[int, int] | str:
-    return tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]
+def _patch(state: dict) -> tuple[int, int] | str:
+    return tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]

@@ -158,9 +158,9 @@ def test_see_by_mouse_finger_and_keyboard(folder, visit):
         assert page.reads()["query"] == tapped_state["query"]
 
 
-def asked_since(before: int) -> list[str]:
+def asked_since(request_count: int) -> list[str]:
     """The requests after the first `before` requests, except the browser's own checks of sw.js for a new version."""
-    return [line for line in ASKED[before:] if "sw.js" not in line]
+    return [line for line in ASKED[request_count:] if "sw.js" not in line]
 
 
 def points(page, patch: tuple[int, int]) -> None:

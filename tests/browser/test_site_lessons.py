@@ -211,12 +211,12 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     for end_name, share_there in (("nearest", near_share), ("farthest", far_share)):
         assert abs(share_there - measures.layer_by_distance(truth, end_name, "distance")) < 0.2
     (marks,) = page.evaluate(CHARTS)
-    measured = {
+    medians = {
         text.split(":")[0]: y for trace in marks for text, y in zip(trace.get("text") or [], trace["y"], strict=False)
     }
-    assert len(measured) == len(heads)
+    assert len(medians) == len(heads)
     for layer, head in heads:
-        assert abs(measured[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
+        assert abs(medians[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
 
     opens("heads", "off")
     layer, head = 3, 2

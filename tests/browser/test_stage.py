@@ -21,13 +21,13 @@ def printed(text: str) -> float:
 
 def test_the_sentence_is_the_page_s_title_and_says_the_numbers_of_the_row_under_the_cursor(visitor):
     title = visitor.page.get_by_role("heading", level=1)
-    collected = []
+    sentences = []
     for patch in ((3, 3), (10, 9), (7, 5)):
         state = visitor.hover(patch)
         assert abs(printed(visitor.part("share").inner_text()) - far_share(state, patch)) < 0.006
-        collected.append(title.inner_text())
-        assert collected[-1].startswith("This patch gives ")
-    assert len(set(collected)) == 3, collected
+        sentences.append(title.inner_text())
+        assert sentences[-1].startswith("This patch gives ")
+    assert len(set(sentences)) == 3, sentences
 
 
 def test_what_most_people_do_not_need_is_behind_a_button(go):

@@ -66,7 +66,7 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
         watcher.rest()  # a rerun of the page would replace the picture
         watcher.part("picture").scroll_into_view_if_needed()
         box = watcher.part("picture").bounding_box()
-        x, y = ((part + 0.5) / whole for part, whole in zip(patch[::-1], (columns, rows), strict=True))
+        x, y = ((part + 0.5) / count for part, count in zip(patch[::-1], (columns, rows), strict=True))
         watcher.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
         step = moments[number].step
         state = watcher.until(f"r => r.step === {step} && r.patch === '{patch[0]},{patch[1]}'")

@@ -33,8 +33,8 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
     wire = visitor.page.locator(".match-line i")
     wire.wait_for()
     box, twin = wire.bounding_box(), visitor.part("twin").bounding_box()
-    end = twin["x"] + (column + 0.5) * twin["width"] / columns
-    assert abs(box["x"] + box["width"] - end) < 6, (box, twin)
+    end_x = twin["x"] + (column + 0.5) * twin["width"] / columns
+    assert abs(box["x"] + box["width"] - end_x) < 6, (box, twin)
 
 
 @pytest.mark.slow

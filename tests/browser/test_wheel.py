@@ -118,12 +118,12 @@ def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path
     (tmp_path / "commands.json").write_text(json.dumps(chosen_commands))
     (empty / "FOLDER").mkdir()  # the documentation calls a user's own folder FOLDER
     Image.radial_gradient("L").convert("RGB").save(empty / "FOLDER" / "circle.png")
-    said = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
+    report = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
     outputs = [words[words.index("-o") + 1] for words in chosen_commands if words[0] == "figure"]
     for output in outputs:
         pattern = output.replace("{image}", "*").replace("{layer}", "*")
-        assert list(empty.glob(pattern)), f"{output} was not written; said was\n{said}"
-    assert "dinov2" in said
+        assert list(empty.glob(pattern)), f"{output} was not written; said was\n{report}"
+    assert "dinov2" in report
 
 
 @pytest.mark.slow

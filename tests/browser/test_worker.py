@@ -121,5 +121,5 @@ def test_what_is_no_picture_is_refused_and_the_next_one_is_shown(somebody, tmp_p
     somebody.until()
 
 
-def _patch(read: dict) -> tuple[int, int] | str:
-    return tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]
+def _patch(state: dict) -> tuple[int, int] | str:
+    return tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]
