@@ -117,8 +117,8 @@ def greedy_profiles(server: Server) -> Outcome:
             await person.close()
         return wait_seconds
 
-    waited = asyncio.run(go())
-    return watch.end(f"an honest photograph waited {waited:.2f} s", waited < LONG)
+    wait_seconds = asyncio.run(go())
+    return watch.end(f"an honest photograph waited {wait_seconds:.2f} s", wait_seconds < LONG)
 
 
 def ten_tabs(server: Server) -> Outcome:
@@ -137,8 +137,8 @@ def ten_tabs(server: Server) -> Outcome:
             await person.close()
         return wait_seconds
 
-    waited = asyncio.run(go())
-    return watch.end(f"a stranger waited {waited:.1f} s", waited < LONG)
+    wait_seconds = asyncio.run(go())
+    return watch.end(f"a stranger waited {wait_seconds:.1f} s", wait_seconds < LONG)
 
 
 def stalled(server: Server) -> Outcome:

@@ -33,10 +33,10 @@ SIZES = {"dinov2-small": (23 * 14, 34 * 14), "bundled": None}
 BLOCK = 4  # patches along a block's side
 
 
-def seconds(work: Callable[[], object], times: int) -> float:
+def seconds(task: Callable[[], object], times: int) -> float:
     def once() -> float:
         began = time.thread_time()
-        work()
+        task()
         return time.thread_time() - began
 
     return statistics.median(once() for _ in range(times))

@@ -247,7 +247,7 @@ def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
 
 
 def mean_words(shares) -> str:
-    """ "0.686 ± 0.012": the mean over pictures, and its error."""
+    """The mean over pictures and its error as text, such as "0.686 ± 0.012"."""
     from playground.training.evaluate import mean_and_error
 
     return "{:.3f} ± {:.3f}".format(*mean_and_error(shares))

@@ -114,7 +114,7 @@ def shown(picture: Image.Image, grid: tuple[int, int]) -> np.ndarray:
     return np.asarray(picture.resize((grid[1] * cell, grid[0] * cell), Image.Resampling.LANCZOS))
 
 
-def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tuple[np.ndarray, dict]:
+def drawn(photo: np.ndarray, seen, row, query, former_light: ModuleType | None) -> tuple[np.ndarray, dict]:
     cell = photo.shape[0] // seen.grid[0]
     weights = seen.on_grid(row).numpy()
     tokens = row.numel()
@@ -141,7 +141,7 @@ def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tup
         "islands": islands(light.outlines(dense_patches)),
     }
     lines = contour(light.light(photo, light_drawn), light.contours(dense_patches), cell)
-    former_heat = [former.heat(photo, large(shares, cell))] if former else []
+    former_heat = [former_light.heat(photo, large(shares, cell))] if former_light else []
     line = [photo, *former_heat, heat, lines, convolution(photo, seen.grid, query)]
     return np.concatenate([np.pad(x, ((0, 0), (0, 6), (0, 0)), constant_values=255) for x in line], axis=1), facts
 

@@ -108,18 +108,20 @@ def main() -> None:
     options = parser.parse_args()
     print("| what | outcomes | slowest | memory: a tenth in → end |\n|---|---|---|---|")
     for title, (examples, try_one) in KINDS.items():
-        times, seen, slowest = [], Counter(), [0.0]
+        times, outcome_counts, early_memory = [], Counter(), [0.0]
 
-        def each(given, try_one=try_one, times=times, seen=seen, before=slowest) -> None:
+        def each(example, try_one=try_one, times=times, counts=outcome_counts, memory=early_memory) -> None:
             if len(times) == options.count // 10:
-                before[0] = megabytes()
+                memory[0] = megabytes()
             began = time.perf_counter()
-            seen[try_one(given)] += 1
+            counts[try_one(example)] += 1
             times.append(time.perf_counter() - began)
 
         examples(options.count, options.seed, each)
-        outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in seen.most_common())
-        print(f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s | {slowest[0]:.0f} → {megabytes():.0f} MB |")
+        outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in outcome_counts.most_common())
+        print(
+            f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s | {early_memory[0]:.0f} → {megabytes():.0f} MB |"
+        )
 
 
 if __name__ == "__main__":

@@ -86,10 +86,10 @@ def line(name: str, options: str) -> list[str]:
     return ["figure", *shlex.split(options), *dots, "-o", name]
 
 
-def draw(folder: Path, names: list[str]) -> None:
+def draw(folder: Path, file_names: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     paragraphs = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
-    for name in names:
+    for name in file_names:
         title, options_text = FIGURES[name]
         options = with_patches(options_text)
         if main(line(str(folder / name), options)):

@@ -91,17 +91,17 @@ def judge(is_met: bool, sentence: str) -> None:
         troubles.append(sentence)
 
 
-def row(title: str, seen: dict, processes: int = 1) -> None:
-    waits, page_times, memory = sorted(seen["waits"]), sorted(seen["whole"]), seen["memory"]
+def row(title: str, report: dict, processes: int = 1) -> None:
+    waits, page_times, memory = sorted(report["waits"]), sorted(report["whole"]), report["memory"]
     p95, whole_p95 = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, page_times))
     print(
         f"| {title} | {len(waits):,} | {statistics.median(waits or [p95]) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
-        f"{max(waits, default=p95) * 1e3:.0f} ms | {whole_p95 * 1e3:.0f} ms | {len(seen['errors'])} | "
+        f"{max(waits, default=p95) * 1e3:.0f} ms | {whole_p95 * 1e3:.0f} ms | {len(report['errors'])} | "
         f"{memory[0]:.0f} → {memory[len(memory) // 2]:.0f} → {memory[-1]:.0f} MB, at most {max(memory):.0f} |",
         flush=True,
     )
     judge(p95 <= MOST_P95, f"{title}: p95 is {p95:.2f} s")
-    judge(not seen["errors"], f"{title}: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
+    judge(not report["errors"], f"{title}: {len(report['errors'])} errors, such as {report['errors'][:1]}")
     judge(max(memory) <= processes * MOST_MEGABYTES, f"{title}: {max(memory):.0f} MB")
 
 

@@ -156,8 +156,8 @@ def _socket(url: str, home: str):
     return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": home})
 
 
-def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
-    """Runs in a separate process. Attacks in every way for these seconds, then sends the attacks' names to `tried`."""
+def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -> None:
+    """Runs in a separate process. Attacks in every way for these seconds, then sends the names of its attacks."""
     PHOTOS[:] = drawn_photos(10)
     until = time.perf_counter() + seconds
 
@@ -175,7 +175,7 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
     async def all_of_them() -> list[list[str]]:
         return await asyncio.gather(*map(attack, range(count)))
 
-    tried.send([name for names in asyncio.run(all_of_them()) for name in names])
+    results_pipe.send([name for names in asyncio.run(all_of_them()) for name in names])
 
 
 async def innocents(server: Server, minutes: float, share: float = 1) -> dict:

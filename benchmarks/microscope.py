@@ -114,11 +114,11 @@ def corner(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
     return x + (column + 0.5) * width / visitor.grid[1], y + (row + 0.5) * height / visitor.grid[0]
 
 
-def line(what: str, times: list[float], bar: str) -> None:
+def line(title: str, times: list[float], bar: str) -> None:
     slowest = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
     unit, factor = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
     print(
-        f"| {what} | {statistics.median(times) / factor:.2f} {unit} | {slowest / factor:.2f} {unit} | {bar} |",
+        f"| {title} | {statistics.median(times) / factor:.2f} {unit} | {slowest / factor:.2f} {unit} | {bar} |",
         flush=True,
     )
 

@@ -81,10 +81,10 @@ def partners(name: str, seen, moment: Moment) -> str:
     return "; ".join(shares) or "no marked pair"
 
 
-def line(name: str, seen, best: Moment) -> np.ndarray:
+def line(name: str, seen, moment: Moment) -> np.ndarray:
     rows, columns = seen.grid
     default_view = (seen.upper_layer, 0, rows // 2 * columns + columns // 2)
-    views = [default_view, *((best.layer, best.head, patch) for patch in best.patches)]
+    views = [default_view, *((moment.layer, moment.head, patch) for patch in moment.patches)]
     tiles = [tile(seen, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
     return np.concatenate(tiles, axis=1)
 

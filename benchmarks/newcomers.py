@@ -44,9 +44,9 @@ def p95(waits: list[float]) -> float:
     return sorted(waits)[int(0.95 * len(waits))]
 
 
-def holds(calm: Waits, attacked: Waits) -> bool:
-    tolerance = MOST_TIMES * max(0.5, p95(calm.photographs))  # calm waits below half a second count as half a second
-    return p95(attacked.pages) <= MOST_WAIT and p95(attacked.photographs) <= tolerance
+def holds(calm_waits: Waits, attacked_waits: Waits) -> bool:
+    tolerance = MOST_TIMES * max(0.5, p95(calm_waits.photographs))  # a calm wait counts as at least half a second
+    return p95(attacked_waits.pages) <= MOST_WAIT and p95(attacked_waits.photographs) <= tolerance
 
 
 async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:

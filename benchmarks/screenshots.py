@@ -1,6 +1,6 @@
 """Writes the README's pictures of the app to assets/readme: python benchmarks/screenshots.py
 
-They show photographs in DINOv2. First run `python -m playground download dinov2-small photographs` and
+The pictures show photographs in DINOv2. First run `python -m playground download dinov2-small photographs` and
 `python -m playground prepare`.
 """
 

@@ -216,7 +216,7 @@ def former_moments(commit: str) -> ModuleType:
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     module = ModuleType("former_moments")
     sys.modules[module.__name__] = module  # the decorator `dataclass` looks the module up there
-    sys.modules["playground.analysis.row_kinds"] = row_kinds  # the former module imports it from there
+    sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former module imports it from
     exec(text, module.__dict__)
     return module
 

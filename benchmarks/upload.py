@@ -81,7 +81,7 @@ def cpu_seconds(server: Server) -> float:
 
 
 def measure(chromium, model: str, change: str, pictures: int, times: int) -> list[list[float]]:
-    """For each photograph: seconds to the first picture, seconds to the last one, CPU seconds of the server."""
+    """For each photograph: seconds to the first picture, seconds to the last picture, CPU seconds of the server."""
     with tempfile.TemporaryDirectory() as folder:
         lines = "from playground.serving import models, traces\n" + change
         Path(folder, "sitecustomize.py").write_text(lines if change else "")

@@ -68,7 +68,7 @@ def opened(models: list[dict], folder: Path) -> list[Opened]:
     return [Opened(**report, weights=out) for report, out in zip(run({"open": jobs}, folder), out_files, strict=True)]
 
 
-def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **how) -> Passed:
+def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options) -> Passed:
     """The engine's pass over the input of `seen`. `numbers` is the format of the weights: "float32", "int8" …"""
     if weights is None:
         weights = folder / "weights.bin"
@@ -76,7 +76,7 @@ def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | 
     (folder / "image.f32").write_bytes(seen.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out_file = folder / "out.f32"
-    report = run({**files, "grid": seen.grid, "out": str(out_file), **how}, folder)
+    report = run({**files, "grid": seen.grid, "out": str(out_file), **options}, folder)
     shape = (seen.layers, seen.heads, seen.tokens, seen.head_dim)
     sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
     sizes["features"] = (seen.layers, seen.tokens, shape[1] * shape[3])

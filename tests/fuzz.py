@@ -23,7 +23,7 @@ from playground.samples import SAMPLES
 from playground.serving.chosen import PAGE_PATTERNS
 
 Image.register_save("HEIF", _save_heif)  # tests write HEIF; the app only reads it
-set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # not in the repository
+set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # outside the repository
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF")
 WORDS = (

@@ -33,11 +33,17 @@ def alone(name: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
-def again(name: str, first: str) -> bool:
+def again(name: str, first_output: str) -> bool:
     """Runs a failed test again and prints both outputs; returns whether it passes now."""
     second_run = alone(name)
     verdict = "FELL TWICE" if second_run.returncode else "FLAKED"
-    print(f"{verdict} {name}", f"=== the first time\n{first}", f"=== alone\n{second_run.stdout}", sep="\n", flush=True)
+    print(
+        f"{verdict} {name}",
+        f"=== the first time\n{first_output}",
+        f"=== alone\n{second_run.stdout}",
+        sep="\n",
+        flush=True,
+    )
     return second_run.returncode == 0
 
 

@@ -44,14 +44,14 @@ def files_in(folder) -> list:
     return sorted(file for file in folder.iterdir() if file.is_file())
 
 
-def assert_same(found: Opened, vit, numbers: str = "int8") -> None:
-    assert not found.error, found.stack
+def assert_same(opened_model: Opened, vit, numbers: str = "int8") -> None:
+    assert not opened_model.error, opened_model.stack
     header, arrays = unpack(engine_file.to_engine(vit, numbers))
     expected = json.loads(json.dumps(header["config"]))
-    if not found.config["labels"]:  # a page does not know what ImageNet's classes are called
+    if not opened_model.config["labels"]:  # a page does not know what ImageNet's classes are called
         expected["labels"] = []
-    assert found.config == expected
-    our_arrays = unpack(found.weights.read_bytes())[1]
+    assert opened_model.config == expected
+    our_arrays = unpack(opened_model.weights.read_bytes())[1]
     assert [name for name in our_arrays if ".fine" not in name] == list(arrays)
     for name in [name for name in our_arrays if name.endswith(".fine")]:
         assert_finer(
@@ -62,7 +62,7 @@ def assert_same(found: Opened, vit, numbers: str = "int8") -> None:
     for name, array in arrays.items():
         assert our_arrays[name].dtype == array.dtype
         assert np.array_equal(our_arrays[name], array), name
-    assert [assumption.value for assumption in vit.assumed] == list(found.assumed.values())
+    assert [assumption.value for assumption in vit.assumed] == list(opened_model.assumed.values())
 
 
 def assert_finer(arrays: dict[str, np.ndarray], name: str, exact_weights) -> None:

@@ -47,8 +47,8 @@ def replay(line: str) -> Path:
     return Path(words[words.index("-o") + 1])
 
 
-def meta_content(page: str, what: str) -> str:
-    return unescape(re.search(rf'<meta name="playground:{what}" content="([^"]*)"', page)[1])
+def meta_content(page: str, key: str) -> str:
+    return unescape(re.search(rf'<meta name="playground:{key}" content="([^"]*)"', page)[1])
 
 
 # The sheet of Export --------------------------------------------------------------------------------------------------

@@ -42,11 +42,11 @@ class Phone(Visitor):
     def asks(self, words: str) -> None:
         self.page.locator(".phone").get_by_text(words).wait_for()
 
-    def touch(self, right: float, y_share: float) -> None:
+    def touch(self, x_share: float, y_share: float) -> None:
         place = self.page.locator(".phone-place > .class-map")  # the copy of the map that takes presses
         self.page.wait_for_function("() => document.querySelector('.phone-place > .class-map img')?.naturalWidth > 0")
         box = place.bounding_box()
-        place.click(position={"x": right * box["width"], "y": y_share * box["height"]})
+        place.click(position={"x": x_share * box["width"], "y": y_share * box["height"]})
         self.page.locator(".phone-yours").get_by_text("marked").wait_for()
 
     def number(self, value: int) -> None:

@@ -27,8 +27,8 @@ def visit(arrive, server):
     return lambda address="": arrive(Patient, server.url).open(address)
 
 
-def chosen(shown: dict) -> dict:
-    return {key: shown[key] for key in CHOSEN}
+def chosen(state: dict) -> dict:
+    return {key: state[key] for key in CHOSEN}
 
 
 # The server is lost and comes back ------------------------------------------------------------------------------------

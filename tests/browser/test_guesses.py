@@ -135,7 +135,7 @@ def go_through(visitor, pages) -> None:
                 hidden_part.wait_for(state="visible")
 
 
-def until(box, condition: str, what: str) -> None:
+def until(box, condition: str, complaint: str) -> None:
     """Waits for a condition on this element. A locator also finds elements in shadow roots, unlike
     page.wait_for_function."""
     is_met = box.evaluate(f"""async (g) => {{
@@ -143,7 +143,7 @@ def until(box, condition: str, what: str) -> None:
       while (performance.now() < late && !({condition})(g)) await new Promise((next) => setTimeout(next, 50));
       return ({condition})(g);
     }}""")
-    assert is_met, what
+    assert is_met, complaint
 
 
 def test_there_are_as_many_questions_as_steps():

@@ -61,9 +61,9 @@ def is_chosen(visitor, *names: str) -> None:
         visitor.page.get_by_role("radio", name=name, checked=True).wait_for()
 
 
-def says(visitor, wanted: dict[str, str]) -> None:
+def says(visitor, expected: dict[str, str]) -> None:
     """Waits until the address holds exactly these words: the server sends them once it has drawn the page."""
-    visitor.page.wait_for_url(lambda url: words_in(url) == wanted)
+    visitor.page.wait_for_url(lambda url: words_in(url) == expected)
 
 
 def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):

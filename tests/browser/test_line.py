@@ -83,11 +83,11 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
 TOLD = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
 
 
-def hears(visitor, before: int) -> None:
-    """Waits until the page says that `before` others come first."""
+def hears(visitor, people_before: int) -> None:
+    """Waits until the page says that `people_before` others come first."""
     until(
-        lambda: visitor.page.evaluate(TOLD) == before,
-        f"the page says {visitor.page.evaluate(TOLD)} and not {before} come first",
+        lambda: visitor.page.evaluate(TOLD) == people_before,
+        f"the page says {visitor.page.evaluate(TOLD)} and not {people_before} come first",
     )
 
 

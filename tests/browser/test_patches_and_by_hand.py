@@ -51,12 +51,12 @@ class Reader(Visitor):
     def canvas(self, drawing: str, name: str):
         return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).locator(f'[data-ref="{name}"]')
 
-    def point(self, drawing: str, name: str, across: float, y_share: float) -> tuple[float, float]:
+    def point(self, drawing: str, name: str, x_share: float, y_share: float) -> tuple[float, float]:
         """Moves the mouse to a place on a canvas, in shares of its width and height; returns the place on the page."""
         canvas = self.canvas(drawing, name)
         canvas.scroll_into_view_if_needed()
         box = canvas.bounding_box()
-        place = box["x"] + across * box["width"], box["y"] + y_share * box["height"]
+        place = box["x"] + x_share * box["width"], box["y"] + y_share * box["height"]
         self.page.mouse.move(*place)
         return place
 

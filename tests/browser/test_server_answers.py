@@ -8,10 +8,10 @@ import torch
 from browser.truth import CLOSE, assert_close, entropy, largest_difference, seen, sent
 
 
-def map_of(visitor, what: str) -> dict:
+def map_of(visitor, map_name: str) -> dict:
     visitor.more()
-    visitor.choice("what", what).click()
-    return visitor.until(f"r => r.what === '{what}' && r.map")
+    visitor.choice("what", map_name).click()
+    return visitor.until(f"r => r.what === '{map_name}' && r.map")
 
 
 @pytest.mark.slow

@@ -94,12 +94,11 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
     assert page.evaluate("violations") == []
 
 
-def opened(visitor, mine: str, lesson: str, step: str) -> list[str]:
-    """Opens a step on the photograph `mine` and skips the guesses. Returns the tags that tell which picture the numbers
-    are of."""
+def opened(visitor, picture_id: str, lesson: str, step: str) -> list[str]:
+    """Opens a step on this photograph and skips the guesses. Returns the tags that tell whose numbers are shown."""
     page = visitor.page
     page.goto(f"{visitor.url}/about.html")
-    page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
+    page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={picture_id}")
     page.locator("#lesson .guess").first.wait_for()
     for skip_button in page.locator("#lesson .guess button", has_text="without a guess").all():
         if skip_button.is_visible():

@@ -44,8 +44,8 @@ def leave(visitor) -> None:
     visitor.context.set_offline(True)
 
 
-def keeps(visitor, what: str) -> None:
-    waiting.until(lambda: visitor.page.evaluate(KEPT) == what, f"not {what} is kept")
+def keeps(visitor, kept_part: str) -> None:
+    waiting.until(lambda: visitor.page.evaluate(KEPT) == kept_part, f"not {kept_part} is kept")
 
 
 def picture(*size: int) -> bytes:

@@ -6,10 +6,10 @@ from waiting import until
 from browser.test_page import SCROLLS
 
 
-def far_share(shown: dict, patch: tuple[int, int]) -> float:
+def far_share(state: dict, patch: tuple[int, int]) -> float:
     """The share that a row gives to patches outside the 3 × 3 block around its own."""
-    rows, columns = shown["grid"]
-    patches = shown["row"][-rows * columns :]
+    rows, columns = state["grid"]
+    patches = state["row"][-rows * columns :]
     return sum(
         weight for j, weight in enumerate(patches) if max(abs(j // columns - patch[0]), abs(j % columns - patch[1])) > 1
     )

@@ -63,7 +63,7 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
         watcher.page.wait_for_url(f"**moment={moments[number].step}*")
         state = watcher.until()  # Streamlit may have rebuilt the drawing from an older state
         assert state["step"] == moments[number].step
-        watcher.rest()  # a rerun of the page would replace the picture
+        watcher.rest()  # because a rerun of the page would replace the picture
         watcher.part("picture").scroll_into_view_if_needed()
         box = watcher.part("picture").bounding_box()
         x, y = ((part + 0.5) / count for part, count in zip(patch[::-1], (columns, rows), strict=True))
@@ -132,7 +132,7 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second_watcher.page.get_by_text("Stopped after").wait_for()
     state = second_watcher.until("r => !r.growing")  # the stopped model stays on the page
     assert state["told"] == ""
-    second_watcher.rest()  # a rerun of the page would swallow the click
+    second_watcher.rest()  # because a rerun of the page would swallow the click
     second_watcher.part("picture").click(position={"x": 4, "y": 4})
     second_watcher.until("r => r.patch === '0,0'")
     second_watcher.page.wait_for_url("**patch=0%2C0**")

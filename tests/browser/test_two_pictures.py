@@ -15,8 +15,8 @@ def truth():
     return seen("twins").match(seen("portrait"))
 
 
-def first(found, is_matched: bool) -> tuple[int, int]:
-    return tuple(((found[..., 0] >= 0) == is_matched).nonzero()[0].tolist())
+def first(matches, is_matched: bool) -> tuple[int, int]:
+    return tuple(((matches[..., 0] >= 0) == is_matched).nonzero()[0].tolist())
 
 
 def test_a_line_flies_to_the_match_that_python_finds(visit, truth):

@@ -43,5 +43,5 @@ def largest_difference(our_numbers, their_numbers) -> float:
     return float(np.abs(np.asarray(our_numbers) - np.asarray(their_numbers)).max())
 
 
-def assert_close(ours, their_numbers, tolerance: float = CLOSE) -> None:
-    assert largest_difference(ours, their_numbers) < tolerance
+def assert_close(our_numbers, their_numbers, tolerance: float = CLOSE) -> None:
+    assert largest_difference(our_numbers, their_numbers) < tolerance
