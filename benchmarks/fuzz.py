@@ -120,7 +120,8 @@ def main() -> None:
         examples(options.count, options.seed, each)
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in outcome_counts.most_common())
         print(
-            f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s | {early_memory[0]:.0f} → {megabytes():.0f} MB |"
+            f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s "
+            f"| {early_memory[0]:.0f} → {megabytes():.0f} MB |"
         )
 
 
