@@ -48,7 +48,7 @@ troubles: list[str] = []
 
 
 class Image(Server):
-    """A server started like the image: nginx with the app behind it."""
+    """A server started as in the container's image: nginx with the app behind it."""
 
     @property
     def command(self) -> list[str]:

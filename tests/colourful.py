@@ -37,7 +37,7 @@ def sixteen_bits(picture: Image.Image, icc_profile: bytes = b"") -> bytes:
     """A 16-bit PNG with noise finer than 8 bits. Built here, because Pillow writes no 16-bit colours."""
     levels = np.asarray(picture).astype(int) * 257
     levels += np.random.default_rng(0).integers(-128, 128, levels.shape)
-    rows = levels.clip(0, 65535).astype(">u2").reshape(picture.height, -1)  # (H, W × channels)
+    rows = levels.clip(0, 65535).astype(">u2").reshape(picture.height, -1)  # (height, width × channels)
     filters = np.arange(picture.height) % 3  # PNG's filters None, Sub and Up
     channels = len(picture.getbands())
     packed = zlib.compress(b"".join(_filtered(rows, y, kind, 2 * channels) for y, kind in enumerate(filters)))

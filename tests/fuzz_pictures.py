@@ -170,7 +170,7 @@ def heifs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def webps(draw: st.DrawFn) -> bytes:
-    """A WebP with one frame or several, correct or put together from wrong parts."""
+    """A WebP with one frame or several: a correct file, or a file put together from wrong parts."""
     side = st.sampled_from((1, 8, 64, 300, 5000, 2**14, 2**24))
     frame = saved("WEBP", (64, 48), lossless=draw(st.booleans()))[12:]
     body = st.sampled_from((frame[8:], bytes(40), b"\x2f" + bytes(400), b"\xff" * 400))
@@ -183,7 +183,7 @@ def webps(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def bmps_and_gifs(draw: st.DrawFn) -> bytes:
-    """A BMP or a GIF, correct or put together from wrong parts."""
+    """A BMP or a GIF: a correct file, or a file put together from wrong parts."""
     bits = st.sampled_from((0, 1, 4, 8, 16, 24, 24, 24, 32, 33))
     body = st.binary(max_size=60) | st.sampled_from((bytes(20_000), b"\0\2\0\0" * 4000, b"\5\1" * 4000))
     side = st.sampled_from((-64, 1, 8, 64, 64, 80, 8000))

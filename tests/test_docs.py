@@ -122,7 +122,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, p
                     not anchor or target.suffix != ".html" or anchor in site[target.name].ids
                 )
             problems += [] if is_fine else [f"{page}: {link}"]
-        unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholder; foreign file
+        unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholders or foreign addresses
         problems += [f"{page} holds {part}" for part in re.findall(unfilled, links.text)]
     assert not problems, "\n".join(problems[:20])
 

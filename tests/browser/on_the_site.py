@@ -27,8 +27,8 @@ class AtTheSite(Visiting):
         return self
 
     def first_bytes(self, folder: Path) -> dict[str, int]:
-        """{file: bytes, uncompressed} of all files that the page requested before its second pack. The first pack is
-        the prepared one, the second holds a whole layer."""
+        """{file: its uncompressed bytes} for all files that the page requested before its second pack. The first pack
+        was prepared for the first picture; the second pack holds a whole layer."""
         prefix_length, pack_names, sizes = len(urlsplit(self.url).path.strip("/")), set(), {}
         for path in self.asked:
             name = path.strip("/")[prefix_length:].strip("/") or "index.html"

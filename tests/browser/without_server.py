@@ -90,7 +90,7 @@ def plain_server(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
 
 
 def write(folder: Path, *names: str) -> Path:
-    """Writes the page, the scripts, the kernels and these models, each model with its grid in the app."""
+    """Writes the page, the scripts, the kernels and these models. Each model gets the same grid as in the app."""
     folder.mkdir(exist_ok=True)
     grids = {"bundled": (14, 14), "dinov2-small": (16, 16)}
     models = {name: {**card(model(name)), "grid": grids[name], "details": [1, 2]} for name in names}
