@@ -1,4 +1,4 @@
-"""Attacks for benchmarks/hold.py. All run against the same server, which must stay up and answer others."""
+"""Attacks for benchmarks/hold.py. All run against the same server, which must stay up and answer other clients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from playground.errors import PlaygroundError
 from playground.serving.ledger import NEW_PAGE
 
-MOST_FILE_SECONDS = 1.0  # seconds until a hostile file of weights, pack or folder is refused
+MOST_FILE_SECONDS = 1.0  # most seconds until a hostile file or folder is refused
 LONG = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
 OWN = 2050  # MB that deploy/README.md allows for traces, people's pictures, messages and one decoding together
 
@@ -76,8 +76,8 @@ def one_link(server: Server) -> Outcome:
             person = await _opened(server, f"model={model}")
             try:
                 await person.pick("flock")
-            except Refused as refused:
-                sentences.append(str(refused))
+            except Refused as refusal:
+                sentences.append(str(refusal))
             await person.close()
         return sentences
 
@@ -86,13 +86,13 @@ def one_link(server: Server) -> Outcome:
 
 
 def twenty_large_pictures(server: Server) -> Outcome:
-    out = io.BytesIO()
-    Image.linear_gradient("L").resize((4096, 4096)).convert("RGB").save(out, "WEBP", quality=5)
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").resize((4096, 4096)).convert("RGB").save(buffer, "WEBP", quality=5)
     watch = Watch(server)
 
     async def go() -> None:
         people = [await _opened(server, "model=bundled") for _ in range(20)]
-        await asyncio.gather(*(person.drop(out.getvalue(), "large.webp") for person in people))
+        await asyncio.gather(*(person.drop(buffer.getvalue(), "large.webp") for person in people))
         await asyncio.gather(*(person.close() for person in people))
 
     asyncio.run(go())
@@ -102,27 +102,27 @@ def twenty_large_pictures(server: Server) -> Outcome:
 def greedy_profiles(server: Server) -> Outcome:
     """Uploads twenty pictures whose colour profiles would take minutes each, then an ordinary photograph."""
     file = io.BytesIO()
-    stages_of_nothing = profiles.stages(100_000, profiles.matrix_stage())
-    Image.new("RGB", (64, 48)).save(file, "PNG", icc_profile=profiles.matrix_profile(D2B0=stages_of_nothing))
+    empty_stages = profiles.stages(100_000, profiles.matrix_stage())
+    Image.new("RGB", (64, 48)).save(file, "PNG", icc_profile=profiles.matrix_profile(D2B0=empty_stages))
     watch = Watch(server)
 
     async def go() -> float:
         people = [await _opened(server, "model=bundled") for _ in range(21)]
-        greedy = [asyncio.create_task(person.drop(file.getvalue(), "a.png")) for person in people[1:]]
+        uploads = [asyncio.create_task(person.drop(file.getvalue(), "a.png")) for person in people[1:]]
         began = time.perf_counter()
         await people[0].drop(_jpeg(), "photograph.jpg")
-        waited = time.perf_counter() - began
-        await asyncio.gather(*greedy, return_exceptions=True)
+        wait_seconds = time.perf_counter() - began
+        await asyncio.gather(*uploads, return_exceptions=True)
         for person in people:
             await person.close()
-        return waited
+        return wait_seconds
 
-    waited = asyncio.run(go())
-    return watch.end(f"an honest photograph waited {waited:.2f} s", waited < LONG)
+    wait_seconds = asyncio.run(go())
+    return watch.end(f"an honest photograph waited {wait_seconds:.2f} s", wait_seconds < LONG)
 
 
 def ten_tabs(server: Server) -> Outcome:
-    """Ten tabs of one browser ask for heavy work; meanwhile a stranger asks for something small."""
+    """Ten tabs of one browser ask for a large model's passes; meanwhile another visitor asks for a small model's."""
     watch, key = Watch(server), "of-one-browser-with-ten-tabs"
 
     async def go() -> float:
@@ -131,28 +131,28 @@ def ten_tabs(server: Server) -> Outcome:
         samples = ("flock", "portrait", "landscape", "still-life", "twins") * 2
         tasks = [asyncio.create_task(tab.pick(sample)) for tab, sample in zip(tabs, samples, strict=True)]
         await asyncio.sleep(0.2)
-        waited = await stranger.pick("flock")
+        wait_seconds = await stranger.pick("flock")
         await asyncio.gather(*tasks, return_exceptions=True)
         for person in (*tabs, stranger):
             await person.close()
-        return waited
+        return wait_seconds
 
-    waited = asyncio.run(go())
-    return watch.end(f"a stranger waited {waited:.1f} s", waited < LONG)
+    wait_seconds = asyncio.run(go())
+    return watch.end(f"a stranger waited {wait_seconds:.1f} s", wait_seconds < LONG)
 
 
 def stalled(server: Server) -> Outcome:
     """Twenty uploads stall, while another person looks at pictures and uploads a photograph."""
-    watch, lines = Watch(server), []
+    watch, connections = Watch(server), []
     for number in range(20):
         head = [
             "POST /api/pictures HTTP/1.1", f"Host: {server.address}", f"Origin: {server.url}",
             f"X-Playground-Key: somebody-who-stalls-number-{number // 2}", f"Content-Length: {30 * 2**20}", "", "",
         ]  # fmt: skip
-        lines.append(socket.create_connection(("127.0.0.1", server.port)))
-        lines[-1].sendall("\r\n".join(head).encode())
+        connections.append(socket.create_connection(("127.0.0.1", server.port)))
+        connections[-1].sendall("\r\n".join(head).encode())
         with suppress(OSError):
-            lines[-1].sendall(bytes(2**20))
+            connections[-1].sendall(bytes(2**20))
 
     async def ordinary_visit() -> float:
         person, began = await _opened(server), time.perf_counter()
@@ -161,33 +161,35 @@ def stalled(server: Server) -> Outcome:
         await person.close()
         return time.perf_counter() - began
 
-    waited = asyncio.run(ordinary_visit())
-    for line in lines:
+    wait_seconds = asyncio.run(ordinary_visit())
+    for line in connections:
         line.close()
-    return watch.end(f"somebody else was answered, and their file opened, in {waited:.2f} s", waited < LONG, 300)
+    return watch.end(
+        f"somebody else was answered, and their file opened, in {wait_seconds:.2f} s", wait_seconds < LONG, 300
+    )
 
 
 def _jpeg() -> bytes:
-    out = io.BytesIO()
-    Image.linear_gradient("L").convert("RGB").save(out, "JPEG")
-    return out.getvalue()
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").convert("RGB").save(buffer, "JPEG")
+    return buffer.getvalue()
 
 
 def half_messages(server: Server) -> Outcome:
-    """Forty sockets, each with the first 40 MB of a message whose rest never comes."""
-    watch, lines = Watch(server), []
+    """Opens forty sockets and sends on each the first 40 MB of a message of 44 MB, but never the rest."""
+    watch, connections = Watch(server), []
     for _ in range(40):
-        lines.append(_open_socket(server))
+        connections.append(_open_socket(server))
         with suppress(OSError):
-            lines[-1].sendall(b"\x82\xff" + (44 * 10**6).to_bytes(8, "big") + bytes(4) + bytes(40 * 10**6))
-    waited = _somebody_else_waits(server)
-    for line in lines:
+            connections[-1].sendall(b"\x82\xff" + (44 * 10**6).to_bytes(8, "big") + bytes(4) + bytes(40 * 10**6))
+    wait_seconds = _somebody_else_waits(server)
+    for line in connections:
         line.close()
-    return watch.end(f"somebody else waited {waited:.2f} s", waited < LONG, 300)
+    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONG, 300)
 
 
 def without_a_pause(server: Server) -> Outcome:
-    """Ten sockets that ask for the page again and again, and ten that send nothing but pings."""
+    """Ten sockets ask for the page again and again without a pause; ten others send only pings."""
     watch, is_over = Watch(server), threading.Event()
     ping, question = b"\x89\x80\0\0\0\0" * 1000, BackMsg(rerun_script=ClientState()).SerializeToString()
     frame = b"\x82" + bytes([0x80 + len(question)]) + bytes(4) + question
@@ -198,13 +200,13 @@ def without_a_pause(server: Server) -> Outcome:
             while not is_over.is_set():
                 line.sendall(message)
 
-    talking = [threading.Thread(target=talk, args=(payload,)) for payload in (ping, frame) for _ in range(10)]
-    for thread in talking:
+    threads = [threading.Thread(target=talk, args=(payload,)) for payload in (ping, frame) for _ in range(10)]
+    for thread in threads:
         thread.start()
     time.sleep(2)
-    waited = _somebody_else_waits(server)
+    wait_seconds = _somebody_else_waits(server)
     is_over.set()
-    return watch.end(f"somebody else waited {waited:.2f} s", waited < LONG, 600)
+    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONG, 600)
 
 
 def _open_socket(server: Server) -> socket.socket:
@@ -226,7 +228,7 @@ def _somebody_else_waits(server: Server) -> float:
 
 
 def pipelined(server: Server) -> Outcome:
-    """Three hundred connections that ask for a sample's numbers, without a key and without waiting for answers."""
+    """Opens 300 connections that ask for a sample's numbers without a key, and ask again before the answer comes."""
     watch = Watch(server)
     return _flooded(watch, *floods.requests(server, floods.numbers(server, "layers")))
 
@@ -245,63 +247,66 @@ def _flooding(flood: Callable[[Server], tuple[float, float]]) -> Callable[[Serve
     return run
 
 
-def _flooded(watch: Watch, calm: float, flood: float) -> Outcome:
-    waits_in_words = f"p95 of ten others was {calm * 1e3:.0f} ms in peace, {flood * 1e3:.0f} ms meanwhile"
-    return watch.end(waits_in_words, flood <= floods.MOST_P95, 600)
+def _flooded(watch: Watch, calm_p95: float, flood_p95: float) -> Outcome:
+    waits_in_words = f"p95 of ten others was {calm_p95 * 1e3:.0f} ms in peace, {flood_p95 * 1e3:.0f} ms meanwhile"
+    return watch.end(waits_in_words, flood_p95 <= floods.MOST_P95, 600)
 
 
 def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]) -> Callable[[Server], Outcome]:
     def run(server: Server) -> Outcome:
         watch = Watch(server)
-        calm, attacked = attack(server)
-        holds = newcomers.holds(calm, attacked)
-        return watch.end(f"newcomers waited {calm} in peace; {attacked} meanwhile", holds, OWN)
+        calm_waits, attacked_waits = attack(server)
+        is_held = newcomers.holds(calm_waits, attacked_waits)
+        return watch.end(f"newcomers waited {calm_waits} in peace; {attacked_waits} meanwhile", is_held, OWN)
 
     return run
 
 
 def silent_sockets(server: Server) -> Outcome:
-    """Opens as many silent sockets as there is room for; then a visitor comes."""
-    watch, lines = Watch(server), []
+    """Opens 450 sockets and sends nothing on them; then a visitor opens the page."""
+    watch, connections = Watch(server), []
     for _ in range(450):
         with suppress(OSError):
-            lines.append(_open_socket(server))
+            connections.append(_open_socket(server))
     time.sleep(NEW_PAGE + 1)
     status, _ = ask(server.url)
-    waited = _somebody_else_waits(server)
-    for line in lines:
+    wait_seconds = _somebody_else_waits(server)
+    for line in connections:
         line.close()
-    return watch.end(f"somebody else got in, after {waited:.2f} s; the page: {status}", waited < LONG and status == 200)
+    return watch.end(
+        f"somebody else got in, after {wait_seconds:.2f} s; the page: {status}", wait_seconds < LONG and status == 200
+    )
 
 
 def half_read(server: Server) -> Outcome:
     """Starts five hundred downloads of a large file and reads none of them."""
-    watch, lines = Watch(server), []
+    watch, connections = Watch(server), []
     request = f"GET {largest_file(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
     for _ in range(500):
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.connect(("127.0.0.1", server.port))
         line.sendall(request)
-        lines.append(line)
-    waited = _somebody_else_waits(server)
-    for line in lines:
+        connections.append(line)
+    wait_seconds = _somebody_else_waits(server)
+    for line in connections:
         line.close()
-    return watch.end(f"somebody else waited {waited:.2f} s", waited < LONG, 300)
+    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONG, 300)
 
 
 def minted_keys(server: Server) -> Outcome:
-    """A network uploads photographs with 300 new keys; then somebody of another network uploads one."""
+    """Visitors of one network upload photographs with 300 new keys; then a visitor of another network uploads one."""
     watch = Watch(server)
 
     async def go() -> float:
         photos = drawn_photos(5)
-        for start in range(0, 300, 10):
+        for first_number in range(0, 300, 10):
             people = [Person(server.url, network="203.0.113.5") for _ in range(10)]
-            sent = (
-                person.ask("/api/pictures", "POST", photos[start % 5], {"X-Playground-Name": "x"}) for person in people
+            uploads = (
+                person.ask("/api/pictures", "POST", photos[first_number % 5], {"X-Playground-Name": "x"})
+                for person in people
             )
-            await asyncio.gather(*sent, return_exceptions=True)
+            await asyncio.gather(*uploads, return_exceptions=True)
             for person in people:
                 person.hang_up()
         began, stranger = time.perf_counter(), Person(server.url, "model=bundled", network="198.51.100.7")
@@ -310,8 +315,8 @@ def minted_keys(server: Server) -> Outcome:
         await stranger.close()
         return time.perf_counter() - began
 
-    waited = asyncio.run(go())
-    return watch.end(f"somebody else's photograph was shown after {waited:.2f} s", waited < LONG, OWN)
+    wait_seconds = asyncio.run(go())
+    return watch.end(f"somebody else's photograph was shown after {wait_seconds:.2f} s", wait_seconds < LONG, OWN)
 
 
 def strange_pages(server: Server) -> Outcome:
@@ -323,8 +328,8 @@ def strange_pages(server: Server) -> Outcome:
     ]
     metrics, _ = ask(f"{server.url}/_stcore/metrics")
     _, headers = ask(server.url)
-    holds = statuses == ["403"] * 3 and metrics == 404 and "content-security-policy" in headers
-    return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", holds, 50)
+    is_held = statuses == ["403"] * 3 and metrics == 404 and "content-security-policy" in headers
+    return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", is_held, 50)
 
 
 def _socket(server: Server, origin: str, host: str) -> str:
@@ -390,11 +395,11 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
 }
 
 
-def all_of_them(server: Server, only: str = "") -> Iterator[tuple[str, Outcome]]:
-    """Runs the attacks whose name contains `only`."""
+def all_of_them(server: Server, name_part: str = "") -> Iterator[tuple[str, Outcome]]:
+    """Runs the attacks whose names contain `name_part`, and yields the name and the outcome of each."""
     asyncio.run(_warm(server))
     for name, attack in ATTACKS.items():
-        if only not in name:
+        if name_part not in name:
             continue
         began = time.perf_counter()
         try:

@@ -1,9 +1,9 @@
-"""The cost of cuts and relevance, as multiples of a pass: python benchmarks/beyond.py [--times 5]
+"""The cost of cuts and relevance, as multiples of a forward pass: python benchmarks/beyond.py [--times 5]
 
 Times are CPU times of one thread, so that other programs on the machine change little. Memory of relevance is read
-from /proc and compared with that of a trace. Also prints how well each kind of relevance predicts the effect of
-blanking: the rank correlation over blocks of 4 × 4 patches, on the sample photographs, beside rollout, the mean weights
-of a layer, and mere nearness.
+from /proc and compared with that of a trace. The script also prints how well each method of relevance predicts the
+effect of blanking a block of 4 × 4 patches of a sample photograph, as a rank correlation over the blocks. For
+comparison, it prints the same for rollout, for a layer's mean weights, and for the nearness of the patches.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ SIZES = {"dinov2-small": (23 * 14, 34 * 14), "bundled": None}
 BLOCK = 4  # patches along a block's side
 
 
-def seconds(work: Callable[[], object], times: int) -> float:
+def seconds(task: Callable[[], object], times: int) -> float:
     def once() -> float:
         began = time.thread_time()
-        work()
+        task()
         return time.thread_time() - began
 
     return statistics.median(once() for _ in range(times))
@@ -54,11 +54,11 @@ def costs(name: str, times: int) -> None:
         **{f"relevance: {m}": (lambda m=m: seen.relevance((1, 1), method=m), 3.5) for m in relevance.METHODS},
     }
     # Each round measures a pass and the work in turn, so that other load affects both alike.
-    for title, (work, bar) in measurements.items():
+    for title, (task, bar) in measurements.items():
         ratios = []
         for _ in range(times):
             one_pass = seconds(lambda: tracing.trace(vit, image, size=size), 1)
-            ratios.append(seconds(work, 1) / one_pass)
+            ratios.append(seconds(task, 1) / one_pass)
         print(f"| {name}, {seen.tokens} tokens | {title} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
 
 
@@ -85,7 +85,7 @@ def memory() -> None:
         )
 
 
-def more_memory(work: Callable[[], object]) -> int:
+def more_memory(task: Callable[[], object]) -> int:
     def status_bytes(name: str) -> int:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
@@ -94,7 +94,7 @@ def more_memory(work: Callable[[], object]) -> int:
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # resets the recorded peak
     memory_before = status_bytes("VmRSS")
-    work()
+    task()
     return status_bytes("VmHWM") - memory_before
 
 
@@ -106,10 +106,10 @@ def foretells(times: int) -> None:
         seen = tracing.trace(vit, image, size=tracing.images.fit(image.size, 14, (20 * 14, 20 * 14)))
         rows, columns = seen.grid
         query = (int(sample.start[0] * rows), int(sample.start[1] * columns))
-        blanking = occlusion.Measured(seen, occlusion.Target(query=query))
+        effects = occlusion.Measured(seen, occlusion.Target(query=query))
         blocks = occlusion.blocks(seen.grid, BLOCK)
         blocks = [blocks[i] for i in occlusion.comparable(blocks)]
-        moves = [abs(move) for move in blanking.moved(blocks)]
+        movements = [abs(move) for move in effects.moved(blocks)]
         r, c = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
         distances = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
         maps = {f"relevance: {m}": seen.on_grid(seen.relevance(query, method=m)) for m in relevance.METHODS}
@@ -119,8 +119,8 @@ def foretells(times: int) -> None:
             "nearness alone": distances.max() - distances,
         }
         for name, map_ in maps.items():
-            means = [float(map_[block].sum()) for block in blocks]
-            correlations.setdefault(name, []).append(occlusion.spearman(means, moves))
+            sums = [float(map_[block].sum()) for block in blocks]
+            correlations.setdefault(name, []).append(occlusion.spearman(sums, movements))
     for name, values in correlations.items():
         numbers = " ".join(f"{value:.2f}" for value in values)
         print(f"| {name} | {statistics.mean(values):.2f} | {numbers} |")

@@ -1,13 +1,14 @@
-"""Blind judging of heads that one could show a newcomer: python benchmarks/blind.py --photographs album
+"""Sheets of attention heads for a blind judge: python benchmarks/blind.py --photographs album
 
-Writes sheets of heads to build/blind/, without names and in random order: all heads of the bundled model and as many of
-DINOv2 S. A few rows of the filter by colour and nearness, and of a random network, show how strict the judge is. A
-strip shows one head on twenty photographs that no model was trained on. The outlined patch is the query, the same one
-for all heads. All models see 14 × 14 patches. A patch's brightness is its weight, but the query is always bright.
+Writes sheets to build/blind/ that show all heads of the bundled model and as many of DINOv2 S, in random order and
+without names. The sheets also show a few settings of the filter by colour and nearness, and a few heads of a random
+network: a strict judge lets none of these pass. Each strip shows one head on twenty photographs on which no model was
+trained. The outlined patch is the query, the same for all heads. All models get 14 × 14 patches. A patch with a larger
+weight is brighter; the query is always bright.
 
-A judge looks at the sheets and writes the numbers of the strips that pass into a file, before opening key.json. A head
-passes if in most of the pictures a newcomer sees at once what lights up and why, and if that is more than the
-neighbours of the query. Then `python benchmarks/blind.py --verdicts FILE` tells which heads these were.
+Before opening key.json, a judge writes the numbers of the strips that pass into a file. A head passes if in most
+pictures a newcomer sees at once which patches are bright and why, and if these are not only the query's neighbours.
+Then `python benchmarks/blind.py --verdicts FILE` prints the names of these heads.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from playground.tracing import trace  # noqa: E402
 OUT = ROOT / "build" / "blind"
 SIDE, CELL = 14, 6  # patches along a picture's side; pixels along a patch's side on a sheet
 MAP, GAP, ACROSS, STRIPS = SIDE * CELL, 2, 10, 6
-DARK, BRIGHT = 0.12, 0.98  # brightness without any weight; the quantile of weights that is fully bright
-FILTERS, RANDOM = 4, 4  # how many strips show the filter, and how many the random network
+DARK, BRIGHT = 0.12, 0.98  # brightness of a patch with weight 0; quantile of weights that is fully bright
+FILTERS, RANDOM = 4, 4  # number of strips of the filter, and of the random network
 OF_SAMPLES = {  # sample -> the query's place, as shares of height and width of the photograph's middle square
     "chelsea": (0.39, 0.32), "coffee": (0.63, 0.65), "astronaut": (0.70, 0.59), "rocket": (0.63, 0.83),
     "camera": (0.87, 0.73),
 }  # fmt: skip
 OF_HOPPER = (0.40, 0.45)
-OF_ALBUM = {  # tuxpaint-templates-NAME.jpg, not used for training -> the query's place
+OF_ALBUM = {  # NAME of tuxpaint-templates-NAME.jpg, a photograph not used for training -> the query's place
     "burnt_bark": (0.30, 0.60), "cliff": (0.55, 0.50), "corn_maze": (0.30, 0.35), "jellyfish": (0.75, 0.52),
     "lighthouse": (0.70, 0.42), "mossy_log": (0.50, 0.50), "ocean_waves": (0.43, 0.25), "redwoods_above": (0.80, 0.50),
     "sheep": (0.53, 0.40), "sun_behind_clouds": (0.50, 0.60), "sun_behind_leaves": (0.83, 0.47),
@@ -80,25 +81,25 @@ def sheets(album: Path | None, model: str) -> None:
 def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
     """The middle square of each photograph, and the number of its query patch."""
     hopper = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
-    files = {samples.named(name).path: spot for name, spot in OF_SAMPLES.items()} | {hopper: OF_HOPPER}
+    files = {samples.named(name).path: query_place for name, query_place in OF_SAMPLES.items()} | {hopper: OF_HOPPER}
     if album is not None:
         album_apart = album / "apart"
-        files |= {album_apart / f"tuxpaint-templates-{name}.jpg": spot for name, spot in OF_ALBUM.items()}
-    for file, (down, right) in files.items():
+        files |= {album_apart / f"tuxpaint-templates-{name}.jpg": query_place for name, query_place in OF_ALBUM.items()}
+    for file, (top_share, left_share) in files.items():
         image = open_image(file)
         side = min(image.size)
         left, top = (image.width - side) // 2, (image.height - side) // 2
         square = image.crop((left, top, left + side, top + side)).resize((SIDE * 14,) * 2, Image.Resampling.BICUBIC)
-        yield square, int(down * SIDE) * SIDE + int(right * SIDE)
+        yield square, int(top_share * SIDE) * SIDE + int(left_share * SIDE)
 
 
 def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
-    """{name of a head or filter: its weights on the patches (pictures, P)}"""
-    rng = np.random.default_rng()
+    """{name of a head or of a setting of the filter: its weights (pictures, patches)}"""
+    random = np.random.default_rng()
     our_vit, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
     untrained = zoo.load("dinov2-small", device="cpu", pretrained=False)
     heads = our_vit.config.depth * our_vit.config.heads
-    answers = {}
+    weights_by_name = {}
     for model_name, vit, count in (
         (model, our_vit, heads),
         ("dinov2-small", dinov2, heads),
@@ -108,22 +109,22 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
         picture_rows = []
         for image, query in pictures:
             seen = trace(vit, image, size=(SIDE * patch, SIDE * patch))
-            place = divmod(query, SIDE)
-            maps = [seen.on_grid(seen.rows(layer, place)).flatten(1).numpy() for layer in range(seen.layers)]
+            position = divmod(query, SIDE)
+            maps = [seen.on_grid(seen.rows(layer, position)).flatten(1).numpy() for layer in range(seen.layers)]
             picture_rows.append(np.concatenate(maps))
-        table = np.stack(picture_rows, axis=1)  # (heads of all layers, pictures, P)
-        for head in sorted(rng.permutation(head_count)[:count]):
+        table = np.stack(picture_rows, axis=1)  # (heads of all layers, pictures, patches)
+        for head in sorted(random.permutation(head_count)[:count]):
             layer, number = divmod(int(head), vit.config.heads)
-            answers[f"{model_name}, layer {layer} head {number}"] = table[head]
-    for a, b in [colour_nearness.SETTINGS[i] for i in rng.permutation(len(colour_nearness.SETTINGS))[:FILTERS]]:
+            weights_by_name[f"{model_name}, layer {layer} head {number}"] = table[head]
+    for a, b in [colour_nearness.SETTINGS[i] for i in random.permutation(len(colour_nearness.SETTINGS))[:FILTERS]]:
         rows = []
         for image, query in pictures:
             differences = colour_nearness.differences(
                 colour_nearness.mean_colours(np.asarray(image), (SIDE, SIDE)), np.array([query])
             )
             rows.append(colour_nearness.weights(*differences, a, b)[0])
-        answers[f"filter, widths {a:.2g}, {b:.2g}"] = np.stack(rows)
-    return answers
+        weights_by_name[f"filter, widths {a:.2g}, {b:.2g}"] = np.stack(rows)
+    return weights_by_name
 
 
 def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
@@ -133,11 +134,11 @@ def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
     pen.text((4, MAP // 2), str(number), fill="black")
     for i, (row, (image, query)) in enumerate(zip(rows, pictures, strict=True)):
         x, y = 40 + i % ACROSS * (MAP + GAP), i // ACROSS * (MAP + GAP)
-        light = row / max(float(np.quantile(np.delete(row, query), BRIGHT)), 1e-9)
-        light[query] = 1
-        light = DARK + (1 - DARK) * light.clip(0, 1).reshape(SIDE, SIDE)
-        light = np.kron(light, np.ones((CELL, CELL)))[..., None]
-        photo = np.asarray(image.resize((MAP, MAP), Image.Resampling.BICUBIC)) * light
+        brightness = row / max(float(np.quantile(np.delete(row, query), BRIGHT)), 1e-9)
+        brightness[query] = 1
+        brightness = DARK + (1 - DARK) * brightness.clip(0, 1).reshape(SIDE, SIDE)
+        brightness = np.kron(brightness, np.ones((CELL, CELL)))[..., None]
+        photo = np.asarray(image.resize((MAP, MAP), Image.Resampling.BICUBIC)) * brightness
         sheet.paste(Image.fromarray(photo.astype(np.uint8)), (x, y))
         top, left = divmod(query, SIDE)
         box = [x + left * CELL - 1, y + top * CELL - 1, x + (left + 1) * CELL, y + (top + 1) * CELL]
@@ -147,11 +148,13 @@ def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
 
 def reveal(verdicts: Path) -> None:
     order = json.loads((OUT / "key.json").read_text())
-    passed = {int(word) for word in verdicts.read_text().split()}
+    passing = {int(word) for word in verdicts.read_text().split()}
     for model_name in sorted({name.split(",")[0] for name in order}):
         strip_numbers = {n for n, name in enumerate(order) if name.split(",")[0] == model_name}
-        names = ", ".join(sorted(order[n].split(", ", 1)[1] for n in strip_numbers & passed))
-        print(f"{model_name}: {len(strip_numbers & passed)} of {len(strip_numbers)}" + (f" ({names})" if names else ""))
+        names = ", ".join(sorted(order[n].split(", ", 1)[1] for n in strip_numbers & passing))
+        print(
+            f"{model_name}: {len(strip_numbers & passing)} of {len(strip_numbers)}" + (f" ({names})" if names else "")
+        )
 
 
 if __name__ == "__main__":

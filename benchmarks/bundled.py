@@ -1,13 +1,13 @@
 """Measures the bundled model on scenes that were not in its training: python benchmarks/bundled.py [FILE]
 
-Prints the numbers of assets/MODEL.md and their bars; `--write-card` writes them there, and the main ones into
-docs/pages/numbers.md. Heads and settings of the filter are chosen on other held-out scenes than those on which they
-are measured.
+Prints the numbers of assets/MODEL.md and their bars. `--write-card` writes the numbers into that file, and the main
+ones into docs/pages/numbers.md. Heads and settings of the filter are chosen on other held-out scenes than those on
+which they are measured.
 
-`--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has seen: cut-out
-things on other photographs, and pairs of parts. For comparison, it measures DINOv2, the model that was told where to
-look, and the filter without a network. If FILE is the folder of a run, the script measures the running mean of the
-run's weights so far, and how well this model predicts DINOv2's features.
+`--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has used: on things
+pasted onto photographs, and on pairs of parts such as two eyes. For comparison, the script measures DINOv2, the model
+`bundled-taught`, and the filter by colour and nearness. If FILE is the folder of a training run, the script measures
+the running mean of the run's weights, and how well this model predicts DINOv2's features.
 """
 
 import argparse
@@ -23,12 +23,12 @@ sys.path.insert(0, str(ROOT))
 
 CARD, NUMBERS = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
 BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"  # marks in both files
-OTHERS = 200  # scenes on which heads and settings are chosen
-NAMED = 60  # scenes for comparing what the class token names with where it looks
-APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
-BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures to measure on; pictures to choose heads on; patches of a side
+OTHERS = 200  # number of scenes for choosing heads and the filter's settings
+NAMED = 60  # number of scenes for measuring the class token's attention on the objects that it names
+APART, APART_SEED = 480, 2**16  # number and random seed of the views of held-out photographs
+BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures for measuring; pictures for choosing heads; patches along a side
 BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
-MARGIN = 0.02  # least lead over the filter
+MARGIN = 0.02  # the model's share must exceed the filter's by this
 
 
 def load_seconds(file: Path) -> float:
@@ -46,7 +46,7 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
     """The rows of the table: (quantity, value, bar)."""
     groups = ", ".join(f"{group} {score:.2f}" for group, score in m["f1 by group"].items())
     kinds = Counter(kind for layer in m["kinds"] for kind in layer).most_common()
-    on, area = m["class token on objects"], m["area of objects"]
+    on_objects, area = m["class token on objects"], m["area of objects"]
     return [
         (
             f"own object's share of an object patch's attention, {head(m['best head'])}",
@@ -79,7 +79,11 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
         ("class token: macro-F1 over all labels, threshold 0.5", f"{m['f1']:.3f}", "≥ 0.85"),
         ("… by group of labels", groups, ""),
         ("… of who says yes to every label", f"{m['f1 of yes']:.3f}", ""),
-        ("class token's attention on objects, last two layers", f"{on:.3f}, {on / area:.2f} × their area", "report"),
+        (
+            "class token's attention on objects, last two layers",
+            f"{on_objects:.3f}, {on_objects / area:.2f} × their area",
+            "report",
+        ),
         ("habits of the heads", ", ".join(f"{n} {kind}" for kind, n in kinds), "report"),
         ("idle heads", f"{m['idle']:.0%}", "report"),
         ("loading the file", f"{seconds * 1e3:.0f} ms", "≤ 500 ms"),
@@ -92,25 +96,25 @@ def head(place: tuple[int, int]) -> str:
 
 
 def difference_words(number: tuple[float, float]) -> str:
-    """ "−0.120 ± 0.011" """
+    """A difference and its error as text, such as "−0.120 ± 0.011"."""
     return f"{number[0]:+.3f} ± {number[1]:.3f}".replace("-", "−")
 
 
 def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
-    """Rows of the table, measured on the held-out photographs. `read_out` compares predicted and DINOv2's features."""
+    """Rows of the table, measured on the held-out photographs. `read_out` compares features with DINOv2's."""
     from playground.models import zoo
     from workshop.photographs import albums
 
     held_album = albums(folder)[1]
     vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in BESIDE.items()}
-    lines_found = [*before_photographs(vits, held_album), *pairs_of_parts(vits)]
+    table_rows = [*before_photographs(vits, held_album), *pairs_of_parts(vits)]
     if read_out is not None:
-        lines_found.append(cosine(held_album, views_folder, read_out))
-    return lines_found
+        table_rows.append(cosine(held_album, views_folder, read_out))
+    return table_rows
 
 
 def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
-    """Rows of the table: the share of the class token's attention on things that it names."""
+    """Rows of the table: the share of the class token's attention on the objects that it names."""
     from playground.training.evaluate import on_the_named
 
     shares = on_the_named(vit, scenes)
@@ -127,8 +131,8 @@ def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
 
 
 def in_eight_bits(vit) -> list[tuple[str, str, str]]:
-    """Rows of the table: the error of attention rows with model weights in 8 bits, as in the browser, on the sample
-    photographs over all layers and heads."""
+    """Rows of the table: how far attention rows are off if the model's weights are rounded to 8 bits, as in the
+    browser. Measured on the sample photographs, over all layers and heads."""
     from playground.pictures.images import fit, open_image
     from playground.samples import PHOTOGRAPHS
     from playground.tracing import trace
@@ -139,9 +143,9 @@ def in_eight_bits(vit) -> list[tuple[str, str, str]]:
         size = fit(image.size, vit.config.patch_size, vit.config.image_size)
         traces = [trace(each_vit, image, size=size) for each_vit in (vit, rounded_vit)]
         for layer in range(vit.config.depth):
-            exact_rows, rounded_rows = (seen.weights(layer) for seen in traces)
-            differences.append((exact_rows - rounded_rows).abs().sum(-1).mean() / 2)
-            is_same.append((exact_rows.argmax(-1) == rounded_rows.argmax(-1)).double().mean())
+            original_rows, rounded_rows = (seen.weights(layer) for seen in traces)
+            differences.append((original_rows - rounded_rows).abs().sum(-1).mean() / 2)
+            is_same.append((original_rows.argmax(-1) == rounded_rows.argmax(-1)).double().mean())
     return [
         (
             f"weights in 8 bits, as the browser gets them: total variation of rows, {len(PHOTOGRAPHS)} photographs",
@@ -174,7 +178,7 @@ def rounded(vit):
 
 
 def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
-    """Rows of the table for cut-out things on photographs. A third of the pictures serves to choose head and filter."""
+    """Rows of the table for things pasted onto photographs. A third of the pictures is for choosing head and filter."""
     from playground.analysis import colour_nearness
     from playground.training import evaluate
 
@@ -190,17 +194,17 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
         "far": ("… without the eight neighbours", f"≥ filter + {MARGIN}"),
         "unlike": (f"… ≥ {evaluate.DISTANT} patches away and unlike in colour", "≥ 0.60"),
     }
-    lines_found = []
-    for kind, (what, bar) in kinds.items():
+    table_rows = []
+    for kind, (title_words, bar) in kinds.items():
         best = {
-            title: evaluate.best_candidate(getattr(there, kind), getattr(here, kind))
-            for title, (there, here) in tables.items()
+            title: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))
+            for title, (choice_shares, measured_shares) in tables.items()
         }
         shares = {title: share for title, (_, share) in best.items()}
         places = {title: head(divmod(best[title][0], vit.config.heads)) for title, vit in vits.items()}
         widths = "widths {:.2g}, {:.2g}".format(*colour_nearness.SETTINGS[best["filter"][0]])
-        lines_found += [
-            (f"{what}, {places['']}", mean_words(shares[""]), bar),
+        table_rows += [
+            (f"{title_words}, {places['']}", mean_words(shares[""]), bar),
             (f"… … of the filter: colour × nearness, no network ({widths})", mean_words(shares["filter"]), ""),
             (
                 "… … the head less the filter, mean and error over pictures",
@@ -212,13 +216,13 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
         ]
     heads_above_half = int((tables[""][1].near.nanmean(0) > 0.5).sum())
     distant = int((~tables[""][1].unlike[:, 0].isnan()).sum())
-    lines_found.append(("… heads above 0.5", str(heads_above_half), "report"))
-    lines_found.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
-    return lines_found
+    table_rows.append(("… heads above 0.5", str(heads_above_half), "report"))
+    table_rows.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
+    return table_rows
 
 
 def things(held_album) -> tuple[list, list]:
-    """Pictures of cut-out things on photographs, and for each the number of the thing on each patch."""
+    """(photographs with pasted things, for each photograph the grid of the things' numbers)"""
     import numpy as np
 
     from workshop.photographs import composite
@@ -226,9 +230,9 @@ def things(held_album) -> tuple[list, list]:
 
     pictures, grids = [], []
     for number in range(BEFORE + BEFORE_OTHERS):
-        picture, seen = composite(held_album, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
+        picture, objects = composite(held_album, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
         pictures.append(np.asarray(picture))
-        grids.append(most_of_each_patch(seen, SIDE))
+        grids.append(most_of_each_patch(objects, SIDE))
     return pictures, grids
 
 
@@ -243,14 +247,14 @@ def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
 
 
 def mean_words(shares) -> str:
-    """ "0.686 ± 0.012": the mean over pictures, and its error."""
+    """The mean over pictures and its error as text, such as "0.686 ± 0.012"."""
     from playground.training.evaluate import mean_and_error
 
     return "{:.3f} ± {:.3f}".format(*mean_and_error(shares))
 
 
 def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
-    """Rows of the table for pairs of parts, as measured by eyes.py."""
+    """Rows of the table for pairs of parts such as two eyes, measured as in benchmarks/eyes.py."""
     import eyes
 
     tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.of_filter()}
@@ -274,10 +278,10 @@ def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
 
 
 def cosine(held_album, views_folder: Path, read_out) -> tuple[str, str, str]:
-    alike = cosines(held_album, views_folder, read_out)
+    similarities = cosines(held_album, views_folder, read_out)
     return (
-        f"cosine of predicted and DINOv2's features, {len(alike)} photographs",
-        f"{statistics.mean(alike):.3f}",
+        f"cosine of predicted and DINOv2's features, {len(similarities)} photographs",
+        f"{statistics.mean(similarities):.3f}",
         "≥ 0.70",
     )
 
@@ -291,14 +295,16 @@ def cosines(held_album, views_folder: Path, read_out) -> list[float]:
 
     progress = views.prepare(views_folder, held_album, APART, SIDE, APART_SEED)
     list(tqdm(progress, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
-    seen = views.read(views_folder)
-    shots = [i for i in range(len(seen)) if not seen.things[i].any() and seen.present[i, 0] < 0]
+    stored_views = views.read(views_folder)
+    whole_photographs = [
+        i for i in range(len(stored_views)) if not stored_views.things[i].any() and stored_views.present[i, 0] < 0
+    ]
     with torch.no_grad():
-        return [float(read_out(seen.pictures[i], seen.features[i, 1:])) for i in shots]
+        return [float(read_out(stored_views.pictures[i], stored_views.features[i, 1:])) for i in whole_photographs]
 
 
 def from_run(folder: Path):
-    """(the model with the running mean of a run's weights, read_out, the step)"""
+    """(the model with the running mean of a run's weights, the function `read_out` below, the run's step)"""
     import json
 
     import torch
@@ -317,9 +323,12 @@ def from_run(folder: Path):
     def read_out(picture, features) -> torch.Tensor:
         """The cosine between predicted features and DINOv2's, averaged over the patches."""
         x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
-        last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
-        predicted = F.linear(last, maps["features.weight"], maps["features.bias"]) * maps["of_spread"] + maps["of_mean"]
-        return F.cosine_similarity(predicted, torch.from_numpy(features.copy()).float(), dim=-1).mean()
+        last_features = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
+        prediction = (
+            F.linear(last_features, maps["features.weight"], maps["features.bias"]) * maps["of_spread"]
+            + maps["of_mean"]
+        )
+        return F.cosine_similarity(prediction, torch.from_numpy(features.copy()).float(), dim=-1).mean()
 
     return vit.eval(), read_out, state["step"]
 
@@ -352,8 +361,8 @@ def main() -> None:
         vit = loading.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
         held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
-        numbers = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-        card_lines = lines(numbers, load_seconds(file), file.stat().st_size / 1e6)
+        measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
+        card_lines = lines(measures, load_seconds(file), file.stat().st_size / 1e6)
         card_lines += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]
         if options.photographs:
             card_lines += on_photographs(
@@ -375,8 +384,8 @@ def main() -> None:
 
 def put(file: Path, numbers: str) -> None:
     card_text = file.read_text(encoding="utf-8")
-    before, after = card_text.split(BEGIN)[0], card_text.split(END)[1]
-    file.write_text(f"{before}{BEGIN}\n{numbers}\n{END}{after}", encoding="utf-8")
+    text_before, text_after = card_text.split(BEGIN)[0], card_text.split(END)[1]
+    file.write_text(f"{text_before}{BEGIN}\n{numbers}\n{END}{text_after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -40,16 +40,16 @@ def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
     }
 
 
-def measured(work: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
+def measured(task: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
     """(seconds, additional peak memory in MB, the numbers). Memory is measured on a card only."""
     on_card = device.startswith("cuda")
-    numbers, best_seconds = work(), float("inf")  # the first call fills caches
+    numbers, best_seconds = task(), float("inf")  # the first call fills caches
     if on_card:
         torch.cuda.reset_peak_memory_stats()
         bytes_before = torch.cuda.memory_allocated()
     for _ in range(times):
         began = time.perf_counter()
-        work()
+        task()
         if on_card:
             torch.cuda.synchronize()
         best_seconds = min(best_seconds, time.perf_counter() - began)
@@ -78,13 +78,13 @@ def main() -> None:
         on_card_vit = copy.deepcopy(on_cpu_vit).to(options.device)
         tokens = len(on_cpu_vit.config.prefix) + (options.side // on_cpu_vit.config.patch_size) ** 2
         pairs = zip(works(on_cpu_vit, pixels).items(), works(on_card_vit, pixels).values(), strict=True)
-        for (what, on_cpu), on_card in pairs:
-            slow, _, expected = measured(on_cpu, "cpu", 1)
-            fast, memory, numbers = measured(on_card, options.device, options.times)
+        for (title, on_cpu), on_card in pairs:
+            cpu_seconds, _, expected = measured(on_cpu, "cpu", 1)
+            card_seconds, memory, numbers = measured(on_card, options.device, options.times)
             difference = float((numbers - expected).abs().max())
             verdict = f"{difference:.0e}" + " (too far)" * (difference > BAR)
-            times = (f"{1e3 * seconds:.1f} ms" for seconds in (slow, fast))
-            print("|", " | ".join([f"{name}, {tokens:,}", what, *times, f"{memory:.0f} MB", verdict]), "|")
+            times = (f"{1e3 * seconds:.1f} ms" for seconds in (cpu_seconds, card_seconds))
+            print("|", " | ".join([f"{name}, {tokens:,}", title, *times, f"{memory:.0f} MB", verdict]), "|")
 
 
 if __name__ == "__main__":

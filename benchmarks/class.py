@@ -89,7 +89,7 @@ class Phone:
         self.trouble = 0
 
     async def live(self) -> None:
-        version, guessed = "", None
+        version, guessed_turn = "", None
         while True:
             status, state = await self.listens.ask(f"{self.path}?after={version}")
             if status != 200:
@@ -102,8 +102,8 @@ class Phone:
             if question and question["phase"] != self.phase:
                 self.phase, self.when = question["phase"], time.perf_counter()
             turn = question and (question["number"], question["turn"])
-            if question and question["phase"] == "asks" and guessed != turn:
-                guessed = turn
+            if question and question["phase"] == "asks" and guessed_turn != turn:
+                guessed_turn = turn
                 self.guessing = asyncio.create_task(self.guess(*turn))  # the phone goes on listening meanwhile
 
     async def guess(self, number: int, turn: int) -> None:
@@ -118,13 +118,13 @@ async def hostile(server: Server, code: str) -> None:
     """Sends hostile requests without a pause: guesses for other questions, a huge body, other codes, a flood."""
     line = Line(server, "evil" * 6)
     path = f"/api/classes/{code}"
-    for round_ in range(10**9):
+    for round_number in range(10**9):
         for action, message in (
             (f"{path}/guesses", {"question": 99, "turn": 1, "guess": 3}),
             (f"{path}/guesses", {"question": 1, "turn": 1, "guess": 10**9}),
             (f"{path}/guesses", b'{"guess": "' + b"x" * 10**6),
             (f"{path}/lecturer", {"do": "show"}),
-            (f"/api/classes/{'ACDEF'[round_ % 5] * 5}", None),
+            (f"/api/classes/{'ACDEF'[round_number % 5] * 5}", None),
             (path, None),
         ):
             await line.ask(action, message)
@@ -132,8 +132,8 @@ async def hostile(server: Server, code: str) -> None:
 
 
 async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float], list[float], float, int]:
-    """(for each round: ms from Reveal to the last phone; for each round: CPU ms of the server; kB of memory per phone;
-    number of refused answers)"""
+    """Two lists with a number for each round, ms from Reveal to the last phone and CPU ms of the server; then kB of the
+    server's memory per phone, and the number of guesses that the server refused at first."""
     key = "lecturer" * 3
     _, class_record = await Line(server, key).ask("/api/classes", {"root": f"{server.url}/"})
     lecturer = Line(server, key, **{"X-Playground-Lecturer": class_record["secret"]})
@@ -145,28 +145,28 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
 
     await asyncio.sleep(3)  # the server still has work of its own after its start
     memory_before = memory(server)
-    room = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
-    lives = [asyncio.create_task(phone.live()) for phone in room]
-    while (await lecturer.ask(path))[1]["phones"] < len(room):
+    phones_in_class = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
+    tasks = [asyncio.create_task(phone.live()) for phone in phones_in_class]
+    while (await lecturer.ask(path))[1]["phones"] < len(phones_in_class):
         await asyncio.sleep(0.1)
     await asyncio.sleep(1)
-    bytes_per_phone = (memory(server) - memory_before) / len(room)
-    evil = asyncio.create_task(hostile(server, class_record["code"]))
+    bytes_per_phone = (memory(server) - memory_before) / len(phones_in_class)
+    hostile_task = asyncio.create_task(hostile(server, class_record["code"]))
     waits, cpu_ms = [], []
     for scene in range(1, rounds + 1):
         await lecturer.ask(path, {"do": "ask", "scene": {"n": scene}, "question": QUESTION})
-        await answered(len(room))
+        await answered(len(phones_in_class))
         await asyncio.sleep(0.5)
-        shown_at, worked = time.perf_counter(), processor(server)
+        shown_at, cpu_before = time.perf_counter(), processor(server)
         await lecturer.ask(path, {"do": "show"})
-        while not all(phone.phase == "shows" and phone.when > shown_at for phone in room):
+        while not all(phone.phase == "shows" and phone.when > shown_at for phone in phones_in_class):
             await asyncio.sleep(0.01)
-        waits.append(1000 * (max(phone.when for phone in room) - shown_at))
-        cpu_ms.append(processor(server) - worked)
-    evil.cancel()
+        waits.append(1000 * (max(phone.when for phone in phones_in_class) - shown_at))
+        cpu_ms.append(processor(server) - cpu_before)
+    hostile_task.cancel()
     await lecturer.ask(path, {"do": "end"})
-    await asyncio.gather(*lives, evil, return_exceptions=True)
-    return waits, cpu_ms, bytes_per_phone, sum(phone.trouble for phone in room)
+    await asyncio.gather(*tasks, hostile_task, return_exceptions=True)
+    return waits, cpu_ms, bytes_per_phone, sum(phone.trouble for phone in phones_in_class)
 
 
 def memory(server: Server) -> float:
@@ -187,12 +187,16 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
     with serving() as server:
-        waits, busy, bytes_per_phone, refused = asyncio.run(measure(server, options.phones, min(12, options.rounds)))
+        waits, cpu_times, bytes_per_phone, refusal_count = asyncio.run(
+            measure(server, options.phones, min(12, options.rounds))
+        )
     p95 = sorted(waits)[min(len(waits) - 1, int(0.95 * len(waits)))]
     print(f"{options.phones} phones, one of them hostile, {len(waits)} times revealed")
     print(f"until the last who waits: median {statistics.median(waits):.0f} ms, p95 {p95:.0f} ms of {MOST_MS}")
-    print(f"the server's processor meanwhile: median {statistics.median(busy):.0f} ms; load {os.getloadavg()[0]:.1f}")
-    print(f"memory: {bytes_per_phone:.1f} kB a phone of {MOST_KB}; {refused} answers of the others were refused")
+    print(
+        f"the server's processor meanwhile: median {statistics.median(cpu_times):.0f} ms; load {os.getloadavg()[0]:.1f}"
+    )
+    print(f"memory: {bytes_per_phone:.1f} kB a phone of {MOST_KB}; {refusal_count} answers of the others were refused")
     return 0
 
 

@@ -1,13 +1,13 @@
-"""Draws real rows as heat and as light on one contact sheet of photographs and drawings, and measures both styles.
+"""Draws attention rows in the styles "heat" and "light" on one contact sheet, and measures both styles.
 
 python benchmarks/contact_sheet.py                   writes build/contact-sheet.png and prints the bars
-python benchmarks/contact_sheet.py FILE.jpg …        the same with your own photographs, in the best model at hand
+python benchmarks/contact_sheet.py FILE.jpg …        the same with your own photographs, in DINOv2 if it is here
 python benchmarks/contact_sheet.py --against COMMIT  also shows each heat as that commit drew it
 
-Each line shows the photograph, the heat (before it, that of the commit), the light, and the convolution of the same
-patch. Lightness is CIE 1976 L*, chroma is C*. "Outside" are patches that get less than an even share. On black or white
-photographs not all aims can be met: first, lightness must rise with the weight everywhere; second comes the colour
-difference; the contrast may fall to 60 %.
+Each line shows the photograph, the commit's heat if there is a commit, the present heat, the light, and the patches
+that a convolution sees at the same place. Lightness is L* and chroma is C* of CIE 1976. "Outside" means the patches
+that get less than an even share. A black or white photograph cannot meet all bars. Then it matters most that lightness
+rises with the weight, next that the colours differ; the contrast may fall to 60 %.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*")
     parser.add_argument("--against", metavar="COMMIT")
     options = parser.parse_args()
-    former = light_of(options.against) if options.against else None
+    former_light = light_of(options.against) if options.against else None
     strips, facts_of_rows = [], []
     for picture, seen, heads in cases(options.files):
         photo = shown(picture, seen.grid)
@@ -49,12 +49,12 @@ def main() -> None:
             query = tuple(int(part * side) for part, side in zip(place, seen.grid, strict=True))
             for layer, head in heads:
                 row = seen.row(layer, head, query)
-                line, facts = drawn(photo, seen, row, query, former)
+                line, facts = drawn(photo, seen, row, query, former_light)
                 strips.append(line)
                 facts_of_rows.append(facts)
     OUT.parent.mkdir(exist_ok=True)
-    wide = max(line.shape[1] for line in strips)
-    columns = [np.pad(line, ((0, 8), (0, wide - line.shape[1]), (0, 0)), constant_values=255) for line in strips]
+    widest = max(line.shape[1] for line in strips)
+    columns = [np.pad(line, ((0, 8), (0, widest - line.shape[1]), (0, 0)), constant_values=255) for line in strips]
     row_length = -(-len(columns) // 2)
     left_column, right_column = columns[:row_length], columns[row_length:]
     right_column += [np.full_like(left_column[0], 255)] * (row_length - len(right_column))
@@ -66,7 +66,7 @@ def main() -> None:
 
 def light_of(commit: str) -> ModuleType:
     """The module playground/figures/drawing/light.py of this commit."""
-    shown = subprocess.run(
+    result = subprocess.run(
         ["git", "show", f"{commit}:playground/figures/drawing/light.py"],
         cwd=ROOT,
         capture_output=True,
@@ -74,13 +74,13 @@ def light_of(commit: str) -> ModuleType:
         check=True,
     )
     module = ModuleType("former_light")
-    exec(shown.stdout, module.__dict__)
+    exec(result.stdout, module.__dict__)
     return module
 
 
 def pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    high = max(a.shape[0], b.shape[0])
-    a, b = (np.pad(x, ((0, high - x.shape[0]), (0, 16), (0, 0)), constant_values=255) for x in (a, b))
+    height = max(a.shape[0], b.shape[0])
+    a, b = (np.pad(x, ((0, height - x.shape[0]), (0, 16), (0, 0)), constant_values=255) for x in (a, b))
     return np.concatenate([a, b], axis=1)
 
 
@@ -93,16 +93,18 @@ def cases(files: list[str]):
         print(f"without DINOv2: {error}", file=sys.stderr)
         dinov2 = bundled
     for file in files or [sample.path for sample in samples()]:
-        drawing = any(sample.path == file and sample.kind == "drawing" for sample in samples())
-        vit = bundled if drawing else dinov2
+        is_drawing = any(sample.path == file and sample.kind == "drawing" for sample in samples())
+        vit = bundled if is_drawing else dinov2
         picture = playground.open_image(file)
         depth = vit.config.depth
-        heads = [(depth // 2, vit.config.heads - 1), (depth - 1, 0)] if drawing else [(1, 0), (6, 5), (8, 2), (11, 0)]
+        heads = (
+            [(depth // 2, vit.config.heads - 1), (depth - 1, 0)] if is_drawing else [(1, 0), (6, 5), (8, 2), (11, 0)]
+        )
         yield picture, playground.trace(vit, picture, size=size(picture, vit.config.patch_size)), heads
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The input's size, with about PATCHES patches in the picture's aspect."""
+    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
     rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 
@@ -112,18 +114,18 @@ def shown(picture: Image.Image, grid: tuple[int, int]) -> np.ndarray:
     return np.asarray(picture.resize((grid[1] * cell, grid[0] * cell), Image.Resampling.LANCZOS))
 
 
-def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tuple[np.ndarray, dict]:
+def drawn(photo: np.ndarray, seen, row, query, former_light: ModuleType | None) -> tuple[np.ndarray, dict]:
     cell = photo.shape[0] // seen.grid[0]
     weights = seen.on_grid(row).numpy()
     tokens = row.numel()
     ceiling = light.exposure(weights)
     shares = light.shares(weights, ceiling)
     entropy = float(-(row * row.clamp(min=1e-12).log2()).sum())
-    densest = light.densest(weights)
-    dense_pixels, faint_pixels = large(densest, cell), large(weights < 1 / tokens, cell)
+    dense_patches = light.densest(weights)
+    dense_pixels, faint_pixels = large(dense_patches, cell), large(weights < 1 / tokens, cell)
     heat = light.heat(photo, large(shares, cell))
     light_drawn = np.asarray(
-        Image.fromarray(light.lit(shares, densest).astype(np.float32)).resize(
+        Image.fromarray(light.lit(shares, dense_patches).astype(np.float32)).resize(
             photo.shape[1::-1], Image.Resampling.BILINEAR
         )
     )
@@ -136,10 +138,10 @@ def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tup
         "contrast": share_left(lightness, np.std, heat, photo, faint_pixels),
         "chroma": share_left(chroma, np.mean, heat, photo, faint_pixels),
         "inside": recognisable(heat, photo, weights),
-        "islands": islands(light.outlines(densest)),
+        "islands": islands(light.outlines(dense_patches)),
     }
-    lines = contour(light.light(photo, light_drawn), light.contours(densest), cell)
-    former_heat = [former.heat(photo, large(shares, cell))] if former else []
+    lines = contour(light.light(photo, light_drawn), light.contours(dense_patches), cell)
+    former_heat = [former_light.heat(photo, large(shares, cell))] if former_light else []
     line = [photo, *former_heat, heat, lines, convolution(photo, seen.grid, query)]
     return np.concatenate([np.pad(x, ((0, 0), (0, 6), (0, 0)), constant_values=255) for x in line], axis=1), facts
 
@@ -181,7 +183,7 @@ def in_grey(picture: np.ndarray) -> np.ndarray:
 
 
 def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
-    """The share of the photograph's contrast or colour that is left in an area."""
+    """The share of the photograph's contrast or colour that the drawing `picture` keeps in an area."""
     value_before = statistic(measure(photo)[area]) if area.any() else 0
     return (
         float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
@@ -189,11 +191,11 @@ def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area:
 
 
 def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
-    """The share of the photograph's contrast that is left within the patch with the largest weight."""
-    within = [
+    """The share of the photograph's contrast that the drawing keeps within the patch with the largest weight."""
+    contrasts = [
         of_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()] for x in (picture, photo)
     ]
-    return float(within[0] / within[1]) if within[1] > 1 else np.nan
+    return float(contrasts[0] / contrasts[1]) if contrasts[1] > 1 else np.nan
 
 
 def of_patches(pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
@@ -207,7 +209,7 @@ def islands(lines: list[list[tuple[int, int]]]) -> int:
 
 
 def difference(picture: np.ndarray, mask: np.ndarray) -> float:
-    """The CIE 1976 colour difference between the mean inside the mask, the 60 % set, and the mean outside."""
+    """The CIE 1976 colour difference between the mean colours inside and outside the mask."""
     colours = lab(picture)
     return float(np.linalg.norm(colours[mask].mean(0) - colours[~mask].mean(0))) if not mask.all() else 0.0
 
@@ -220,17 +222,17 @@ def lab(picture: np.ndarray) -> np.ndarray:
 
 
 def report(facts_of_rows: list[dict]) -> None:
-    uneven = [facts for facts in facts_of_rows if not facts["even"]]
+    uneven_rows = [facts for facts in facts_of_rows if not facts["even"]]
     print(f"{'what (of rows that are not even)':58} {'lowest':>8} {'median':>8} {'rows':>6}  bar")
-    line("outside, of the photograph's contrast", uneven, "contrast", 0.75)
-    line("outside, of its chroma", uneven, "chroma", 0.5)
-    line("in the patch with the largest weight, of its contrast", uneven, "inside", 0.4)
-    line("60 % set against the rest, ΔE", uneven, "apart", 25)
-    line("… in grey", uneven, "apart in grey", 0)
-    line("… with a projector in a bright room", uneven, "projected", 0)
+    line("outside, of the photograph's contrast", uneven_rows, "contrast", 0.75)
+    line("outside, of its chroma", uneven_rows, "chroma", 0.5)
+    line("in the patch with the largest weight, of its contrast", uneven_rows, "inside", 0.4)
+    line("60 % set against the rest, ΔE", uneven_rows, "apart", 25)
+    line("… in grey", uneven_rows, "apart in grey", 0)
+    line("… with a projector in a bright room", uneven_rows, "projected", 0)
     print(f"cells brighter than can be shown, at most {max(f['clipped'] for f in facts_of_rows):.2%}; bar: 1 %")
     print(f"lines of the light around one patch: {sum(f['islands'] for f in facts_of_rows)}; bar: 0")
-    print(f"rows called even: {len(facts_of_rows) - len(uneven)} of {len(facts_of_rows)}")
+    print(f"rows called even: {len(facts_of_rows) - len(uneven_rows)} of {len(facts_of_rows)}")
 
 
 def line(name: str, facts_of_rows: list[dict], fact: str, bar: float) -> None:

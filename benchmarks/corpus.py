@@ -34,14 +34,14 @@ SMALL_PNG = png(pixels=zlib.compress(bytes(80_000)))
 FOLDER = ROOT / "tests" / "hostile" / "kept"
 A_ROUND = 300  # files for each seed
 LARGEST = 2**15  # most bytes of a kept file
-SLOW = 2.0  # seconds of CPU time
+SLOW = 2.0  # most seconds of CPU time for decoding a file
 MOST_PIXELS = 2**22
 
-decoding.PATIENCE = 60.0  # judges files by CPU time alone, because the machine may have other work
+decoding.PATIENCE = 60.0  # so long that only CPU time decides about a file, even if the machine has other work
 
 
 class Decoder:
-    """Opens files in a decoder's process, which is replaced after a file has ended it."""
+    """Opens files in a decoding process. If a file ends the process, the next file gets a new one."""
 
     def __init__(self) -> None:
         self.worker = Worker()
@@ -109,8 +109,8 @@ def main() -> int:
         for kind, strategy in fuzz_pictures.KINDS.items():
             for_each(strategy, A_ROUND, seed, lambda data, kind=kind: corpus.try_one(kind, data))
         seed += 1
-    tried = ", ".join(f"{count:,} {kind}" for kind, count in corpus.seen.items())
-    print(f"{options.minutes:g} minutes: {tried}; {len(corpus.smallest)} files are kept.")
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in corpus.seen.items())
+    print(f"{options.minutes:g} minutes: {counts}; {len(corpus.smallest)} files are kept.")
     print(f"The slowest took {corpus.slowest:.2f} s of a core.")
     print("\n".join(corpus.troubles) or "Nothing ended the process, and nothing was slow.")
     return bool(corpus.troubles)

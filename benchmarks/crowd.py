@@ -1,9 +1,9 @@
 """Simulated people for benchmarks/hold.py. Each has a page of the app open and sends the requests of a browser.
 
-Each person clicks every five seconds, all at different times. An answer counts when its first picture could be painted:
-with the queries and keys of the head on view, or for a photograph in a large model with those of the coarse first pass.
-It is whole when all layers of the final pass have come. These clients cache nothing, so each click asks for everything.
-They run on the same cores as the server.
+Each person clicks every five seconds, all at different times. A click's answer counts as soon as a first picture could
+be painted: when the displayed head's queries and keys have come. For a photograph in a large model, those of a coarse
+first pass suffice. An answer is whole when all layers of the final pass have come. These clients cache nothing, so each
+click asks for everything. The clients run on the same cores as the server.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from playground.scenes import generate  # noqa: E402
 
 EVERY = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
-MOST = 2**28  # most bytes of a message
+MOST = 2**28  # most bytes of a WebSocket's message
 
 
 class Refused(RuntimeError):
@@ -44,8 +44,8 @@ class Refused(RuntimeError):
 
 
 class Person:
-    """One page: a WebSocket, over which Streamlit draws the page once, and a connection for all other requests. Pages
-    with the same key are tabs of one browser."""
+    """A person with one open page: a WebSocket, over which Streamlit draws the page once, and a connection for all
+    other requests. Persons with the same key are tabs of one browser."""
 
     def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
         self.from_where = {"X-Forwarded-For": network} if network else {}
@@ -94,8 +94,8 @@ class Person:
             words = {"mine": picture["id"]} | ({"model": self.words["model"]} if "model" in self.words else {})
             try:
                 return await self._look(words, began)
-            except Refused as refused:
-                if '"forgotten"' not in str(refused) or time.perf_counter() - began > PATIENCE:
+            except Refused as refusal:
+                if '"forgotten"' not in str(refusal) or time.perf_counter() - began > PATIENCE:
                     raise
 
     async def _look(self, words: dict[str, str], began: float) -> float:
@@ -125,7 +125,7 @@ class Person:
         return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | parameters)}")
 
     async def ask(self, path: str, method: str = "GET", body: bytes = b"", headers: dict | None = None) -> bytes:
-        """The body of the answer. Asks again with the ticket while the server says to wait, like the page."""
+        """The body of the answer. While the server says to wait, repeats the request with the server's ticket."""
         all_headers = headers or {}
         async with asyncio.timeout(PATIENCE):
             while True:
@@ -193,11 +193,11 @@ async def crowd(
     url: str, servers: list[Server], people: int, seconds: float, photos: list[bytes] | None = None, words: str = ""
 ) -> dict:
     """Lets this many people click for these seconds; returns waits, errors and the servers' memory."""
-    everybody = [Person(url, words) for _ in range(people)]
-    for start in range(0, people, 20):  # in groups, because a class does not arrive all at once
-        await asyncio.gather(*(person.open() for person in everybody[start : start + 20]))
-    await _click(everybody[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
-    for person in everybody:
+    persons = [Person(url, words) for _ in range(people)]
+    for first_person in range(0, people, 20):  # in groups, because a class does not arrive all at once
+        await asyncio.gather(*(person.open() for person in persons[first_person : first_person + 20]))
+    await _click(persons[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
+    for person in persons:
         person.whole.clear()
     waits, errors, memory = [], [], [megabytes(servers)]
     until = time.perf_counter() + seconds
@@ -218,9 +218,9 @@ async def crowd(
             await asyncio.sleep(2)
             memory.append(megabytes(servers))
 
-    await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(everybody)))
-    await asyncio.gather(*(person.close() for person in everybody), return_exceptions=True)
-    page_seconds = [seconds for person in everybody for seconds in person.whole]
+    await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(persons)))
+    await asyncio.gather(*(person.close() for person in persons), return_exceptions=True)
+    page_seconds = [seconds for person in persons for seconds in person.whole]
     return {"waits": waits, "whole": page_seconds, "errors": errors, "memory": memory}
 
 
@@ -236,7 +236,7 @@ def drawn_photos(count: int) -> list[bytes]:
 
 
 def real_photos(count: int) -> list[bytes]:
-    """Crops of the borrowed photographs at the size of a phone's; empty if these are not on this machine."""
+    """Crops of 1600 × 1200 pixels of the downloaded photographs; an empty list if none is on this machine."""
     samples_here = [sample for sample in PHOTOGRAPHS if sample.is_here]
     chance, photos = random.Random(0), []
     for sample in samples_here and (chance.choice(samples_here) for _ in range(count)):
@@ -248,6 +248,6 @@ def real_photos(count: int) -> list[bytes]:
 
 
 def jpeg(image: Image.Image) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=90)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()

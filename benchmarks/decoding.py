@@ -1,7 +1,7 @@
 """The cost of decoding uploads in a separate process: python benchmarks/decoding.py [--times 25]
 
-Decodes photographs of 11 megapixels in turns in this process and in a worker, so that both meet the same load; also in
-a process that is started for each picture, as Python does for AVIF and HEIC.
+Decodes photographs of 11 megapixels in this process, in a lasting worker process, and in a process that is started for
+each photograph. The three take turns, so that other load on the machine affects all alike.
 """
 
 from __future__ import annotations
@@ -32,10 +32,14 @@ Image.register_save("HEIF", _save_heif)
 
 
 def files() -> dict[str, bytes]:
-    smooth = Image.open(named("meadow").path).convert("RGB").resize(SIDES)
-    noisy = Image.effect_noise(SIDES, 40).convert("RGB")
-    kinds = {"JPEG, smooth": (smooth, "JPEG"), "JPEG, noisy": (noisy, "JPEG"), "PNG": (smooth, "PNG")}
-    kinds |= {"AVIF": (smooth, "AVIF"), "HEIC": (smooth, "HEIF")}
+    smooth_picture = Image.open(named("meadow").path).convert("RGB").resize(SIDES)
+    noisy_picture = Image.effect_noise(SIDES, 40).convert("RGB")
+    kinds = {
+        "JPEG, smooth": (smooth_picture, "JPEG"),
+        "JPEG, noisy": (noisy_picture, "JPEG"),
+        "PNG": (smooth_picture, "PNG"),
+    }
+    kinds |= {"AVIF": (smooth_picture, "AVIF"), "HEIC": (smooth_picture, "HEIF")}
     files = {}
     for name, (picture, kind) in kinds.items():
         picture.save(out := io.BytesIO(), kind, **({"quality": 92} if kind == "JPEG" else {}))

@@ -5,9 +5,9 @@ attention maps, and the time of one row. It gives ratios, because absolute times
 the process's highest resident size minus its size with the model loaded; each such measurement has its own process.
 
 With --browser, it compares only the browser's engine, with weights in 8 bits, and onnxruntime-web, both under Node on
-one and two threads. The bar holds for onnxruntime-web with a model in 32-bit floats, "exact". The table also shows a
-model whose weights and activations onnxruntime's own tool has "rounded" to 8 bits, with one scale per tensor.
-onnxruntime-web and the packages that write its models are downloaded into build/ once.
+one and two threads. In the table, "exact" is a model in 32-bit floats in onnxruntime-web; the bar compares with this
+model. "Rounded" is a model whose weights and activations onnxruntime's own tool has rounded to 8 bits, with one scale
+per tensor. The script downloads onnxruntime-web and the packages that write its models into build/ once.
 """
 
 import json
@@ -26,16 +26,16 @@ LARGE_SIDE = 1024
 BUILD = Path(__file__).parent.parent / "build" / "engine"
 PEER = "onnxruntime-web@1.30.0"
 WRITERS = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
-ROUNDS, RUNS_EACH = 5, 6  # processes per engine, in turns; passes in each process, the first to warm up
-IN_BROWSER = {  # title: (our model name, timm's name, pixels of a side, grid)
+ROUNDS, RUNS_EACH = 5, 6  # processes per engine, which take turns; passes in each process, of which the first warms up
+IN_BROWSER = {  # title -> (our name of the model, timm's name, pixels along a side, grid)
     "DINOv2 S at 16 × 16": ("dinov2-small", "vit_small_patch14_dinov2", 224, (16, 16)),
     "ViT-B/16 at 224²": ("ViT-B/16", "vit_base_patch16_224", 224, (14, 14)),
 }
 
 
-def clock(work) -> float:
+def clock(task) -> float:
     began = time.perf_counter()
-    work()
+    task()
     return time.perf_counter() - began
 
 
@@ -68,14 +68,14 @@ def against_timm(name: str) -> dict:
     run_ours(), run_peer()
     pairs = [(clock(run_ours), clock(run_peer)) for _ in range(RUNS)]
     return {
-        "ours": statistics.median(a for a, _ in pairs),
-        "theirs": statistics.median(b for _, b in pairs),
-        "ratio": statistics.median(a / b for a, b in pairs),
+        "ours": statistics.median(ours for ours, _ in pairs),
+        "theirs": statistics.median(theirs for _, theirs in pairs),
+        "ratio": statistics.median(ours / theirs for ours, theirs in pairs),
     }
 
 
 def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
-    """One pass of ViT-B/16 over a picture of 1024 × 1024 pixels: 4,097 tokens."""
+    """Seconds and peak memory of one pass of ViT-B/16 over a picture of 1024 × 1024 pixels: 4,097 tokens."""
     import torch
 
     import playground
@@ -84,7 +84,7 @@ def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
     image = noise(size[0])
     if engine == "ours":
         vit = playground.load("ViT-B/16", device="cpu")
-        run = lambda: playground.trace(vit, image, size=size)  # noqa: E731
+        run_once = lambda: playground.trace(vit, image, size=size)  # noqa: E731
     else:
         from transformers import ViTConfig, ViTModel
 
@@ -93,17 +93,17 @@ def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
 
         pixels = model_input(image, size, (0.5,) * 3, (0.5,) * 3)
 
-        def run():
+        def run_once():
             with torch.inference_mode():
                 return peer(pixels, interpolate_pos_encoding=True, output_attentions=True)
 
     bytes_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
-    result = run()
+    result = run_once()
     seconds = time.perf_counter() - began
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bytes_before) * 1024
     del result
-    seconds = min(seconds, clock(run))  # the first run also warms up
+    seconds = min(seconds, clock(run_once))  # the first run also warms up
     return {"seconds": seconds, "peak": peak}
 
 
@@ -138,15 +138,15 @@ def peers_models(name: str, size: int, folder: Path) -> list[Path]:
     import torch
     from onnxruntime.quantization import quantize_dynamic
 
-    exact, rounded = folder / "exact.onnx", folder / "rounded.onnx"
+    float_file, rounded_file = folder / "exact.onnx", folder / "rounded.onnx"
     model = timm.create_model(name, img_size=size).eval()
-    torch.onnx.export(model, (torch.zeros(1, 3, size, size),), str(exact), external_data=False, verbose=False)
-    quantize_dynamic(exact, rounded)
-    return [exact, rounded]
+    torch.onnx.export(model, (torch.zeros(1, 3, size, size),), str(float_file), external_data=False, verbose=False)
+    quantize_dynamic(float_file, rounded_file)
+    return [float_file, rounded_file]
 
 
 def in_the_browser(title: str) -> None:
-    """Prints rows of the table. Both engines run in turns, each in its own process, so both meet the same load."""
+    """Prints rows of the table. The engines take turns in separate processes, so that other load affects both alike."""
     import tempfile
     from unittest.mock import patch
 
@@ -174,10 +174,11 @@ def in_the_browser(title: str) -> None:
             return statistics.median(timings[clock][1:])
 
         medians = [[median(run(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
-        single, double = (statistics.median(column) for column in zip(*medians, strict=True))
+        one_thread, two_threads = (statistics.median(column) for column in zip(*medians, strict=True))
         gain = statistics.median(a / b for a, b in medians)
         print(
-            f"| {title}: two threads; one | {double:.0f} ms | {single:.0f} ms | {gain:.2f} × faster | ≥ 1.7 × |",
+            f"| {title}: two threads; one | {two_threads:.0f} ms | {one_thread:.0f} ms "
+            f"| {gain:.2f} × faster | ≥ 1.7 × |",
             flush=True,
         )
         for threads, clock_name, bar in ((1, "cpu", 0.55), (2, "wall", 0.8)):
@@ -189,9 +190,9 @@ def in_the_browser(title: str) -> None:
                     report = run(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
                     times_of[file.stem].append(median(report, clock_name))
             setting = "processor time on one thread" if threads == 1 else f"wall time on {threads} threads"
-            for kind, peers in times_of.items():
-                ratio = statistics.median(a / b for a, b in zip(our_times, peers, strict=True))
-                times = f"{statistics.median(our_times):.0f} ms | {statistics.median(peers):.0f} ms"
+            for kind, peer_times in times_of.items():
+                ratio = statistics.median(a / b for a, b in zip(our_times, peer_times, strict=True))
+                times = f"{statistics.median(our_times):.0f} ms | {statistics.median(peer_times):.0f} ms"
                 bound = f"≤ {bar} ×" if kind == "exact" else ""
                 if threads == 2 and our_file == "ViT-B/16":
                     bound += "; ours ≤ 1,000 ms"
@@ -217,14 +218,20 @@ def main() -> None:
         return
     print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|")
     for name in ("vit_small_patch16_224", "vit_base_patch16_224"):
-        t = in_own_process("against_timm", name)
-        times = f"{t['ours'] * 1e3:.0f} ms | {t['theirs'] * 1e3:.0f} ms | {t['ratio']:.2f} × time"
+        medians = in_own_process("against_timm", name)
+        times = f"{medians['ours'] * 1e3:.0f} ms | {medians['theirs'] * 1e3:.0f} ms | {medians['ratio']:.2f} × time"
         print(f"| trace of {name}; timm's fused forward of it | {times} | ≤ 1.10 × |", flush=True)
-    a, b = in_own_process("one_large_image", "ours"), in_own_process("one_large_image", "theirs")
+    our_run, peer_run = in_own_process("one_large_image", "ours"), in_own_process("one_large_image", "theirs")
     what = "trace of a ViT-B at 1024²; Hugging Face with `output_attentions`"
-    memory = f"{a['peak'] / 1e9:.2f} GB | {b['peak'] / 1e9:.2f} GB | {b['peak'] / a['peak']:.1f} × less"
+    memory = (
+        f"{our_run['peak'] / 1e9:.2f} GB | {peer_run['peak'] / 1e9:.2f} GB "
+        f"| {peer_run['peak'] / our_run['peak']:.1f} × less"
+    )
     print(f"| {what}: peak memory above the model | {memory} | ≥ 15 × |")
-    times = f"{a['seconds']:.1f} s | {b['seconds']:.1f} s | {b['seconds'] / a['seconds']:.1f} × faster"
+    times = (
+        f"{our_run['seconds']:.1f} s | {peer_run['seconds']:.1f} s "
+        f"| {peer_run['seconds'] / our_run['seconds']:.1f} × faster"
+    )
     print(f"| the same: time | {times} | ≥ 2.5 × |", flush=True)
     for name in ("ViT-S/16", "ViT-B/16"):
         row = f"{in_own_process('one_row', name) * 1e3:.2f} ms"

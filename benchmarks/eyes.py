@@ -1,9 +1,9 @@
 """Measures whether eyes attend to eyes: python benchmarks/eyes.py [MODEL or FILE …]
 
-In each photograph, pairs of regions that belong together are marked by hand. For every patch of one region, we take its
-attention to the rest of the picture, without its own region and the patches around it. Two numbers are averaged over
-both directions: the partner region's share of that attention, and the share of patches that *find* the partner, which
-means that at least three of their five strongest patches lie there.
+In each photograph, pairs of regions that belong together are marked by hand. For a patch of one region, only attention
+outside this region and outside the patches around the region counts. Two numbers are averaged over both directions: the
+share of this attention that the partner region gets, and the share of patches that *find* the partner. A patch finds
+the partner if at least three of the five patches with its largest weights lie there.
 
 All pairs of a photograph are measured with one head: the best on the pairs of the *other* photographs. The table also
 shows the filter without a network (playground/analysis/colour_nearness.py), with widths chosen in the same way, and the
@@ -58,7 +58,7 @@ PAIRS: dict[str, dict[str, tuple[Box, Box]]] = {
 def main() -> None:
     borrowed.fetch([borrowed.DINOV2, *borrowed.PHOTOGRAPHS])
     tables = {name: answers(loaded(name)) for name in sys.argv[1:] or MODELS} | {FILTER: of_filter()}
-    titles = [f"{picture}: {what}" for picture, pairs in PAIRS.items() for what in pairs]
+    titles = [f"{picture}: {pair_title}" for picture, pairs in PAIRS.items() for pair_title in pairs]
     print("One head for each photograph, chosen on the other four\n")
     show(titles, {name: elsewhere(table) for name, table in tables.items()})
     print("\nFor each pair the head that is best for it\n")
@@ -66,17 +66,18 @@ def main() -> None:
 
 
 def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
-    """Prints a line for each pair, then the means. `results`: {name: (numbers (pairs, 2), candidate of each pair)}."""
+    """Prints a line for each pair, then the means. `results`: {name: (numbers (pairs, 2), for each pair the index of
+    the chosen head or setting of the filter)}."""
     print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in results))
     for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
         line = f"{title:34}{area:6.1%}"
-        for name, (numbers, best) in results.items():
-            share, finds = numbers[pair].tolist()
-            line += f"{f'{share:.0%}, {finds:.0%} find it ({called(name, best[pair])})':>34}"
+        for name, (numbers, best_candidates) in results.items():
+            share, finding_share = numbers[pair].tolist()
+            line += f"{f'{share:.0%}, {finding_share:.0%} find it ({called(name, best_candidates[pair])})':>34}"
         print(line)
-    for row, what in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
+    for row, title_of_means in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
         means = [mean_and_error(numbers[:, row]) for numbers, _ in results.values()]
-        print(f"{what:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
+        print(f"{title_of_means:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
 
 
 def called(name: str, candidate: int) -> str:
@@ -91,9 +92,9 @@ def loaded(name: str):
 
 
 def answers(vit, scale: float = 1) -> list[torch.Tensor]:
-    """For each photograph, the two numbers of each head and pair: (heads of all layers, pairs, 2). `scale` multiplies
-    the scores before the softmax."""
-    tables_of = []
+    """For each photograph, the module's two numbers of each head and pair: (heads of all layers, pairs, 2). `scale`
+    multiplies the scores before the softmax."""
+    tables = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
         size = tuple(side * vit.config.patch_size for side in sample.look.grid)
@@ -104,8 +105,8 @@ def answers(vit, scale: float = 1) -> list[torch.Tensor]:
             for layer in range(seen.layers)
             for head in head_numbers
         )
-        tables_of.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
-    return tables_of
+        tables.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
+    return tables
 
 
 def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
@@ -114,44 +115,46 @@ def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
 
 
 def of_filter() -> list[torch.Tensor]:
-    """For each photograph, the two numbers of each setting of the filter and each pair: (settings, pairs, 2)."""
-    tables_of = []
+    """For each photograph, the module's two numbers of each filter setting and pair: (settings, pairs, 2)."""
+    tables = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
         grid = sample.look.grid
         image = playground.open_image(sample.path).resize((14 * grid[1], 14 * grid[0]), Image.Resampling.BICUBIC)
         differences = colour_nearness.differences(colour_nearness.mean_colours(np.asarray(image), grid))
         rows = (torch.from_numpy(colour_nearness.weights(*differences, a, b)) for a, b in colour_nearness.SETTINGS)
-        tables_of.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
-    return tables_of
+        tables.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
+    return tables
 
 
 def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
-    """The two numbers of each pair, (pairs, 2), for a head with these weights (patches, patches)."""
+    """The module's two numbers of each pair, (pairs, 2), for a head with these weights (patches, patches)."""
     numbers = []
     for boxes in pairs.values():
         first_box, second_box = (inside(box, grid) for box in boxes)
-        both = torch.cat([asked(weights, first_box, second_box), asked(weights, second_box, first_box)], dim=1)
-        numbers.append(both.mean(dim=1))
+        both_directions = torch.cat(
+            [asked(weights, first_box, second_box), asked(weights, second_box, first_box)], dim=1
+        )
+        numbers.append(both_directions.mean(dim=1))
     return torch.stack(numbers)
 
 
 def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(the numbers of each pair (pairs, 2), the candidate of each pair): the candidate with the largest mean share on
-    the partners in the other photographs."""
-    numbers, choices = [], []
+    """(numbers (pairs, 2), index of each pair's candidate). A candidate is a head or a setting of the filter; each pair
+    gets the candidate with the largest mean share in the other photographs."""
+    numbers, candidates = [], []
     for number, table in enumerate(tables):
-        other_pictures = torch.cat(
+        other_shares = torch.cat(
             [other_table[:, :, 0] for other_number, other_table in enumerate(tables) if other_number != number], dim=1
         )
-        choice = int(other_pictures.mean(dim=1).argmax())
-        numbers.append(table[choice])
-        choices += [choice] * table.shape[1]
-    return torch.cat(numbers), choices
+        candidate = int(other_shares.mean(dim=1).argmax())
+        numbers.append(table[candidate])
+        candidates += [candidate] * table.shape[1]
+    return torch.cat(numbers), candidates
 
 
 def by_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(the numbers of each pair with the candidate that is best for this pair, the index of that candidate)"""
+    """(numbers (pairs, 2), index of each pair's candidate), with the candidate that is best for the pair itself."""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
     return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()
@@ -164,12 +167,12 @@ def mean_and_error(numbers: torch.Tensor) -> tuple[float, float]:
 
 def areas() -> list[float]:
     """For each pair, the mean share of the picture that one of its regions covers."""
-    lines_found = []
+    shares = []
     for picture, pairs in PAIRS.items():
         for boxes in pairs.values():
             regions = [inside(box, samples.named(picture).look.grid) for box in boxes]
-            lines_found.append(float(torch.stack(regions).float().mean()))
-    return lines_found
+            shares.append(float(torch.stack(regions).float().mean()))
+    return shares
 
 
 def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
@@ -180,15 +183,16 @@ def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
 
 
 def asked(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
-    """(2, patches of `region`): the partner's share of the attention outside the region, and whether it is found."""
-    grown = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
+    """(2, patches of `region`): the partner's share of the attention outside the region, and 1 if the patch finds the
+    partner, else 0."""
+    region_with_border = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
     rows = weights[region.flatten()].clone()  # (patches of `region`, patches)
-    rows[:, (grown & ~partner | region).flatten()] = 0
+    rows[:, (region_with_border & ~partner | region).flatten()] = 0
     partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(
         min=1e-9
-    )  # narrow filters may leave no attention
-    strongest = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
-    return torch.stack([partner_share, (partner.flatten()[strongest].sum(dim=-1) >= 3).float()])
+    )  # a narrow filter may give no weight outside the region
+    largest_weights = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
+    return torch.stack([partner_share, (partner.flatten()[largest_weights].sum(dim=-1) >= 3).float()])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Do people get their turn while a thousand are hostile? Simulates two hours with the real ledger, seats and queue.
+"""Simulates two hours with the real ledger, seats and queue: do people get their turn among a thousand adversaries?
 A simulated minute takes about twelve seconds of a core. tests/serving/test_fairness.py runs the smallest case.
 
     python benchmarks/fairness.py             # 1,000 adversaries in 40 networks, 100 people, a class of 300
@@ -24,9 +24,9 @@ from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
 EVERY = 60.0  # mean seconds between two questions of a person
-FAIR_AFTER = 5  # minutes of a run that can be judged: at first no network has costs, and people wait too
+FAIR_AFTER = 5  # least minutes of a run that can be judged: at first no network has costs, so people wait, too
 EVERY_OF_CLASS = 600.0  # mean seconds between a student's questions; all honest people need 0.65 of the server's time
-SMALL, COSTLY = 0.3, 7.0  # seconds of work for a question
+SMALL, COSTLY = 0.3, 7.0  # seconds of work for a usual and for a costly question
 HALL = "192.0.2.77"
 
 
@@ -122,13 +122,13 @@ def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
         host = hosts[number % networks]
         address = host if "." in host else network(f"{host}:{number:x}::1")
         key = f"minted {number}" if number % 3 else ""
-        costly, burst = number % 4 == 0, number % 5 == 0
+        is_costly, comes_in_bursts = number % 4 == 0, number % 5 == 0
         players.append(
             Player(
                 Visitor(key, address),
-                COSTLY if costly else SMALL,
-                30.0 if burst else 5.0,
-                12 if burst else 1,
+                COSTLY if is_costly else SMALL,
+                30.0 if comes_in_bursts else 5.0,
+                12 if comes_in_bursts else 1,
                 hostile=True,
             )
         )
@@ -158,31 +158,31 @@ def p95(players: list[Player]) -> float:
 def play(
     count: int, hostile: int, networks: int, students: int, seconds: float, prints: bool = False
 ) -> dict[str, float]:
-    """The 95th percentiles of the waits of people, in peace and under attack, and of the class; and how often a person
-    found no place."""
+    """The 95th percentiles of people's waits without an attack, of people's waits under attack, and of the class's
+    waits; also how often a person found no place."""
     enemies, hosts = adversaries(hostile, networks)
-    calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
-    World().play(calm, seconds)
+    calm_people, attacked_people, pupils = people(count, hosts), people(count, hosts), a_class(students)
+    World().play(calm_people, seconds)
     world = World()
     lecturer_ = join(pupils, Visitor("lecturer", HALL))
-    others_in_hall = [player for number, player in enumerate(attacked) if number % 10]
+    judged_people = [player for number, player in enumerate(attacked_people) if number % 10]
     for minutes in range(10, int(seconds / 60), 10) if prints else ():
-        world.at(60.0 * minutes, partial(print_waits, minutes, others_in_hall, pupils))
-    world.play([*attacked, *enemies, *pupils], seconds)
+        world.at(60.0 * minutes, partial(print_waits, minutes, judged_people, pupils))
+    world.play([*attacked_people, *enemies, *pupils], seconds)
     classes.end(lecturer_)
-    neighbours = [player for number, player in enumerate(attacked) if not number % 10]
+    neighbours = [player for number, player in enumerate(attacked_people) if not number % 10]
     return {
-        "calm": p95(calm),
-        "attacked": p95(others_in_hall),
-        "longest": max(max(player.waits, default=seconds) for player in others_in_hall),
+        "calm": p95(calm_people),
+        "attacked": p95(judged_people),
+        "longest": max(max(player.waits, default=seconds) for player in judged_people),
         "beside an attacker": max(max(player.waits, default=seconds) for player in neighbours),
         "class": p95(pupils[1:]),
-        "refused": sum(player.refused for player in others_in_hall),
+        "refused": sum(player.refused for player in judged_people),
     }
 
 
-def print_waits(minutes: int, alone: list[Player], pupils: list[Player]) -> None:
-    print(f"after {minutes} minutes: p95 {p95(alone):.2f} s, of the class {p95(pupils[1:]):.2f} s", flush=True)
+def print_waits(minutes: int, people_alone: list[Player], pupils: list[Player]) -> None:
+    print(f"after {minutes} minutes: p95 {p95(people_alone):.2f} s, of the class {p95(pupils[1:]):.2f} s", flush=True)
 
 
 def main() -> int:
@@ -192,12 +192,12 @@ def main() -> int:
     waits = play(100, 1000, 40, 300, 60 * options.minutes, prints=True)
     for waiter, number in waits.items():
         print(f"{waiter:>20}  {number:8.2f}" + (" s" if waiter != "refused" else " times"))
-    holds = max(waits["attacked"], waits["class"]) <= 3 * waits["calm"] + 1 and not waits["refused"]
+    is_fair = max(waits["attacked"], waits["class"]) <= 3 * waits["calm"] + 1 and not waits["refused"]
     if options.minutes < FAIR_AFTER:
         print(f"Whether it holds can be told after {FAIR_AFTER} minutes.")
         return 0
-    print("It holds." if holds else "It does not hold.")
-    return not holds
+    print("It holds." if is_fair else "It does not hold.")
+    return not is_fair
 
 
 if __name__ == "__main__":

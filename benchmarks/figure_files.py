@@ -1,7 +1,7 @@
 """The sizes of a figure's files and the times to make them, as a table for docs/pages/numbers.md:
 python benchmarks/figure_files.py
 
-The time of the trace does not count. Times are medians of five; `--times 1` suffices for the sizes.
+The time of tracing the picture does not count. Times are medians of five; `--times 1` suffices for the sizes.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def main() -> None:
 
 
 def measured(seen, suffix: str, options: dict, times: int) -> str:
-    took = []
+    times_taken = []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(times):
             began = time.perf_counter()
             file = playground.save(seen, Path(folder) / f"figure{suffix}", **options)
-            took.append(time.perf_counter() - began)
+            times_taken.append(time.perf_counter() - began)
         size = file.stat().st_size
     size_words = f"{size / 1e6:.2f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-    return f"{size_words}, {statistics.median(took):.2f} s"
+    return f"{size_words}, {statistics.median(times_taken):.2f} s"
 
 
 if __name__ == "__main__":

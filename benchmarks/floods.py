@@ -28,8 +28,8 @@ CALM, FLOOD = 5.0, 15.0  # seconds before the flood, and seconds of the flood
 FLOODING, ELSEWHERE = LAIRS[1], LAIRS[0]
 PIPELINED = 50  # requests that a connection sends at once, repeatedly
 LINES = 300
-ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # the flood's own process runs this
-MOST_P95 = 1.0  # seconds; the flood's own process takes the same cores
+ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # the flooding process runs this
+MOST_P95 = 1.0  # seconds; so long because the flooding process shares the server's cores
 
 
 async def others_wait(server: Server, flood: Callable[[], Awaitable[None]]) -> tuple[float, float]:
@@ -38,14 +38,14 @@ async def others_wait(server: Server, flood: Callable[[], Awaitable[None]]) -> t
     await asyncio.gather(*(person.open() for person in people))
     for sample in SAMPLES:
         await people[0].pick(sample.name)  # makes the server compute and keep the sample's trace
-    calm = await _click(people, CALM)
-    going = asyncio.create_task(flood())
+    calm_waits = await _click(people, CALM)
+    flooding_task = asyncio.create_task(flood())
     await asyncio.sleep(1)
-    in_the_flood = await _click(people, FLOOD)
-    going.cancel()
-    await asyncio.gather(going, return_exceptions=True)
+    flood_waits = await _click(people, FLOOD)
+    flooding_task.cancel()
+    await asyncio.gather(flooding_task, return_exceptions=True)
     await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
-    return _p95(calm), _p95(in_the_flood)
+    return _p95(calm_waits), _p95(flood_waits)
 
 
 async def _click(people: list[Person], seconds: float) -> list[float]:
@@ -70,7 +70,7 @@ def _p95(waits: list[float]) -> float:
 
 
 def pages(server: Server) -> tuple[float, float]:
-    """Four sockets that ask for the next page as soon as one has come."""
+    """Waits while four sockets ask for page after page without a pause."""
 
     async def flood() -> None:
         await asyncio.gather(*(without_a_pause(server.url, FLOODING) for _ in range(4)))
@@ -79,17 +79,17 @@ def pages(server: Server) -> tuple[float, float]:
 
 
 def visits(server: Server) -> tuple[float, float]:
-    """Twenty sockets that ask for a page and close, repeatedly."""
+    """Waits while twenty sockets repeatedly ask for a page and close."""
     return asyncio.run(others_wait(server, lambda: _again_and_again(server, coming_and_going)))
 
 
 def bodies(server: Server) -> tuple[float, float]:
-    """Twenty connections that upload a picture in pieces of one byte, and come again when they are cut off."""
+    """Waits while twenty connections upload a picture in pieces of one byte, and reconnect when they are cut off."""
     return asyncio.run(others_wait(server, lambda: _again_and_again(server, crumbs)))
 
 
 def files(server: Server) -> tuple[float, float]:
-    """600 uploads that stall half-way, each with its own key, and are sent again when they are refused."""
+    """Waits while 600 uploads, each with another key, stall half-way, and start again when they are refused."""
 
     def stall(url: str, home: str) -> Awaitable[None]:
         return stalling(url, home, sends=2**16)
@@ -110,7 +110,7 @@ async def _again_and_again(
 
 
 def requests(server: Server, path: str) -> tuple[float, float]:
-    """Many connections without a key, which send requests without waiting for answers."""
+    """Waits while many connections without a key send requests without waiting for answers."""
 
     async def flood() -> None:
         process = await asyncio.create_subprocess_exec(

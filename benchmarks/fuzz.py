@@ -1,4 +1,4 @@
-"""Opens thousands of mutated pictures, addresses, packs and folders: only our own exceptions, no crash, no growth.
+"""Opens thousands of mutated files and addresses: they may raise only PlaygroundErrors, crash nothing, leak no memory.
 
 python benchmarks/fuzz.py [--count 1000] [--seed 1]
 """
@@ -46,14 +46,14 @@ _apart: list[Worker] = []  # decoding workers; the last one is in use
 
 
 def one_apart(data: bytes) -> str:
-    """Decodes in a worker. Raises if the worker ended because a file took too much: no file may do that."""
+    """Decodes a file in a worker. Raises an error if the file took so much time or memory that the worker was ended."""
     if not _apart or not _apart[-1].goes_on():
         _apart.append(Worker())
     try:
         _apart[-1].decoded(data, 2**22)
         return "opened"
-    except (Killed, TookTooMuch) as end:
-        raise RuntimeError(f"{len(data):,} bytes, {data[:60]!r}…: {end}") from None
+    except (Killed, TookTooMuch) as reason:
+        raise RuntimeError(f"{len(data):,} bytes, {data[:60]!r}…: {reason}") from None
     except PlaygroundError:
         return "refused in a sentence"
 
@@ -88,7 +88,7 @@ def _refused_or(parse: Callable[[], object]) -> str:
     return "read"
 
 
-KINDS = {  # title -> (function that makes examples and calls `each` with every one, function that tries one)
+KINDS = {  # title -> (function that calls `each` with every example that it makes, function that tries an example)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
     **{
         f"pictures of parts: {kind}": (partial(for_each, strategy), one_apart)
@@ -108,18 +108,21 @@ def main() -> None:
     options = parser.parse_args()
     print("| what | outcomes | slowest | memory: a tenth in → end |\n|---|---|---|---|")
     for title, (examples, try_one) in KINDS.items():
-        times, seen, slowest = [], Counter(), [0.0]
+        times, outcome_counts, early_memory = [], Counter(), [0.0]
 
-        def each(given, try_one=try_one, times=times, seen=seen, before=slowest) -> None:
+        def each(example, try_one=try_one, times=times, counts=outcome_counts, memory=early_memory) -> None:
             if len(times) == options.count // 10:
-                before[0] = megabytes()
+                memory[0] = megabytes()
             began = time.perf_counter()
-            seen[try_one(given)] += 1
+            counts[try_one(example)] += 1
             times.append(time.perf_counter() - began)
 
         examples(options.count, options.seed, each)
-        outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in seen.most_common())
-        print(f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s | {slowest[0]:.0f} → {megabytes():.0f} MB |")
+        outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in outcome_counts.most_common())
+        print(
+            f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s "
+            f"| {early_memory[0]:.0f} → {megabytes():.0f} MB |"
+        )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from playground.figures.request import from_files  # noqa: E402
 FOLDER = ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
-# `with_patches` replaces {other} and {walk} by patches, which it chooses by the model's rows.
+# `with_patches` replaces {other} and {walk} by patches, which are chosen by the model's rows.
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
@@ -55,8 +55,9 @@ FIGURES = {  # file -> (title, options of the command)
 
 
 def with_patches(options: str) -> str:
-    """The options with {other} and {walk} filled in. `other` is the patch whose row overlaps least with the row of the
-    start patch; `walk` leads from the start to the patch that it attends to most beyond its neighbours, and back."""
+    """The options with {other} and {walk} filled in. {other} is the patch whose row overlaps least with the start
+    patch's row. {walk} leads from the start patch to the patch with the largest weight in the start patch's row, the
+    start's neighbours excluded, and back."""
     if "{" not in options:
         return options
     words = shlex.split(options)
@@ -67,15 +68,16 @@ def with_patches(options: str) -> str:
     head = spec.look.head if spec.look else spec.head
     rows = seen.weights(spec.layer)[head][len(seen.prefix) :, len(seen.prefix) :]  # (patches, patches)
     row, column = spec.query
-    start = row * seen.grid[1] + column
-    common = rows.minimum(rows[start]).sum(-1)
-    peaked = rows.amax(-1) >= rows.amax(-1).median()  # excludes patches with nearly even rows
-    least_common = divmod(int(common.masked_fill(~peaked, 2).argmin()), seen.grid[1])
-    spread_row = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
-    spread_row[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
-    end = divmod(int(spread_row.argmax()), seen.grid[1])
+    start_patch = row * seen.grid[1] + column
+    overlaps = rows.minimum(rows[start_patch]).sum(-1)
+    has_peak = rows.amax(-1) >= rows.amax(-1).median()  # excludes patches with nearly even rows
+    other_patch = divmod(int(overlaps.masked_fill(~has_peak, 2).argmin()), seen.grid[1])
+    far_weights = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
+    far_weights[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
+    end_patch = divmod(int(far_weights.argmax()), seen.grid[1])
     return options.format(
-        other=query_words(least_common), walk="-".join(query_words(patch) for patch in (spec.query, end, spec.query))
+        other=query_words(other_patch),
+        walk="-".join(query_words(patch) for patch in (spec.query, end_patch, spec.query)),
     )
 
 
@@ -84,10 +86,10 @@ def line(name: str, options: str) -> list[str]:
     return ["figure", *shlex.split(options), *dots, "-o", name]
 
 
-def draw(folder: Path, names: list[str]) -> None:
+def draw(folder: Path, file_names: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     paragraphs = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
-    for name in names:
+    for name in file_names:
         title, options_text = FIGURES[name]
         options = with_patches(options_text)
         if main(line(str(folder / name), options)):

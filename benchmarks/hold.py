@@ -1,4 +1,4 @@
-"""Load, attacks and soak tests against real servers on this machine: does the app hold?
+"""Tests real servers on this machine under load, under attack and in long use (soak tests).
 
     python benchmarks/hold.py                  # everything, in nine minutes
     python benchmarks/hold.py --soak 30        # the soaks, in the bundled model and in DINOv2, half an hour each
@@ -37,10 +37,10 @@ from rolling import rolling  # noqa: E402
 from playground.models import borrowed  # noqa: E402
 from playground.samples import samples  # noqa: E402
 
-MOST_P95 = 1.0  # seconds
-MOST_MEGABYTES = 6000  # of one process, as the container's limit
-MOST_GROWTH = 1.05  # of memory, from the middle third of a soak to the last third
-MOST_TIMES = 2.0  # most that waits of innocents may grow beside hostile clients
+MOST_P95 = 1.0  # most seconds of the waits' 95th percentile
+MOST_MEGABYTES = 6000  # most memory of one process: the container's limit
+MOST_GROWTH = 1.05  # factor by which memory may grow from the middle third of a soak test to the last third
+MOST_TIMES = 2.0  # factor by which innocents' waits may grow beside hostile clients
 PEOPLE, UPLOADERS, IN_DINO = 300, 30, 10
 OURS = f"model=bundled&sample={samples()[0].name}"  # with the model in the address, no photograph opens in DINOv2
 
@@ -48,7 +48,7 @@ troubles: list[str] = []
 
 
 class Image(Server):
-    """A server started like the image: nginx with the app behind it."""
+    """A server started as in the container's image: nginx with the app behind it."""
 
     @property
     def command(self) -> list[str]:
@@ -86,22 +86,22 @@ def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, 
                 server.stop()
 
 
-def judge(holds: bool, sentence: str) -> None:
-    if not holds:
+def judge(is_met: bool, sentence: str) -> None:
+    if not is_met:
         troubles.append(sentence)
 
 
-def row(title: str, seen: dict, processes: int = 1) -> None:
-    waits, page_times, memory = sorted(seen["waits"]), sorted(seen["whole"]), seen["memory"]
-    p95, all_of_it = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, page_times))
+def row(title: str, report: dict, processes: int = 1) -> None:
+    waits, page_times, memory = sorted(report["waits"]), sorted(report["whole"]), report["memory"]
+    p95, whole_p95 = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, page_times))
     print(
         f"| {title} | {len(waits):,} | {statistics.median(waits or [p95]) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
-        f"{max(waits, default=p95) * 1e3:.0f} ms | {all_of_it * 1e3:.0f} ms | {len(seen['errors'])} | "
+        f"{max(waits, default=p95) * 1e3:.0f} ms | {whole_p95 * 1e3:.0f} ms | {len(report['errors'])} | "
         f"{memory[0]:.0f} → {memory[len(memory) // 2]:.0f} → {memory[-1]:.0f} MB, at most {max(memory):.0f} |",
         flush=True,
     )
     judge(p95 <= MOST_P95, f"{title}: p95 is {p95:.2f} s")
-    judge(not seen["errors"], f"{title}: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
+    judge(not report["errors"], f"{title}: {len(report['errors'])} errors, such as {report['errors'][:1]}")
     judge(max(memory) <= processes * MOST_MEGABYTES, f"{title}: {max(memory):.0f} MB")
 
 
@@ -131,7 +131,7 @@ def load(seconds: float, share: float = 1) -> None:
     if NGINX:
         rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
     for title, count, words, photos_in, processes in rows:
-        attempt(title, lambda: one_load(title, count, words, photos_in, processes, seconds))  # noqa: B023  # runs at once
+        attempt(title, lambda: one_load(title, count, words, photos_in, processes, seconds))  # noqa: B023  # runs now
 
 
 def one_load(
@@ -141,13 +141,13 @@ def one_load(
         row(title, asyncio.run(crowd(url, servers, people, seconds, own_photos, words)), processes)
 
 
-def attack(only: str = "") -> None:
+def attack(name_part: str = "") -> None:
     print("| attack | what came of it | seconds | memory: before → most |\n|---|---|---|---|")
     with serving(kind=Image if NGINX else Server) as (_, (server,)):
-        for name, outcome in attacks.all_of_them(server, only):
+        for name, outcome in attacks.all_of_them(server, name_part):
             print(f"| {name} | {outcome.said} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
             judge(outcome.holds, f"{name}: {outcome.said}")
-    if only:
+    if name_part:
         return
     print("\n| hostile file | seconds |\n|---|---|")
     for name, sentence, seconds in attacks.hostile_files():
@@ -157,7 +157,7 @@ def attack(only: str = "") -> None:
 
 
 def soak(minutes: float, share: float = 1) -> None:
-    """People upload photographs without end, none of which the server's caches know."""
+    """For these minutes, people upload photographs that are not in the server's caches."""
     people = max(1, round(share * UPLOADERS))
     real_pictures = real_photos(round(share * 400))
     for words in (OURS, "model=dinov2-small") if real_pictures else (OURS,):
@@ -166,46 +166,55 @@ def soak(minutes: float, share: float = 1) -> None:
 
 def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> None:
     with serving() as (url, servers):
-        seen = asyncio.run(crowd(url, servers, people, 60 * minutes, photos, words))
-    memory = seen["memory"]
+        report = asyncio.run(crowd(url, servers, people, 60 * minutes, photos, words))
+    memory = report["memory"]
     third = len(memory) // 3
-    middle, final = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
+    middle_memory, final_memory = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
     title = f"Soak of {minutes:g} minutes, {people} people on photos of their own, {words}"
     print(
-        f"{title}: {len(seen['waits']):,} answers, {len(seen['errors'])} errors; {memory[0]:.0f} MB at the start, "
-        f"at most {middle:.0f} in the middle third, {final:.0f} in the last.",
+        f"{title}: {len(report['waits']):,} answers, {len(report['errors'])} errors; {memory[0]:.0f} MB at the start, "
+        f"at most {middle_memory:.0f} in the middle third, {final_memory:.0f} in the last.",
         flush=True,
     )
-    judge(not seen["errors"], f"{title}: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
-    judge(minutes < 10 or final <= MOST_GROWTH * middle, f"{title}: memory still grows in the last third")
-    judge(final <= MOST_MEGABYTES, f"{title}: {final:.0f} MB")
+    judge(not report["errors"], f"{title}: {len(report['errors'])} errors, such as {report['errors'][:1]}")
+    judge(minutes < 10 or final_memory <= MOST_GROWTH * middle_memory, f"{title}: memory still grows in the last third")
+    judge(final_memory <= MOST_MEGABYTES, f"{title}: {final_memory:.0f} MB")
 
 
 def among_the_hostile(minutes: float, share: float = 1) -> None:
     with serving() as (_, (server,)):
-        seen = asyncio.run(innocents(server, minutes, share))
-    memory = seen["memory"]
+        report = asyncio.run(innocents(server, minutes, share))
+    memory = report["memory"]
     third = len(memory) // 3
-    middle, final = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
-    tried = ", ".join(f"{way} {seen['tried'].count(way)}" for way in sorted({*seen["tried"]}))
+    middle_memory, final_memory = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
+    attack_counts = ", ".join(f"{way} {report['tried'].count(way)}" for way in sorted({*report["tried"]}))
     print(f"Innocents among the hostile, {minutes:g} minutes:")
     for subject, prefix in (("samples", ""), ("photographs of their own", "own ")):
-        calm, attacked = (sorted(seen[prefix + when]) for when in ("calm", "attacked"))
-        before, after = (times[int(0.95 * len(times))] if times else float("nan") for times in (calm, attacked))
-        print(
-            f"{subject}: p95 {before * 1e3:.0f} ms in peace ({len(calm)} answers), {after * 1e3:.0f} ms under attack "
-            f"({len(attacked)});"
+        calm_waits, attacked_waits = (sorted(report[prefix + phase]) for phase in ("calm", "attacked"))
+        calm_p95, attacked_p95 = (
+            times[int(0.95 * len(times))] if times else float("nan") for times in (calm_waits, attacked_waits)
         )
-        judge(after <= MOST_TIMES * before, f"innocents wait {after / before:.1f} × as long as in peace for {subject}")
-    late = sorted(seen["late"])
+        print(
+            f"{subject}: p95 {calm_p95 * 1e3:.0f} ms in peace ({len(calm_waits)} answers), "
+            f"{attacked_p95 * 1e3:.0f} ms under attack "
+            f"({len(attacked_waits)});"
+        )
+        judge(
+            attacked_p95 <= MOST_TIMES * calm_p95,
+            f"innocents wait {attacked_p95 / calm_p95:.1f} × as long as in peace for {subject}",
+        )
+    delays = sorted(report["late"])
     print(
-        f"What asks for them was late itself by {late[int(0.95 * len(late))] * 1e3:.0f} ms (p95). "
-        f"{len(seen['errors'])} errors; memory at most {middle:.0f} MB in the middle third, {final:.0f} in the last. "
-        f"Tried: {tried}.",
+        f"What asks for them was late itself by {delays[int(0.95 * len(delays))] * 1e3:.0f} ms (p95). "
+        f"{len(report['errors'])} errors; memory at most {middle_memory:.0f} MB in the middle third, "
+        f"{final_memory:.0f} in the last. "
+        f"Tried: {attack_counts}.",
         flush=True,
     )
-    judge(not seen["errors"], f"innocents: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
-    judge(minutes < 10 or final <= MOST_GROWTH * middle, "innocents: memory still grows in the last third")
+    judge(not report["errors"], f"innocents: {len(report['errors'])} errors, such as {report['errors'][:1]}")
+    judge(
+        minutes < 10 or final_memory <= MOST_GROWTH * middle_memory, "innocents: memory still grows in the last third"
+    )
 
 
 def replaced(seconds: float, share: float = 1) -> None:
@@ -213,15 +222,15 @@ def replaced(seconds: float, share: float = 1) -> None:
     if not NGINX:
         return
     with serving(2) as (url, servers):
-        seen = asyncio.run(rolling(url, servers, max(2, round(share * UPLOADERS)), seconds))
-    waits, most_lost = sorted(seen["waits"]), max(seen["lost"].values(), default=0)
+        report = asyncio.run(rolling(url, servers, max(2, round(share * UPLOADERS)), seconds))
+    waits, most_lost = sorted(report["waits"]), max(report["lost"].values(), default=0)
     print(
-        f"One of two replicas is ended and started again: {len(waits)} answers, {len(seen['lost'])} people lost "
+        f"One of two replicas is ended and started again: {len(waits)} answers, {len(report['lost'])} people lost "
         f"a wait, nobody more than {most_lost}; p95 {waits[int(0.95 * len(waits))]:.2f} s, slowest {waits[-1]:.2f} s.",
         flush=True,
     )
     judge(
-        most_lost <= 1, f"one of two replicas is ended: somebody loses {most_lost} waits, such as {seen['after'][:3]}"
+        most_lost <= 1, f"one of two replicas is ended: somebody loses {most_lost} waits, such as {report['after'][:3]}"
     )
 
 

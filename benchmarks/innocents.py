@@ -1,9 +1,9 @@
-"""Do innocent visitors get answers while others are hostile? For benchmarks/hold.py: two hundred pages at one server.
-Half of them belong to people who click every five seconds, ten of these on their own photographs. A tenth is hostile in
-every known way; the rest only have a page open.
-X-Forwarded-For stands for networks, because the server believes this machine's headers. The hostile clients come from
-three networks, one of which they share with innocents. For comparison, the same people first click without them. The
-hostile clients run in a separate process, so that their Python code does not distort the measured times.
+"""Measures for benchmarks/hold.py how long innocent visitors wait beside hostile clients. Two hundred pages are open at
+one server. Half of the pages belong to people who click every five seconds, ten of these on their own photographs. A
+tenth belongs to clients that are hostile in every known way. The other pages stay idle.
+The header X-Forwarded-For simulates networks, because the server trusts it if it comes from this machine. The hostile
+clients come from three networks, one of which has innocent visitors, too. For comparison, the same people first click
+before the attacks. The hostile clients run in a separate process, so that their Python code does not distort the times.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ async def silent(url: str, home: str) -> None:
 
 
 async def without_a_pause(url: str, home: str) -> None:
-    """Asks for the next page as soon as one has come."""
+    """Asks for a page, and for the next one as soon as the page has come."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
     async with _socket(url, home) as socket:
@@ -87,14 +87,14 @@ async def crumbs(url: str, home: str) -> None:
 async def half_read(url: str, home: str) -> None:
     """Asks for a large file on ten connections and reads none of it."""
     address = urlsplit(url)
-    file, lines = await asyncio.to_thread(largest_file, url), []
+    file, connections = await asyncio.to_thread(largest_file, url), []
     for _ in range(10):
         reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=2**10)
         request = f"GET {file} HTTP/1.1\r\nHost: {address.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
         writer.write(request.encode())
-        lines.append((reader, writer))
+        connections.append((reader, writer))
     await asyncio.sleep(30)
-    for _, writer in lines:
+    for _, writer in connections:
         writer.close()
 
 
@@ -130,7 +130,7 @@ async def questions(url: str, home: str) -> None:
 
 
 async def stalling(url: str, home: str, sends: int = 2**20) -> None:
-    """Uploads a file that never ends."""
+    """Announces an upload of 30 MB, but sends only the first `sends` bytes."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
@@ -156,8 +156,8 @@ def _socket(url: str, home: str):
     return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": home})
 
 
-def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
-    """Runs in a separate process: attacks in every way until the time is over, and sends the names of the attacks."""
+def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -> None:
+    """Runs in a separate process. Attacks in every way for these seconds, then sends the names of its attacks."""
     PHOTOS[:] = drawn_photos(10)
     until = time.perf_counter() + seconds
 
@@ -165,7 +165,7 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
         names = []
         while time.perf_counter() < until:
             attack = WAYS[number % len(WAYS)]
-            with suppress(Exception):  # refused or cut off: try again
+            with suppress(Exception):  # the server refused the attack or cut it off
                 async with asyncio.timeout(max(0.1, until - time.perf_counter())):
                     await attack(url, lair(number // len(WAYS)))
             names.append(attack.__name__)
@@ -175,28 +175,29 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
     async def all_of_them() -> list[list[str]]:
         return await asyncio.gather(*map(attack, range(count)))
 
-    tried.send([name for names in asyncio.run(all_of_them()) for name in names])
+    results_pipe.send([name for names in asyncio.run(all_of_them()) for name in names])
 
 
 async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
-    """{calm, attacked: seconds until each answer; own calm, own attacked: the same for own photographs; late: delays of
-    this process itself; errors, memory, tried}"""
+    """{"calm", "attacked": seconds until each answer before and during the attacks; "own calm", "own attacked": the
+    same for people's own photographs; "late": seconds by which this process's own timer was late; "errors": texts;
+    "memory": MB of the server; "tried": names of the attacks}"""
     photos = drawn_photos(10)
-    clicking, hostile = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
-    with_photos = max(1, round(share * WITH_PHOTOS))
-    listening = max(0, round(share * PEOPLE) - clicking - hostile)
-    models = ["model=bundled"] * with_photos + [""] * (
-        clicking + listening - with_photos
+    clicking_count, hostile_count = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
+    uploader_count = max(1, round(share * WITH_PHOTOS))
+    idle_count = max(0, round(share * PEOPLE) - clicking_count - hostile_count)
+    models = ["model=bundled"] * uploader_count + [""] * (
+        clicking_count + idle_count - uploader_count
     )  # the bundled model, because two cores are too slow for larger ones
     people = [Person(server.url, words, network=HALLS[i % len(HALLS)]) for i, words in enumerate(models)]
-    for start in range(0, len(people), 20):
-        await asyncio.gather(*(person.open() for person in people[start : start + 20]))
+    for first_person in range(0, len(people), 20):
+        await asyncio.gather(*(person.open() for person in people[first_person : first_person + 20]))
     await people[0].pick(SAMPLES[0].name)  # makes the server load the model
     await people[0].drop(photos[0], "mine.jpg")
     began, seconds = time.perf_counter(), 60 * minutes
-    peace = began + PEACE * seconds
-    whens = ("calm", "attacked", "own calm", "own attacked")
-    seen: dict[str, list] = {name: [] for name in (*whens, "errors", "memory", "tried", "late")}
+    calm_until = began + PEACE * seconds
+    phases = ("calm", "attacked", "own calm", "own attacked")
+    report: dict[str, list] = {name: [] for name in (*phases, "errors", "memory", "tried", "late")}
 
     async def live(number: int, person: Person) -> None:
         chance = random.Random(number)
@@ -204,36 +205,38 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
         while time.perf_counter() < began + seconds:
             asked_at = time.perf_counter()
             try:
-                if number < with_photos:
-                    waited = await person.drop(chance.choice(photos), "mine.jpg")
+                if number < uploader_count:
+                    wait_seconds = await person.drop(chance.choice(photos), "mine.jpg")
                 else:
-                    waited = await person.pick(chance.choice(SAMPLES).name)
+                    wait_seconds = await person.pick(chance.choice(SAMPLES).name)
             except Exception as error:
-                seen["errors"].append(f"{type(error).__name__}: {error}")
-                waited = float("inf")
-            kind = "own " if number < with_photos else ""
-            seen[kind + ("calm" if asked_at < peace else "attacked")].append(waited)
+                report["errors"].append(f"{type(error).__name__}: {error}")
+                wait_seconds = float("inf")
+            kind = "own " if number < uploader_count else ""
+            report[kind + ("calm" if asked_at < calm_until else "attacked")].append(wait_seconds)
             await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked_at)))
 
     async def attack() -> None:
-        await asyncio.sleep(peace - time.perf_counter())
+        await asyncio.sleep(calm_until - time.perf_counter())
         context = multiprocessing.get_context("spawn")
         receiver, sender = context.Pipe(duplex=False)
-        arguments = server.url, began + seconds - time.perf_counter(), hostile, sender
+        arguments = server.url, began + seconds - time.perf_counter(), hostile_count, sender
         process = context.Process(target=be_hostile, args=arguments, daemon=True)
         process.start()
-        seen["tried"] = await asyncio.to_thread(receiver.recv)
+        report["tried"] = await asyncio.to_thread(receiver.recv)
         await asyncio.to_thread(process.join)
 
     async def watch() -> None:
-        while (now := time.perf_counter()) < began + seconds:
+        while (woken_at := time.perf_counter()) < began + seconds:
             await asyncio.sleep(0.1)
-            seen["late"].append(time.perf_counter() - now - 0.1)
-            if len(seen["late"]) % 20 == 0:
-                seen["memory"].append(megabytes([server]))
+            report["late"].append(time.perf_counter() - woken_at - 0.1)
+            if len(report["late"]) % 20 == 0:
+                report["memory"].append(megabytes([server]))
 
-    going = [live(number, person) for number, person in enumerate(people[:clicking])]
-    await asyncio.gather(watch(), attack(), *going)
-    seen["errors"] += [f"a page was closed: {one.socket.close_code}" for one in people if one.socket.close_code]
+    clicking_tasks = [live(number, person) for number, person in enumerate(people[:clicking_count])]
+    await asyncio.gather(watch(), attack(), *clicking_tasks)
+    report["errors"] += [
+        f"a page was closed: {person_left.socket.close_code}" for person_left in people if person_left.socket.close_code
+    ]
     await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
-    return seen
+    return report

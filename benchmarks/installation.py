@@ -1,7 +1,7 @@
 """The size of the package and the time of its installation, as a table for docs/pages/numbers.md:
 
 python benchmarks/installation.py              into a new environment that sees the packages of this one
-python benchmarks/installation.py --index URL  with all dependencies; URL: torch's index without CUDA
+python benchmarks/installation.py --index URL  with all dependencies; URL is torch's index without CUDA
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Contact sheets of all layouts of figures, in all sizes and for pictures of all shapes, for looking through.
+"""Draws contact sheets of all layouts of figures, in all sizes and for pictures of all shapes.
 
 python benchmarks/layouts.py             writes build/layouts/LAYOUT-slides.png, -wide.png and -narrow.png
 python benchmarks/layouts.py heads grid  only these layouts; --grey: as printed without colours
 
-tests/figures/test_layouts.py tests that no words overlap or are too small; only looking shows whether a sheet is good.
+tests/figures/test_layouts.py tests that no words overlap or are too small. Whether a layout looks good, a person must
+judge by these sheets.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SIZES = {
     "wide": ({"purpose": "page"}, {"purpose": "neurips"}, {"purpose": "nature-wide"}),
     "narrow": ({"purpose": "column"}, {"purpose": "cvpr"}, {"purpose": "nature"}, {"width": 2.4}),
 }
-TYPE = 12  # pixels of the letters: as small as can be read on the sheet
+TYPE = 12  # pixels of the letters' height, the least that can be read on the sheet
 GAP = 14  # pixels between figures
 
 
@@ -81,16 +82,16 @@ def drawn(layout: str, size: dict, traces: dict, aspect: tuple[int, int]) -> Ima
 
 def sheet(lines: list[list[Image.Image]]) -> Image.Image:
     """The figures on a grey sheet, so that their edges show."""
-    wide = max(sum(tile.width + GAP for tile in line) for line in lines) + GAP
-    high = sum(max(tile.height for tile in line) + GAP for line in lines) + GAP
-    page, y = Image.new("RGB", (wide, high), "#8a8a8a"), GAP
+    width = max(sum(tile.width + GAP for tile in line) for line in lines) + GAP
+    height = sum(max(tile.height for tile in line) + GAP for line in lines) + GAP
+    sheet_image, y = Image.new("RGB", (width, height), "#8a8a8a"), GAP
     for line in lines:
         x = GAP
         for tile in line:
-            page.paste(tile, (x, y))
+            sheet_image.paste(tile, (x, y))
             x += tile.width + GAP
         y += max(tile.height for tile in line) + GAP
-    return page
+    return sheet_image
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 
 BATCH = 8
-ASKED = {  # numbers that are asked for -> the bar, as a multiple of timm's forward pass
+ASKED = {  # requested numbers -> most time that they may take, as a multiple of timm's forward pass
     ("features", "weights:8"): 1.1,
     ("entropy", "distance"): 1.6,
     ("relevance",): 4.0,
@@ -25,7 +25,7 @@ ASKED = {  # numbers that are asked for -> the bar, as a multiple of timm's forw
 
 
 def measured(rounds: int) -> tuple[float, dict[tuple[str, ...], float]]:
-    """(seconds of timm's forward pass, {numbers asked for: their time as a multiple of it})"""
+    """(seconds of timm's forward pass, {requested numbers: their time as a multiple of timm's})"""
     timm_vit = timm.create_model("vit_small_patch14_dinov2", img_size=224, num_classes=0).eval()
     vit = playground.load(timm_vit)
     pixels = torch.randn(BATCH, 3, 224, 224)
@@ -49,8 +49,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     rounds = max(1, parser.parse_args().count // BATCH)
-    base, ratios = measured(rounds)
-    print(f"timm's forward of {BATCH} pictures of 257 tokens: {1000 * base:.0f} ms, median of {rounds}")
+    base_seconds, ratios = measured(rounds)
+    print(f"timm's forward of {BATCH} pictures of 257 tokens: {1000 * base_seconds:.0f} ms, median of {rounds}")
     for numbers, bar in ASKED.items():
         print(f"{', '.join(numbers):20} {ratios[numbers]:.2f} ×, bar {bar} ×")
 

@@ -1,8 +1,8 @@
 """The microscope's speed, measured inside a real Chromium against a real server: python benchmarks/microscope.py
 
-Prints the table of docs/pages/numbers.md. Script time is the time for computing and drawing from a move of the cursor
-to the frame that shows it; pages of packs are served from this machine. `--few` measures a few samples only, to try
-the script.
+Prints the table of docs/pages/numbers.md. Script time is the time that the page's scripts take for computing and
+drawing between a move of the cursor and the frame that shows its effect. For large grids, a page with a pack of noise
+is served from this machine. `--few` measures a few samples only, to try the script.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from browser.visitor import LAUNCH, Visitor  # noqa: E402
 from playground.figures.bundle import bundle, stylesheet  # noqa: E402
 from playground.pack import pack  # noqa: E402
 
-WIDTH = 384  # numbers of a feature
+WIDTH = 384  # length of a feature vector
 
 
 def random_pack(layers: int, heads: int, side: int, layers_held: list[int], dim: int = 64) -> bytes:
@@ -72,7 +72,7 @@ lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "",
 
 @contextmanager
 def lens_page(data: bytes, panel: str, tokens: int = 0):
-    """A page with only the microscope, like an exported file. With `tokens`, it also has features of so many tokens."""
+    """A page with only the microscope, like an exported file. `tokens`: the number of tokens whose features it has."""
     fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
     page = PAGE.format(beside=panel, **fields).encode()
 
@@ -101,7 +101,7 @@ def hover(visitor: Visitor, moves: int) -> list[float]:
     visitor.hover((1, 3))  # fills caches before the measurement; not at the left edge, where the curtain is
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
-        patch = (i * 7) % (rows * columns)  # another patch each time
+        patch = (i * 7) % (rows * columns)
         visitor.page.mouse.move(*corner(visitor, patch // columns, patch % columns))
         visitor.page.evaluate("new Promise(requestAnimationFrame)")
     return visitor.page.evaluate("theLens().timings()")
@@ -114,10 +114,13 @@ def corner(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
     return x + (column + 0.5) * width / visitor.grid[1], y + (row + 0.5) * height / visitor.grid[0]
 
 
-def line(what: str, times: list[float], bar: str) -> None:
+def line(title: str, times: list[float], bar: str) -> None:
     slowest = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
-    unit, by = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
-    print(f"| {what} | {statistics.median(times) / by:.2f} {unit} | {slowest / by:.2f} {unit} | {bar} |", flush=True)
+    unit, factor = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
+    print(
+        f"| {title} | {statistics.median(times) / factor:.2f} {unit} | {slowest / factor:.2f} {unit} | {bar} |",
+        flush=True,
+    )
 
 
 def hovering(chromium: Browser, url: str, moves: int) -> None:
@@ -148,20 +151,22 @@ AROUND = 44 + 56  # pixels above and below the picture in See
 
 
 def both_faces(chromium: Browser, url: str, moves: int) -> None:
-    """Compares hovering in See and in Lab on the same picture at the same size, in turns, by the lowest medians."""
+    """Prints the script time of hovering in See and in Lab, on the same picture at the same size. Each face is measured
+    several times in turn; the lowest median counts."""
     visitors = {"Lab": Visitor(chromium, url).open(), "See": InSee(chromium, url).open()}
-    in_lab = visitors["Lab"].part("picture").bounding_box()
+    lab_box = visitors["Lab"].part("picture").bounding_box()
     page = visitors["See"].page
-    page.set_viewport_size({"width": 1280, "height": AROUND + round(in_lab["height"])})
+    page.set_viewport_size({"width": 1280, "height": AROUND + round(lab_box["height"])})
     page.wait_for_function("([wide, of]) => Math.abs(of.clientWidth - wide) < 3",
-                           arg=[in_lab["width"], visitors["See"].part("picture").element_handle()])  # fmt: skip
+                           arg=[lab_box["width"], visitors["See"].part("picture").element_handle()])  # fmt: skip
     medians: dict[str, list[float]] = {face: [] for face in visitors}
     for turn in range(2 * ROUNDS):
         for face in list(visitors)[:: 1 if turn % 2 else -1]:
             medians[face].append(statistics.median(hover(visitors[face], moves)))
-    lab, see = (min(medians[face]) for face in ("Lab", "See"))
+    lab_median, see_median = (min(medians[face]) for face in ("Lab", "See"))
     print(
-        f"| hover in See, beside {lab:.2f} ms in Lab, equally large | {see:.2f} ms | {see / lab - 1:+.0%} | ≤ +5 % |",
+        f"| hover in See, beside {lab_median:.2f} ms in Lab, equally large | {see_median:.2f} ms "
+        f"| {see_median / lab_median - 1:+.0%} | ≤ +5 % |",
         flush=True,
     )
     for visitor in visitors.values():
@@ -176,7 +181,7 @@ PREPARE = """async (what) => {
 
 
 def features_under_the_cursor(chromium: Browser, moves: int) -> None:
-    """Measures hovering for similarity and component colours (384 numbers per token), and for a locked patch's line."""
+    """Measures hovering while the page shows similarity, the colours of components, or a locked patch's line."""
     for side, bar in ((16, "≤ 4 ms"), (37, "≤ 16 ms")):
         tokens = 1 + side * side
         with lens_page(random_pack(12, 6, side, [8]), "convolution", tokens) as page:
@@ -203,15 +208,15 @@ def hover_locked(visitor: Visitor, moves: int) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--few", action="store_true", help="few samples, for a look")
-    few = parser.parse_args().few
+    is_quick = parser.parse_args().few
     path = find() or install()
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
         print("| what | median | p95 | bar |\n|---|---|---|---|")
         with running() as url:
-            hovering(chromium, url, 20 if few else 400)
-            both_faces(chromium, url, 20 if few else 200)
-            features_under_the_cursor(chromium, 20 if few else 400)
+            hovering(chromium, url, 20 if is_quick else 400)
+            both_faces(chromium, url, 20 if is_quick else 200)
+            features_under_the_cursor(chromium, 20 if is_quick else 400)
         chromium.close()
 
 

@@ -47,9 +47,9 @@ def main() -> None:
         picture = playground.open_image(file)
         seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
         began = time.perf_counter()
-        moments_found = best_moments(seen)
+        moments = best_moments(seen)
         seconds = time.perf_counter() - began
-        best_moment = moments_found[0]
+        best_moment = moments[0]
         scores = ", ".join(f"{tell:.2f}" for tell in best_moment.tells)
         partner = f", {partners(name, seen, best_moment)}" if not options.files else ""
         print(f"{name:32} layer {best_moment.layer:2} head {best_moment.head}: {scores} in {seconds:.2f} s{partner}")
@@ -60,31 +60,31 @@ def main() -> None:
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The input's size, with about PATCHES patches in the picture's aspect."""
+    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
     rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 
 
-def partners(name: str, seen, best: Moment) -> str:
-    """For each marked pair of regions of which one holds the best patch: the share of this patch's attention that the
-    other region gets."""
-    row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
+def partners(name: str, seen, moment: Moment) -> str:
+    """Text on each pair of marked regions if one of them holds the best moment's first patch: the share of this patch's
+    attention that the other region gets."""
+    row = seen.matrix(moment.layer, moment.head)[len(seen.prefix) :, len(seen.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():
         regions = [eyes.inside(box, seen.grid) for box in boxes]
         for region, partner in (regions, regions[::-1]):
-            if region.flatten()[best.patches[0]]:
-                empty = region.new_zeros(region.shape).flatten()
-                empty[best.patches[0]] = True
-                share = eyes.asked(row, empty.unflatten(0, seen.grid), partner)[0]
+            if region.flatten()[moment.patches[0]]:
+                patches = region.new_zeros(region.shape).flatten()
+                patches[moment.patches[0]] = True
+                share = eyes.asked(row, patches.unflatten(0, seen.grid), partner)[0]
                 shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
     return "; ".join(shares) or "no marked pair"
 
 
-def line(name: str, seen, best: Moment) -> np.ndarray:
+def line(name: str, seen, moment: Moment) -> np.ndarray:
     rows, columns = seen.grid
     default_view = (seen.upper_layer, 0, rows // 2 * columns + columns // 2)
-    views = [default_view, *((best.layer, best.head, patch) for patch in best.patches)]
+    views = [default_view, *((moment.layer, moment.head, patch) for patch in moment.patches)]
     tiles = [tile(seen, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
     return np.concatenate(tiles, axis=1)
 

@@ -1,6 +1,6 @@
-"""Newcomers who open a page and upload a photograph during three attacks that once kept them out, for
-benchmarks/attacks.py. Their waits without and during the attack are measured in the same run. Each newcomer has a
-network of their own, for which X-Forwarded-For stands."""
+"""Three attacks for benchmarks/attacks.py that once kept newcomers out. Each newcomer opens a page and uploads a
+photograph; the newcomers' waits before and during an attack are measured in the same run. The header X-Forwarded-For
+gives each newcomer another network."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from browser.server import Server  # noqa: E402
 from crowd import Person, drawn_photos  # noqa: E402
 from innocents import without_a_pause  # noqa: E402
 
-COME, APART = 12, 1.0  # number of newcomers; seconds between two of them
+COME, APART = 12, 1.0  # number of newcomers; seconds between their arrivals
 SETTLED = 8.0  # seconds from the attack's beginning to the first newcomer
 PAGES, COSTLY, NETWORKS = 200, 40, 40
 SIDE = 7900  # pixels of the costly pictures' sides
-MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; photographs: × the calm wait
+MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; times a photograph's calm wait
 
 
 @dataclass
@@ -44,21 +44,21 @@ def p95(waits: list[float]) -> float:
     return sorted(waits)[int(0.95 * len(waits))]
 
 
-def holds(calm: Waits, attacked: Waits) -> bool:
-    tolerance = MOST_TIMES * max(0.5, p95(calm.photographs))  # calm waits below half a second count as half a second
-    return p95(attacked.pages) <= MOST_WAIT and p95(attacked.photographs) <= tolerance
+def holds(calm_waits: Waits, attacked_waits: Waits) -> bool:
+    tolerance = MOST_TIMES * max(0.5, p95(calm_waits.photographs))  # a calm wait counts as at least half a second
+    return p95(attacked_waits.pages) <= MOST_WAIT and p95(attacked_waits.photographs) <= tolerance
 
 
 async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
     """(waits of newcomers before the attack, and during it)"""
     await come(server.url, 2, 0)  # the first newcomer waits until torch is loaded
-    calm = await come(server.url, COME, 1)
-    going = asyncio.create_task(attack())
+    calm_waits = await come(server.url, COME, 1)
+    attack_task = asyncio.create_task(attack())
     await asyncio.sleep(SETTLED)
-    attacked = await come(server.url, COME, 2)
-    going.cancel()
-    await asyncio.gather(going, return_exceptions=True)
-    return calm, attacked
+    attacked_waits = await come(server.url, COME, 2)
+    attack_task.cancel()
+    await asyncio.gather(attack_task, return_exceptions=True)
+    return calm_waits, attacked_waits
 
 
 async def come(url: str, count: int, round_: int) -> Waits:
@@ -105,7 +105,7 @@ def all_seats(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_pictures(server: Server) -> tuple[Waits, Waits]:
-    """Forty legal PNGs of 62 megapixels in 16 bits, half a megabyte each, from forty networks of one /56."""
+    """Forty networks of one /56 repeatedly upload valid PNGs of 62 megapixels in 16 bits, each of half a megabyte."""
 
     async def attack() -> None:
         async def bring(n: int) -> None:
@@ -122,7 +122,8 @@ def costly_pictures(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_figures(server: Server) -> tuple[Waits, Waits]:
-    """Forty networks ask for a different wall of maps each time; ten of them also ask for pages without a pause."""
+    """Forty networks repeatedly ask for figures of the layout "wall", each with another ceiling. Ten of the networks
+    also ask for pages without a pause."""
 
     async def attack() -> None:
         async def draw(home: str) -> None:
@@ -150,7 +151,7 @@ def costly() -> bytes:
     def part(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    pack, row = zlib.compressobj(9), bytes(1 + 8 * SIDE)
-    lines = b"".join(pack.compress(row) for _ in range(SIDE)) + pack.flush()
+    compressor, row = zlib.compressobj(9), bytes(1 + 8 * SIDE)
+    lines = b"".join(compressor.compress(row) for _ in range(SIDE)) + compressor.flush()
     header = struct.pack(">IIBBBBB", SIDE, SIDE, 16, 6, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", header) + part(b"IDAT", lines) + part(b"IEND", b"")

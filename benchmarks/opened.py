@@ -1,9 +1,9 @@
-"""Compares models that a page opens with Python: python benchmarks/opened.py [FAMILY …]
+"""Compares a visitor's models in the browser and in Python: python benchmarks/opened.py [FAMILY …]
 
-A model of each family is saved by timm or `transformers`, with random weights. Its queries and keys are scaled until
-the median of the rows' largest weights is 20 × that of an even row. The browser's code opens the files under Node, in
-float32 and in 8 bits, and its rows on eight pictures are compared with Python's: by the total variation of a row, and
-by the share of rows with their largest weight at the same token. Prints means, with the worst picture in brackets.
+A model of each family is saved by timm or `transformers`, with random weights. The model's queries and keys are scaled
+until the median of the rows' largest weights is 20 times an even row's weight. The browser's code opens the files under
+Node, in float32 and in 8 bits. The rows of both sides on eight pictures are compared by the total variation of a row,
+and by the share of rows with their largest weight at the same token. Prints means, with the worst picture in brackets.
 """
 
 import sys
@@ -35,14 +35,14 @@ def main() -> None:
     sample_pictures = pictures()
     print("| family | largest weight, × even | float32: apart, same strongest | 8 bits: apart, same strongest | |")
     print("|---|---|---|---|---|", flush=True)
-    missed = 0
+    missed_count = 0
     for family in sys.argv[1:] or FAMILIES:
         with TemporaryDirectory() as folder_name:
             folder = Path(folder_name)
-            sharp = made(family, folder / "model", sample_pictures[0])
-            cells, meets_bars = [], True
+            sharp_model = made(family, folder / "model", sample_pictures[0])
+            table_cells, meets_bars = [], True
             for numbers, (most_apart, least_same) in BARS.items():
-                comparisons = compare(sharp, sample_pictures, folder, numbers)
+                comparisons = compare(sharp_model, sample_pictures, folder, numbers)
                 mean_difference, mean_same = (
                     mean(values)
                     for values in (
@@ -52,14 +52,15 @@ def main() -> None:
                 )
                 meets_bars = meets_bars and mean_difference <= most_apart and mean_same >= least_same
                 worst_difference = max(comparison.apart for comparison in comparisons)
-                cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
-            missed += not meets_bars
+                table_cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
+            missed_count += not meets_bars
             print(
-                f"| {family} | {sharp.times_even:.0f} | {' | '.join(cells)} | {'' if meets_bars else 'missed'} |",
+                f"| {family} | {sharp_model.times_even:.0f} | {' | '.join(table_cells)} "
+                f"| {'' if meets_bars else 'missed'} |",
                 flush=True,
             )
-    if missed:
-        raise SystemExit(f"{missed} families miss a bar: {BARS}")
+    if missed_count:
+        raise SystemExit(f"{missed_count} families miss a bar: {BARS}")
 
 
 if __name__ == "__main__":

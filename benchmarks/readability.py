@@ -1,7 +1,7 @@
 """The lengths of sentences and the rare words of each lesson.
 
     python benchmarks/readability.py            # the working tree
-    python benchmarks/readability.py REVISION   # beside an older one
+    python benchmarks/readability.py REVISION   # compared with a commit
 
 Counts strings of playground/lessons that hold a sentence: those with a space and a full stop, question mark or colon.
 A word is rare if it has more than nine letters and occurs on one page only.
@@ -29,7 +29,7 @@ def strings(source: str) -> list[str]:
     inside_f_strings = {
         id(node_inside) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for node_inside in ast.walk(node)
     }
-    docs = {
+    docstrings = {
         id(node.body[0].value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
@@ -43,7 +43,7 @@ def strings(source: str) -> list[str]:
         elif (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
-            and not {id(node)} & (inside_f_strings | docs)
+            and not {id(node)} & (inside_f_strings | docstrings)
         ):
             strings.append(node.value)
     return [text for text in strings if " " in text and re.search(r"[.?:!](\s|$)", text)]
@@ -51,8 +51,8 @@ def strings(source: str) -> list[str]:
 
 def sentences(texts: list[str]) -> list[list[str]]:
     sentences = [part for text in texts for part in re.split(r"(?<=[.?!:;])\s+|\n+", text)]
-    words = [re.findall(r"[A-Za-z’']+|[^\s\w]?\w+", part) for part in sentences]
-    return [sentence for sentence in words if len(sentence) > 2]
+    word_lists = [re.findall(r"[A-Za-z’']+|[^\s\w]?\w+", part) for part in sentences]
+    return [sentence for sentence in word_lists if len(sentence) > 2]
 
 
 def read(revision: str | None) -> Callable[[str], str | None]:
@@ -67,7 +67,8 @@ def read(revision: str | None) -> Callable[[str], str | None]:
 
 
 def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[str]]]:
-    """{page: (sentences, mean words per sentence, words of the longest, number of long ones, rare words)}"""
+    """{page: (number of sentences, mean words of a sentence, words of the longest sentence, number of long sentences,
+    rare words)}"""
     from playground.ui.pages import LESSONS
 
     text_of, pages = read(revision), {}
@@ -76,20 +77,22 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
         paths = [str(file.relative_to(ROOT)) for file in files]
         texts = [text for path in paths if (source := text_of(path)) for text in strings(source)]
         pages[page.name] = sentences(texts)
-    spread = Counter(
+    pages_per_word = Counter(
         word for page_sentences in pages.values() for word in {w.lower() for s in page_sentences for w in s}
     )
     measures_by_page = {}
     for name, page_sentences in pages.items():
         if page_sentences:
             lengths = [len(sentence) for sentence in page_sentences]
-            rare = sorted({w.lower() for s in page_sentences for w in s if len(w) > 9 and spread[w.lower()] == 1})
+            rare_words = sorted(
+                {w.lower() for s in page_sentences for w in s if len(w) > 9 and pages_per_word[w.lower()] == 1}
+            )
             measures_by_page[name] = (
                 len(page_sentences),
                 mean(lengths),
                 max(lengths),
                 sum(n > LONG for n in lengths),
-                rare,
+                rare_words,
             )
     return measures_by_page
 
@@ -98,11 +101,14 @@ def main() -> None:
     revision = sys.argv[1] if len(sys.argv) > 1 else None
     present_numbers, numbers_before = measure(None), measure(revision) if revision else {}
     print(f"{'page':10} {'sentences':>9} {'words each':>10} {'longest':>7} {'over ' + str(LONG):>7}  rare words")
-    for name, (count, words, longest, long_share, rare) in present_numbers.items():
-        print(f"{name:10} {count:9} {words:10.1f} {longest:7} {long_share:7}  {len(rare)}: {', '.join(rare[:6])}")
+    for name, (count, words, longest, long_share, rare_words) in present_numbers.items():
+        print(
+            f"{name:10} {count:9} {words:10.1f} {longest:7} {long_share:7}  "
+            f"{len(rare_words)}: {', '.join(rare_words[:6])}"
+        )
         if name in numbers_before:
-            count, words, longest, long_share, rare = numbers_before[name]
-            print(f"{'  before':10} {count:9} {words:10.1f} {longest:7} {long_share:7}  {len(rare)}")
+            count, words, longest, long_share, rare_words = numbers_before[name]
+            print(f"{'  before':10} {count:9} {words:10.1f} {longest:7} {long_share:7}  {len(rare_words)}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 The default of `relevance` was chosen by these numbers. In each picture, six tokens are explained: the start patch, four
 random patches and, if the model has one, the class token. Blocks of patches are blanked one at a time with the mean
-colour. A map's score is the rank correlation of its sums over the blocks with the token's movements; a second score
-leaves out the block with the patch itself, which always moves the token most. For comparison: rollout, mere nearness,
-and a random map. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
+colour. A map's score is a rank correlation over the blocks: of the map's sum in a block with the distance that the
+token's feature moves. A second score leaves out the block with the explained patch, which always moves the token most.
+For comparison, rollout, nearness and a random map are scored, too. (`attention-playground relevance FOLDER --out
+scores.csv` computes deletion and insertion.)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from playground.samples import SAMPLES, named  # noqa: E402
 from playground.tracing import METHODS, Query, Trace  # noqa: E402
 
 SIDE = 18  # rows and columns of the grid, approximately, in every model
-DRAWN = 4  # random patches of a picture
+DRAWN = 4  # number of random patches per picture
 
 
 def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
@@ -46,18 +47,18 @@ def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]
 
 def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
     """{name: map (rows, columns)}"""
-    maps_found = {method: seen.on_grid(seen.relevance(query, method=method)) for method in METHODS}
-    maps_found["rollout"] = seen.on_grid(seen.rollout(query))
+    maps_by_name = {method: seen.on_grid(seen.relevance(query, method=method)) for method in METHODS}
+    maps_by_name["rollout"] = seen.on_grid(seen.rollout(query))
     if isinstance(query, tuple):
         r, c = torch.meshgrid(*(torch.arange(n) for n in seen.grid), indexing="ij")
         distances = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
-        maps_found["nearness"] = distances.max() - distances
-    return maps_found | {"random": torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))}
+        maps_by_name["nearness"] = distances.max() - distances
+    return maps_by_name | {"random": torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))}
 
 
 def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
-    """(blocks, tokens): how far each token's feature moves when a block is blanked: ‖x' − x‖ / ‖x‖ after the last norm,
-    as in analysis/occlusion.py, but for all tokens at once."""
+    """(blocks, tokens): ‖x' − x‖ / ‖x‖, where blanking the block turns the token's feature x after the last norm into
+    x'. analysis/occlusion.py computes the same for one token."""
     vit, pixels = seen.vit, seen.input
 
     def features(images: Tensor) -> Tensor:
@@ -81,9 +82,11 @@ def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tupl
         query_moves = block_moves[:, seen.token(query)].tolist()
         other_blocks = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
         for name, map_ in maps(seen, query).items():
-            means = [float(map_[block].sum()) for block in blocks]
-            without = occlusion.spearman([means[i] for i in other_blocks], [query_moves[i] for i in other_blocks])
-            yield query, name, (occlusion.spearman(means, query_moves), without)
+            sums = [float(map_[block].sum()) for block in blocks]
+            rest_correlation = occlusion.spearman(
+                [sums[i] for i in other_blocks], [query_moves[i] for i in other_blocks]
+            )
+            yield query, name, (occlusion.spearman(sums, query_moves), rest_correlation)
 
 
 def main() -> None:
@@ -100,8 +103,10 @@ def main() -> None:
         for file in batch.pictures_of(options.pictures):
             sample = None if Path(file).exists() else named(file)
             image = images.open_image(sample.path if sample else file)
-            native = min(vit.config.image_size[0] // patch, SIDE)
-            seen = tracing.trace(vit, image, size=images.fit(image.size, patch, (native * patch, native * patch)))
+            native_side = min(vit.config.image_size[0] // patch, SIDE)
+            seen = tracing.trace(
+                vit, image, size=images.fit(image.size, patch, (native_side * patch, native_side * patch))
+            )
             for query, name, score in judged(seen, list(asked(seen, sample.start if sample else (0.5, 0.5), file))):
                 kind = "the class token" if query == "cls" else "a patch"
                 scores_by_map.setdefault((kind, name), []).append(score)

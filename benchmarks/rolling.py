@@ -20,7 +20,8 @@ AGAIN = 0.5  # seconds until a failed request is repeated
 
 
 async def rolling(url: str, servers: list[Server], people: int, seconds: float) -> dict:
-    """{waits: seconds until each answer, retries included; lost: failures by person; after: errors and their times}"""
+    """{"waits": seconds until each answer, retries included; "lost": each person's number of failed requests; "after":
+    errors with their times}"""
     photos, outcome = drawn_photos(10), {"waits": [], "lost": Counter(), "after": []}
     began = time.perf_counter()
     until = began + seconds

@@ -1,6 +1,6 @@
 """Writes the README's pictures of the app to assets/readme: python benchmarks/screenshots.py
 
-They show photographs in DINOv2. First run `python -m playground download dinov2-small photographs` and
+The pictures show photographs in DINOv2. First run `python -m playground download dinov2-small photographs` and
 `python -m playground prepare`.
 """
 
@@ -50,16 +50,16 @@ SHOTS = {  # file -> (address, patch under the cursor, browser options)
     "phone": (CAT, EYE, PHONE),
 }
 PAGES = ["training"]
-SHEET = "see-sizes"  # one picture of the page See in windows of all SIZES, light and dark
+SHEET = "see-sizes"  # the name of one picture that shows See in windows of all SIZES, light and dark
 SIZES = (
     (1920, 1080), (1440, 900), (1280, 720), (1024, 768), (834, 1112), (844, 390), (640, 360), (390, 844), (360, 740),
     (320, 568),
 )  # fmt: skip
 TOUCHED = (834, 844, 390, 360, 320)  # widths of tablets and phones
-MOVING = "moving"  # the README's first picture; shows the cat's eyes, the switch of √d_k and a photograph of a user
+MOVING = "moving"  # the name of the README's animated picture, which `shoot_moving` writes
 FRAME = {"viewport": {"width": 1152, "height": 648}, "device_scale_factor": 0.85}
 WAY = ((11, 23), (10, 22), (9, 14), (8, 12), (9, 10), (13, 9), (20, 19), (22, 20), (11, 23))  # the cursor's path
-OWN = ((0.40, 0.19), (0.48, 0.18), (0.44, 0.72), (0.75, 0.83))  # places on a user's photograph: eyes, suit, helmet
+OWN = ((0.40, 0.19), (0.48, 0.18), (0.44, 0.72), (0.75, 0.83))  # (x, y) of eyes, suit and helmet, as shares
 BEAT, REST = 450, 1500  # milliseconds of a short and of a long frame
 ALL = [*SHOTS, *PAGES, SHEET, MOVING]
 LINE, ACROSS, GAP = 300, 2000, 8  # pixels: height and width of a line of the sheet, space between pictures
@@ -79,7 +79,7 @@ def write_shot(
     else:
         visitor.hover(patch)
     visitor.page.evaluate("document.fonts.ready")
-    visitor.page.wait_for_timeout(1200)  # Streamlit's own transitions
+    visitor.page.wait_for_timeout(1200)  # until Streamlit's transitions have ended
     visitor.until()
     visitor.page.get_by_text("running the whole network").wait_for(state="hidden")
     visitor.page.screenshot(path=file)
@@ -93,18 +93,16 @@ def shoot_sizes(chromium: Browser, url: str, file: Path) -> None:
         for (width, height), colours in product(SIZES, ("light", "dark")):
             touch = {"has_touch": True, "is_mobile": True} if width in TOUCHED else {}
             options = {"viewport": {"width": width, "height": height}, "color_scheme": colours, **touch}
-            one = Path(folder) / f"{width}-{height}-{colours}.png"
-            write_shot(chromium, url, one, Newcomer, CAT, EYE, options)
+            shot_file = Path(folder) / f"{width}-{height}-{colours}.png"
+            write_shot(chromium, url, shot_file, Newcomer, CAT, EYE, options)
         pictures = [Image.open(Path(folder) / f"{w}-{h}-{c}.png") for (w, h), c in product(SIZES, ("light", "dark"))]
         sheet(pictures).save(file.with_suffix(".jpg"), quality=80)
 
 
 def sheet(pictures: list[Image.Image]) -> Image.Image:
-    small_pictures = [
-        picture.convert("RGB").resize((picture.width * LINE // picture.height, LINE)) for picture in pictures
-    ]
+    thumbnails = [picture.convert("RGB").resize((picture.width * LINE // picture.height, LINE)) for picture in pictures]
     lines: list[list[Image.Image]] = [[]]
-    for picture in small_pictures:
+    for picture in thumbnails:
         if sum(other.width + GAP for other in lines[-1]) + picture.width > ACROSS:
             lines.append([])
         lines[-1].append(picture)
@@ -118,13 +116,13 @@ def sheet(pictures: list[Image.Image]) -> Image.Image:
 
 
 def shoot_moving(chromium: Browser, url: str, file: Path) -> None:
-    """Points at the cat, flips √d_k there and back, and drops a photograph as a person does."""
+    """Writes an animated picture: points at the cat, switches √d_k off and on, and drops another photograph."""
     visitor = Newcomer(chromium, url, **FRAME).open(CAT)
     frames: list[tuple[Image.Image, int]] = []
 
     def take(milliseconds: int) -> None:
         visitor.until()
-        visitor.page.wait_for_timeout(400)  # See's own transitions
+        visitor.page.wait_for_timeout(400)  # until See's transitions have ended
         frames.append((Image.open(BytesIO(visitor.page.screenshot())).convert("RGB"), milliseconds))
 
     for patch in WAY:
@@ -141,8 +139,8 @@ def shoot_moving(chromium: Browser, url: str, file: Path) -> None:
     visitor.until("r => r.row && r.picture !== 'chelsea'")
     visitor.page.get_by_text("eye → eye").wait_for(state="detached")  # until the cat's moments are gone
     box = visitor.part("picture").bounding_box()
-    for right, down in OWN:
-        visitor.page.mouse.move(box["x"] + right * box["width"], box["y"] + down * box["height"])
+    for x_share, y_share in OWN:
+        visitor.page.mouse.move(box["x"] + x_share * box["width"], box["y"] + y_share * box["height"])
         take(REST)
     visitor.close()
     pictures, milliseconds = zip(*frames, strict=True)

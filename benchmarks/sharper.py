@@ -1,9 +1,9 @@
 """Measures heads with sharper rows: python benchmarks/sharper.py MODEL … --photographs DIR
 
 Prints the table of workshop/TRIALS.md: the share of attention on a patch's own thing and on partner regions, in
-percent, if the scale before the softmax is larger. Only the measured rows change, not the pass: the order of a row's
-weights stays, and the largest ones grow. For each scale, the head is chosen on other pictures. benchmarks/bundled.py
-has the measures.
+percent, if the scale before the softmax is larger. Only the measured rows get the larger scale, not the rows inside the
+forward pass. For each scale, the head is chosen on pictures that are not measured. benchmarks/bundled.py defines the
+measures.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def main() -> None:
     line("the filter", "", bundled.on_things(pictures, grids, evaluate.of_filter, "filter"), eyes.of_filter())
     for name in options.models:
         vit = zoo.load(name, device="cpu")
-        for times in TIMES:
-            table = bundled.on_things(pictures, grids, of_heads(vit, times), name)
-            line(f"`{name}`", f"× {times}", table, eyes.answers(vit, times))
+        for factor in TIMES:
+            table = bundled.on_things(pictures, grids, of_heads(vit, factor), name)
+            line(f"`{name}`", f"× {factor}", table, eyes.answers(vit, factor))
 
 
 def of_heads(vit, scale: float) -> Callable:

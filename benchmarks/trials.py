@@ -1,9 +1,8 @@
 """Prints the table of workshop/TRIALS.md: python benchmarks/trials.py RUN … --photographs DIR
 
-One line for each run of `python -m workshop.trials`: the running mean of its weights so far, measured like
-benchmarks/bundled.py. For each run but the first, a second line gives the difference from the first. Its error is that
-of the differences picture by picture, which is smaller than the errors of the two numbers. A run with another seed
-shows the effect of chance.
+Each run of `python -m workshop.trials` gets a line: the running mean of the run's weights is measured as in
+benchmarks/bundled.py. A second line gives the difference from the first run. This difference is taken picture by
+picture, so its error is smaller than the errors of the two numbers. A run with another seed shows the effect of chance.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ def main() -> None:
         vit, read_out, step = bundled.from_run(folder)
         result = per_picture(vit, pictures, grids)
         result["cosine"] = torch.tensor(bundled.cosines(held_album, options.views, read_out))
-        f1, looks = names(vit, scenes)
+        f1, attention_ratio = names(vit, scenes)
         cells = [shown(name, result[name]) for name in COLUMNS]
-        print(f"| {folder.name} | {step} | {' | '.join(cells)} | {f1:.3f} | {looks:.2f} × |", flush=True)
+        print(f"| {folder.name} | {step} | {' | '.join(cells)} | {f1:.3f} | {attention_ratio:.2f} × |", flush=True)
         if first_result is not None:
             cells = [shown(name, result[name] - first_result[name], "+") for name in COLUMNS]
             print(f"| … less the first | | {' | '.join(cells)} | | |", flush=True)
@@ -55,8 +54,11 @@ def main() -> None:
 
 
 def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
-    choosing, measured = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
-    kinds = {kind: evaluate.best_candidate(getattr(choosing, kind), getattr(measured, kind))[1] for kind in COLUMNS[:3]}
+    choice_shares, measured_shares = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
+    kinds = {
+        kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1]
+        for kind in COLUMNS[:3]
+    }
     return {**kinds, "pairs": eyes.elsewhere(eyes.answers(vit))[0][:, 0]}
 
 

@@ -64,15 +64,15 @@ WATCH = """(pictures) => {
 
 
 def photograph(number: int) -> bytes:
-    """Photographs that alternate between portrait and landscape, so that the grid changes; each is different."""
+    """A JPEG that differs for each number. Portrait and landscape alternate, so that the grid changes."""
     photographs = [sample for sample in samples() if sample.kind == "photograph"]
     image = Image.open((photographs[0] if photographs else named("meadow")).path).convert("RGB")
     image = image.resize(SIDES if number % 2 else SIDES[::-1])
     image.putpixel((0, 0), (number * 40 % 256, 0, 0))
     image.paste((number * 40 % 256, 0, 0), (0, 0, 64, 64))
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=92)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=92)
+    return buffer.getvalue()
 
 
 def cpu_seconds(server: Server) -> float:
@@ -81,7 +81,7 @@ def cpu_seconds(server: Server) -> float:
 
 
 def measure(chromium, model: str, change: str, pictures: int, times: int) -> list[list[float]]:
-    """For each photograph: seconds to the first picture, seconds to the last one, CPU seconds of the server."""
+    """For each photograph: seconds to the first picture, seconds to the last picture, CPU seconds of the server."""
     with tempfile.TemporaryDirectory() as folder:
         lines = "from playground.serving import models, traces\n" + change
         Path(folder, "sitecustomize.py").write_text(lines if change else "")
@@ -98,9 +98,11 @@ def measure(chromium, model: str, change: str, pictures: int, times: int) -> lis
                 visitor.page.evaluate(WATCH, pictures)
                 visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", data, f"{number}.jpg"])
                 visitor.page.wait_for_function(f"() => window.seen.length >= {pictures}")
-                seen = visitor.page.evaluate("window.seen")
+                paint_times = visitor.page.evaluate("window.seen")
                 visitor.rest()
-                seconds.append([seen[0] / 1e3, seen[pictures - 1] / 1e3, cpu_seconds(server) - cpu_before])
+                seconds.append(
+                    [paint_times[0] / 1e3, paint_times[pictures - 1] / 1e3, cpu_seconds(server) - cpu_before]
+                )
             visitor.close()
     return seconds[1:]  # without the first photograph, for which the server imports torch
 
@@ -113,8 +115,8 @@ def main() -> None:
     print("| way | drop → first picture, s | → final picture, s | server's CPU, s |\n|---|---|---|---|")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-        for name, model, change, pictures in WAYS:
-            results = measure(chromium, model, change, pictures, options.times)
+        for name, model, server_code, pictures in WAYS:
+            results = measure(chromium, model, server_code, pictures, options.times)
             medians = [statistics.median(column) for column in zip(*results, strict=True)]
             print(f"| {name} | " + " | ".join(f"{median:.2f}" for median in medians) + " |", flush=True)
         chromium.close()

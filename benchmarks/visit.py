@@ -130,12 +130,12 @@ def visit(chromium: Browser, url: str, slow: bool = False):
 
 
 def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
-    context, page, wire, first, began = visit(chromium, url)
+    context, page, wire, first_seconds, began = visit(chromium, url)
     numbers = {
         "streamlit": wire.streamlit / 1e6,
         "fonts": wire.fonts / 1e6,
         "ours": (wire.ours + wire.socket) / 1e6,
-        "first": first,
+        "first": first_seconds,
         "first_requests": wire.requests,
         "first_bytes": wire.all / 1e6,
     }
@@ -165,25 +165,25 @@ def main() -> None:
     parser.add_argument("--few", action="store_true", help="one visit only, to see that everything works")
     options = parser.parse_args()
     times = 1 if options.few else options.times
-    lent = {"HF_HUB_CACHE": str(borrowed.hub_cache())}
+    environment = {"HF_HUB_CACHE": str(borrowed.hub_cache())}
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-        starts = []
+        start_seconds = []
         for _ in range(times):
             began = time.perf_counter()
-            with serving(**lent) as server:
+            with serving(**environment) as server:
                 context, *_ = visit(chromium, server.url)
-                starts.append(time.perf_counter() - began)
+                start_seconds.append(time.perf_counter() - began)
                 context.close()
-        with serving(**lent) as server:
+        with serving(**environment) as server:
             visit(chromium, server.url)[0].close()  # makes the server import torch
             time.sleep(0 if options.few else 15)
             rows = [first_and_again(chromium, server.url) for _ in range(times)]
-            slow = []
+            slow_seconds = []
             for _ in range(times):
-                context, _, _, first, _ = visit(chromium, server.url, slow=True)
-                slow.append(first)
+                context, _, _, first_seconds, _ = visit(chromium, server.url, slow=True)
+                slow_seconds.append(first_seconds)
                 context.close()
         chromium.close()
     medians = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
@@ -200,8 +200,8 @@ def main() -> None:
         ("all layers of the first picture there, first visit", f"{medians['all']:.1f} s", "≤ 4 s"),
         ("the same, reload", f"{medians['again_all']:.2f} s", "≤ 0.5 s"),
         ("page → first picture", f"{medians['first']:.2f} s", "≤ 1.0 s"),
-        ("process start → first picture", f"{statistics.median(starts):.1f} s", "≤ 3 s"),
-        ("page → first picture at 4 Mbit/s, 100 ms", f"{statistics.median(slow):.1f} s", "≤ 4 s"),
+        ("process start → first picture", f"{statistics.median(start_seconds):.1f} s", "≤ 3 s"),
+        ("page → first picture at 4 Mbit/s, 100 ms", f"{statistics.median(slow_seconds):.1f} s", "≤ 4 s"),
         ("another layer, from memory", f"{medians['from_memory']:.0f} ms", "≤ 16 ms"),
         ("another sample, from the server", f"{medians['from_server']:.0f} ms", "≤ 150 ms"),
     ):

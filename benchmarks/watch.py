@@ -1,4 +1,4 @@
-"""The cost of one moment of `watch`, as a multiple of a forward pass of the model in training:
+"""The cost of one look of `playground.watch` at a model in training, as a multiple of the model's forward pass:
 
 python benchmarks/watch.py              # timm's ViT-S/16; --model NAME for another
 """
@@ -17,12 +17,12 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 
-BAR = 1.3  # forward passes of one picture
+BAR = 1.3  # most time of a look, in forward passes of one picture
 
 
-def clock(work) -> float:
+def clock(task) -> float:
     began = time.thread_time()
-    work()
+    task()
     return time.thread_time() - began
 
 
@@ -32,22 +32,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)  # so that other work on the machine changes little
+    torch.set_num_threads(1)  # so that other work on the machine changes the times little
     model = timm.create_model(options.model).train()
     pixels = torch.randn(1, 3, 224, 224)
     with tempfile.TemporaryDirectory() as folder:
-        looking = playground.watch(model, "meadow", every=1, out=Path(folder) / "run.trace")
+        watcher = playground.watch(model, "meadow", every=1, out=Path(folder) / "run.trace")
 
         def forward() -> None:
             with torch.no_grad():
                 model(pixels)
 
         forward()
-        looking._look()
+        watcher._look()
         looks, passes = [], []
         for _ in range(options.rounds):  # in turns, so that a busy machine slows both
-            looking.steps += 1
-            looks.append(clock(looking._look))
+            watcher.steps += 1
+            looks.append(clock(watcher._look))
             passes.append(clock(forward))
     ratios = min(looks) / min(passes), statistics.median(looks) / statistics.median(passes)
     print(

@@ -1,4 +1,4 @@
-"""Which of timm's plain-ViT names load: python benchmarks/zoo.py
+"""Counts which of timm's plain ViTs load: python benchmarks/zoo.py
 Writes the facts that the app shows for each offered model to assets/models.json: python benchmarks/zoo.py --offers
 
 Builds each model without memory for weights, in timm and in our code, and checks that timm's state dict fits ours
@@ -25,11 +25,11 @@ def main() -> None:
     names, reasons = timm.list_models(["vit_*", "deit*"]), Counter()
     for name in tqdm(names, unit="model", disable=not sys.stderr.isatty()):
         with torch.device("meta"):
-            peer = timm.create_model(name)
-            reason = timm_models.why_not(peer)
+            timm_vit = timm.create_model(name)
+            reason = timm_models.why_not(timm_vit)
             if reason is None:
                 our_vit = VisionTransformer(timm_models.timm_config(name))
-                our_vit.load_state_dict(from_eva(peer.state_dict()), strict=True, assign=True)
+                our_vit.load_state_dict(from_eva(timm_vit.state_dict()), strict=True, assign=True)
         reasons[reason] += 1
     print(f"{reasons.pop(None)} of {len(names)} names load (timm {timm.__version__})")
     for reason, count in reasons.most_common():

@@ -28,16 +28,16 @@ GREY_GAMMA = profile(described(desc=text("Gamma 1.8"), kTRC=curve(round(1.8 * 25
 def half_transparent(picture: Image.Image) -> Image.Image:
     """The picture with an alpha channel in waves."""
     y, x = np.indices((picture.height, picture.width))
-    waves = picture.copy()
-    waves.putalpha(Image.fromarray((128 + 127 * np.sin(x / 17) * np.cos(y / 23)).astype(np.uint8)))
-    return waves
+    picture_with_alpha = picture.copy()
+    picture_with_alpha.putalpha(Image.fromarray((128 + 127 * np.sin(x / 17) * np.cos(y / 23)).astype(np.uint8)))
+    return picture_with_alpha
 
 
 def sixteen_bits(picture: Image.Image, icc_profile: bytes = b"") -> bytes:
-    """A 16-bit PNG with noise finer than 8 bits. Written by hand, for Pillow writes no 16-bit colours."""
+    """A 16-bit PNG with noise finer than 8 bits. Built here, because Pillow writes no 16-bit colours."""
     levels = np.asarray(picture).astype(int) * 257
     levels += np.random.default_rng(0).integers(-128, 128, levels.shape)
-    rows = levels.clip(0, 65535).astype(">u2").reshape(picture.height, -1)  # (H, W × channels)
+    rows = levels.clip(0, 65535).astype(">u2").reshape(picture.height, -1)  # (height, width × channels)
     filters = np.arange(picture.height) % 3  # PNG's filters None, Sub and Up
     channels = len(picture.getbands())
     packed = zlib.compress(b"".join(_filtered(rows, y, kind, 2 * channels) for y, kind in enumerate(filters)))
@@ -47,12 +47,14 @@ def sixteen_bits(picture: Image.Image, icc_profile: bytes = b"") -> bytes:
 
 
 def _filtered(rows: np.ndarray, y: int, kind: int, step: int) -> bytes:
-    row, before = (np.frombuffer(one.tobytes(), np.uint8) for one in (rows[y], rows[y - 1] if y else 0 * rows[0]))
-    left = np.concatenate([np.zeros(step, np.uint8), row[:-step]])
-    return bytes([kind]) + (row - [0 * row, left, before][kind]).tobytes()
+    row, row_above = (
+        np.frombuffer(pixel_row.tobytes(), np.uint8) for pixel_row in (rows[y], rows[y - 1] if y else 0 * rows[0])
+    )
+    left_neighbours = np.concatenate([np.zeros(step, np.uint8), row[:-step]])
+    return bytes([kind]) + (row - [0 * row, left_neighbours, row_above][kind]).tobytes()
 
 
-COLOURFUL = {  # kind of file -> a function that writes the photograph as one
+COLOURFUL = {  # kind of file -> a function that writes the photograph as such a file
     "sRGB": lambda photo: saved(photo, "PNG"),
     "sRGB, JPEG": lambda photo: saved(photo, "JPEG", quality=92),
     "Display P3": lambda photo: saved(photo, "PNG", icc_profile=P3),

@@ -33,7 +33,7 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items):
-    """Files with the longest tests come first, so that at the end no process waits for another one's last file."""
+    """Files with the longest tests come first, so that at the end no process idles while another runs a long file."""
     places = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
 
@@ -73,7 +73,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
-    """Random weights without zero biases, tiny gains or uniform attention, behind which errors could hide."""
+    """Gives the model random weights. Zero biases, tiny gains or uniform attention could hide errors."""
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, p in model.named_parameters():
@@ -129,13 +129,13 @@ def chromium():
 
 @pytest.fixture
 def arrive(chromium):
-    """arrive(Visitor, url) opens a browser session of its own. At the end of the test it must have seen no errors."""
-    with ExitStack() as end:
+    """arrive(Visitor, url) gives a visitor with a new browser session. The visitor's check() runs after the test."""
+    with ExitStack() as exit_stack:
 
         def new(kind, *arguments, **options):
             visitor = kind(chromium, *arguments, **options)
-            end.callback(visitor.close)
-            end.callback(visitor.check)
+            exit_stack.callback(visitor.close)
+            exit_stack.callback(visitor.check)
             return visitor
 
         yield new
@@ -161,10 +161,10 @@ def really_here():
     from playground.errors import PlaygroundError
     from playground.models import borrowed
 
-    def fetched(group: str):
+    def fetched(group_name: str):
         try:
-            borrowed.fetch(borrowed.GROUPS[group])
+            borrowed.fetch(borrowed.GROUPS[group_name])
         except PlaygroundError as error:
-            pytest.skip(f"{group} can't be had here: {error}")
+            pytest.skip(f"{group_name} can't be had here: {error}")
 
     return fetched

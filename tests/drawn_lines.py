@@ -1,4 +1,4 @@
-"""Which cells lie within drawn contour lines, computed by matplotlib from the lines alone."""
+"""Computes with matplotlib which cells lie within drawn contour lines."""
 
 import numpy as np
 from matplotlib.path import Path
@@ -22,8 +22,10 @@ def flattened(curve: np.ndarray) -> np.ndarray:
 
 
 def inside(polygons: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """(rows, columns) of bool: whether the middle of a cell lies within an odd number of the polygons, each (corners,
-    2) of row and column."""
+    """(rows, columns) of bool: whether the middle of a cell lies within an odd number of the polygons. A polygon is
+    (corners, 2): row and column of each corner."""
     middles = np.argwhere(np.ones(shape, bool)) + 0.5
-    around = [Path(np.vstack([one, one[:1]]), closed=True).contains_points(middles) for one in polygons]
-    return (np.sum(around, axis=0) % 2 == 1).reshape(shape) if around else np.zeros(shape, bool)
+    inside_by_polygon = [
+        Path(np.vstack([polygon, polygon[:1]]), closed=True).contains_points(middles) for polygon in polygons
+    ]
+    return (np.sum(inside_by_polygon, axis=0) % 2 == 1).reshape(shape) if inside_by_polygon else np.zeros(shape, bool)

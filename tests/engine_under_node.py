@@ -22,7 +22,8 @@ RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
 @dataclass
 class Passed:
-    """The engine's pass: q, k (layers, heads h, tokens N, d); norms, adds (layers, h, N); features (layers, N, D)."""
+    """The engine's forward pass. Shapes: `q` and `k` (layers, heads, tokens, d); `norms` and `adds` (layers, heads,
+    tokens); `features` (layers, tokens, width)."""
 
     q: np.ndarray
     k: np.ndarray
@@ -39,9 +40,9 @@ class Passed:
 def run(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
     file = folder / "job.json"
     file.write_text(json.dumps(job))
-    done = subprocess.run([node(), str(runner), str(file)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout or "{}")
+    result = subprocess.run([node(), str(runner), str(file)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout or "{}")
 
 
 @dataclass
@@ -58,60 +59,62 @@ class Opened:
 
 
 def opened(models: list[dict], folder: Path) -> list[Opened]:
-    """Each of `models`, as the browser opens it. A model is {"files": …} and the page's further options."""
-    outs = [folder / f"opened-{number}.bin" for number in range(len(models))]
+    """What the browser reads from each of `models`, which are {"files": …} with further options of the page."""
+    out_files = [folder / f"opened-{number}.bin" for number in range(len(models))]
     jobs = [
-        one | {"files": [str(file) for file in one["files"]], "out": str(out)}
-        for one, out in zip(models, outs, strict=True)
+        model | {"files": [str(file) for file in model["files"]], "out": str(out)}
+        for model, out in zip(models, out_files, strict=True)
     ]
-    return [Opened(**told, weights=out) for told, out in zip(run({"open": jobs}, folder), outs, strict=True)]
+    return [Opened(**report, weights=out) for report, out in zip(run({"open": jobs}, folder), out_files, strict=True)]
 
 
-def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **how) -> Passed:
-    """The pass of `seen` by the engine, with the weights as `numbers`: "float32", "int8" …"""
+def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options) -> Passed:
+    """The engine's pass over the input of `seen`. `numbers` is the format of the weights: "float32", "int8" …"""
     if weights is None:
         weights = folder / "weights.bin"
         weights.write_bytes(to_engine(seen.vit, numbers))
     (folder / "image.f32").write_bytes(seen.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
-    out = folder / "out.f32"
-    report = run({**files, "grid": seen.grid, "out": str(out), **how}, folder)
+    out_file = folder / "out.f32"
+    report = run({**files, "grid": seen.grid, "out": str(out_file), **options}, folder)
     shape = (seen.layers, seen.heads, seen.tokens, seen.head_dim)
     sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
     sizes["features"] = (seen.layers, seen.tokens, shape[1] * shape[3])
-    flat, arrays = np.fromfile(out, np.float32), {}
+    numbers_read, arrays = np.fromfile(out_file, np.float32), {}
     for name, size in sizes.items():
-        arrays[name], flat = flat[: np.prod(size)].reshape(size), flat[np.prod(size) :]
-    return Passed(**arrays, logits=flat, **report)
+        arrays[name], numbers_read = numbers_read[: np.prod(size)].reshape(size), numbers_read[np.prod(size) :]
+    return Passed(**arrays, logits=numbers_read, **report)
 
 
 def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
-    """(layers, h, N, N): the attention weights of these queries and keys, with the cuts of `seen`."""
+    """(layers, heads, tokens, tokens): the attention weights of these queries and keys, with the cuts of `seen`."""
     scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or seen.scale, seen.native_scale)
     for layer in range(seen.layers):
-        if (heard := seen.cuts.heard(layer)) is not None:
-            scores[layer][np.broadcast_to(~heard.numpy(), scores[layer].shape)] = -np.inf
+        if (edges := seen.cuts.heard(layer)) is not None:
+            scores[layer][np.broadcast_to(~edges.numpy(), scores[layer].shape)] = -np.inf
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)
 
 
 def theirs(seen: Trace) -> np.ndarray:
-    """(layers, h, N, N): the attention weights that Python computes."""
+    """(layers, heads, tokens, tokens): the attention weights that Python computes."""
     return np.stack([seen.weights(layer).numpy() for layer in range(seen.layers)])
 
 
-def distance(ours: np.ndarray, python: np.ndarray) -> tuple[float, float]:
+def distance(our_rows: np.ndarray, python_rows: np.ndarray) -> tuple[float, float]:
     """The rows' mean total variation, and the share of rows whose largest weight is at the same token."""
-    return float(np.abs(ours - python).sum(-1).mean() / 2), float((ours.argmax(-1) == python.argmax(-1)).mean())
+    return float(np.abs(our_rows - python_rows).sum(-1).mean() / 2), float(
+        (our_rows.argmax(-1) == python_rows.argmax(-1)).mean()
+    )
 
 
 def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more) -> np.ndarray:
-    """(H, W, 3): the picture, resized to this (height, width) by the engine."""
-    pixels, out = folder / "pixels.bin", folder / "resized.bin"
+    """(height, width, 3): the picture, resized by the engine to `size`, its (height, width)."""
+    pixels, out_file = folder / "pixels.bin", folder / "resized.bin"
     pixels.write_bytes(np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA")).tobytes())
-    how = {"size": (picture.height, picture.width), "to": size, "band": band, **more}
-    run({"pixels": str(pixels), "out": str(out), **how}, folder)
-    return np.fromfile(out, np.uint8).reshape(*size, 4)[..., :3]
+    options = {"size": (picture.height, picture.width), "to": size, "band": band, **more}
+    run({"pixels": str(pixels), "out": str(out_file), **options}, folder)
+    return np.fromfile(out_file, np.uint8).reshape(*size, 4)[..., :3]
 
 
 def photographs() -> dict[str, Path]:

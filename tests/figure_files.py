@@ -28,8 +28,8 @@ def pdf_drawn(page) -> int:
 def pdf_fonts(page) -> dict[str, bool]:
     """Font -> whether its outlines are in the file."""
     fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
-    inner = [font["/DescendantFonts"][0].get_object() if "/DescendantFonts" in font else font for font in fonts]
-    return {font["/BaseFont"]: "/FontFile2" in font["/FontDescriptor"].get_object() for font in inner}
+    inner_fonts = [font["/DescendantFonts"][0].get_object() if "/DescendantFonts" in font else font for font in fonts]
+    return {font["/BaseFont"]: "/FontFile2" in font["/FontDescriptor"].get_object() for font in inner_fonts}
 
 
 def read_svg(path) -> ET.Element:

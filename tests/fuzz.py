@@ -23,7 +23,7 @@ from playground.samples import SAMPLES
 from playground.serving.chosen import PAGE_PATTERNS
 
 Image.register_save("HEIF", _save_heif)  # tests write HEIF; the app only reads it
-set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # not in the repository
+set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # outside the repository
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF")
 WORDS = (
@@ -39,9 +39,9 @@ def _seeds() -> tuple[bytes, ...]:
     for sample in SAMPLES[:3]:
         image = Image.open(sample.path).resize((96, 72))
         for name in FORMATS:
-            out = io.BytesIO()
-            image.save(out, name)
-            seeds.append(out.getvalue())
+            buffer = io.BytesIO()
+            image.save(buffer, name)
+            seeds.append(buffer.getvalue())
     return tuple(seeds)
 
 
@@ -51,17 +51,17 @@ def images(count: int, seed: int = 0) -> Iterator[bytes]:
     for _ in range(count):
         data = bytearray(chance.choice(_seeds()))
         for _ in range(chance.choice((1, 2, 4, 16, 64))):
-            near = min(len(data), chance.choice((64, 1024, 10**6)))
-            at, length = chance.randrange(near), chance.choice((1, 2, 4, 64))
+            end = min(len(data), chance.choice((64, 1024, 10**6)))
+            position, length = chance.randrange(end), chance.choice((1, 2, 4, 64))
             kind = chance.randrange(5)
             if kind == 0:
-                data[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+                data[position] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
             elif kind == 1:
-                data[at : at + length] = chance.randbytes(length)
+                data[position : position + length] = chance.randbytes(length)
             elif kind == 2:
-                del data[at : at + length]
+                del data[position : position + length]
             elif kind == 3:
-                data[at:at] = data[at : at + length * 8]
+                data[position:position] = data[position : position + length * 8]
             else:
                 del data[max(64, len(data) - length * 50) :]
             if len(data) < 64:
@@ -72,10 +72,10 @@ def images(count: int, seed: int = 0) -> Iterator[bytes]:
 def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
     """Addresses with keys that the app knows, and values that nobody would type by accident."""
     chance = random.Random(seed)
-    known = [*PAGE_PATTERNS, *(choice.key for choice in VIEW), "tour", "nonsense"]
+    keys = [*PAGE_PATTERNS, *(choice.key for choice in VIEW), "tour", "nonsense"]
     for _ in range(count):
         words = {}
-        for key in chance.sample(known, chance.randint(1, 6)):
+        for key in chance.sample(keys, chance.randint(1, 6)):
             value = chance.choice(WORDS)
             if chance.random() < 0.3:
                 value = "".join(chance.choice(value + "0,.;&=#%-+") for _ in range(chance.randint(1, 90)))
@@ -101,12 +101,12 @@ def packs(draw: st.DrawFn, good: bytes) -> bytes:
     (length,) = struct.unpack_from("<I", good)
     header, body = json.loads(good[4 : 4 + length]), good[4 + length :]
     for _ in range(draw(st.integers(0, 2))):
-        place = draw(st.sampled_from([header, *header["sections"].values()]))
-        key = draw(st.sampled_from(sorted(place)))
+        fields = draw(st.sampled_from([header, *header["sections"].values()]))
+        key = draw(st.sampled_from(sorted(fields)))
         if key == "sections":
             header["sections"].pop(draw(st.sampled_from(sorted(header["sections"]))))
         else:
-            place[key] = draw(st.sampled_from(DTYPES) if key == "dtype" else VALUES)
+            fields[key] = draw(st.sampled_from(DTYPES) if key == "dtype" else VALUES)
     text = json.dumps(header).encode()
     data = bytearray(struct.pack("<I", len(text)) + text + body)
     for _ in range(draw(st.integers(0, 2))):

@@ -1,4 +1,4 @@
-"""Picture files put together from parts with arbitrary claims: colour profiles, EXIF, further frames, tiles, sixteen
+"""Generates picture files with arbitrary and often wrong parts: colour profiles, EXIF, further frames, tiles, sixteen
 bits, CMYK."""
 
 from __future__ import annotations
@@ -28,28 +28,30 @@ POINTS = st.binary(min_size=48, max_size=48) | st.just(bytes(20_000))
 @st.composite
 def spoiled(draw: st.DrawFn, data: bytes) -> bytes:
     """The data with some bytes altered, mostly near the beginning."""
-    out = bytearray(data)
-    for _ in range(draw(st.integers(0, 3)) if out else 0):
-        at = draw(st.integers(0, min(len(out), draw(st.sampled_from((200, 10**6)))) - 1))
-        out[at] = draw(st.sampled_from((0, 1, 2, 16, 0x7F, 0x80, 0xFF)))
-    return bytes(out)
+    spoiled_data = bytearray(data)
+    for _ in range(draw(st.integers(0, 3)) if spoiled_data else 0):
+        position = draw(st.integers(0, min(len(spoiled_data), draw(st.sampled_from((200, 10**6)))) - 1))
+        spoiled_data[position] = draw(st.sampled_from((0, 1, 2, 16, 0x7F, 0x80, 0xFF)))
+    return bytes(spoiled_data)
 
 
 def curves() -> st.SearchStrategy[bytes]:
-    plain = st.lists(st.integers(0, 65_535), max_size=20).map(lambda values: profiles.curve(*values))
-    told = st.builds(lambda kind, n: profiles.parametric(kind, *n), st.integers(0, 9), st.lists(NUMBERS, max_size=7))
-    return plain | told | st.just(profiles.curve(*range(4096)))
+    table_curve = st.lists(st.integers(0, 65_535), max_size=20).map(lambda values: profiles.curve(*values))
+    parametric_curve = st.builds(
+        lambda kind, n: profiles.parametric(kind, *n), st.integers(0, 9), st.lists(NUMBERS, max_size=7)
+    )
+    return table_curve | parametric_curve | st.just(profiles.curve(*range(4096)))
 
 
 def tables() -> st.SearchStrategy[bytes]:
     inputs = st.integers(0, 15)
-    flat = st.builds(profiles.table16, inputs, SMALL, SMALL, POINTS, st.sampled_from((0, 1, 2, 256, 4096)))
-    deep = st.builds(profiles.curves_and_grid, curves(), inputs, SMALL | st.none(), POINTS)
+    flat_tables = st.builds(profiles.table16, inputs, SMALL, SMALL, POINTS, st.sampled_from((0, 1, 2, 256, 4096)))
+    deep_tables = st.builds(profiles.curves_and_grid, curves(), inputs, SMALL | st.none(), POINTS)
     stages = st.builds(
         profiles.stages, st.sampled_from((0, 1, 3, 1000)),
         st.builds(profiles.matrix_stage, st.integers(0, 15)) | st.just(profiles.grid_stage(2)), st.integers(0, 15),
     )  # fmt: skip
-    return flat | deep | stages
+    return flat_tables | deep_tables | stages
 
 
 TAGS = "A2B0 A2B1 A2B2 B2A0 D2B0 D2B1 B2D0 rXYZ gXYZ bXYZ rTRC gTRC bTRC kTRC chad gamt bkpt"
@@ -62,8 +64,8 @@ def colour_profiles(draw: st.DrawFn, space: bytes) -> bytes:
     tags = profiles.described(**draw(st.dictionaries(st.sampled_from(TAGS.split(" ")), content, max_size=8)))
     if draw(st.booleans()):
         tags |= dict.fromkeys((b"desc", b"cprt"), draw(st.builds(profiles.texts, SMALL) | st.binary(max_size=60)))
-    between, kind = draw(st.sampled_from((b"XYZ ", b"Lab "))), draw(st.sampled_from(CLASSES))
-    return draw(spoiled(profiles.profile(tags, space, between, kind)))
+    connection_space, kind = draw(st.sampled_from((b"XYZ ", b"Lab "))), draw(st.sampled_from(CLASSES))
+    return draw(spoiled(profiles.profile(tags, space, connection_space, kind)))
 
 
 SPACES = {"RGB": b"RGB ", "L": b"GRAY", "CMYK": b"CMYK", "LAB": b"Lab "}
@@ -119,8 +121,8 @@ def tiffs(draw: st.DrawFn) -> bytes:
     pixels = draw(st.sampled_from((bytes(20_000), zlib.compress(bytes(20_000)), b"\xff" * 5_000)))
     if draw(st.booleans()):
         tags += [long(324, *[500] * 4), long(325, *[draw(COUNTS)] * 4)]
-    following = draw(st.sampled_from((0, 8, 2**31)))
-    return draw(spoiled(tiff(*tags, pixels=pixels, following=following)))
+    next_directory = draw(st.sampled_from((0, 8, 2**31)))
+    return draw(spoiled(tiff(*tags, pixels=pixels, following=next_directory)))
 
 
 @st.composite
@@ -148,49 +150,51 @@ def pngs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def heifs(draw: st.DrawFn) -> bytes:
-    """AVIF and HEIC files with wrong sizes, with tiles that cover more or less than the picture, and with properties of
-    another kind than they claim."""
-    claimed, few = st.sampled_from((0, 1, 64, 65, 300, 8000, 2**16, 2**31, 2**32 - 1)), st.integers(1, 8)
-    whole = st.sampled_from((64, 256, 300, 1280))
-    nested = st.sampled_from((False, False, False, True))
-    tiles = st.builds(heic_of_tiles, few, few, st.sampled_from((64, 128)), st.tuples(whole, whole), nested)
+    """AVIF and HEIC files with wrong sizes, with tiles that cover more or less than the picture, and with properties
+    overwritten by others."""
+    sides, counts = st.sampled_from((0, 1, 64, 65, 300, 8000, 2**16, 2**31, 2**32 - 1)), st.integers(1, 8)
+    full_sides = st.sampled_from((64, 256, 300, 1280))
+    is_nested = st.sampled_from((False, False, False, True))
+    tiles = st.builds(
+        heic_of_tiles, counts, counts, st.sampled_from((64, 128)), st.tuples(full_sides, full_sides), is_nested
+    )
     modes = st.sampled_from(("RGB", "RGBA"))
-    plain = st.builds(saved, st.sampled_from(("AVIF", "HEIF")), st.tuples(SIDES, SIDES), modes)
-    data = draw(plain | st.builds(avif_claiming, claimed, claimed) | st.builds(heic_claiming, claimed, claimed) | tiles)
-    at = data.find(draw(st.sampled_from((b"ispe", b"pixi", b"av1C", b"hvcC", b"colr"))))
-    if at >= 0 and draw(st.booleans()):
+    plain_files = st.builds(saved, st.sampled_from(("AVIF", "HEIF")), st.tuples(SIDES, SIDES), modes)
+    data = draw(plain_files | st.builds(avif_claiming, sides, sides) | st.builds(heic_claiming, sides, sides) | tiles)
+    position = data.find(draw(st.sampled_from((b"ispe", b"pixi", b"av1C", b"hvcC", b"colr"))))
+    if position >= 0 and draw(st.booleans()):
         kind = draw(st.sampled_from((b"irot", b"imir", b"clap", b"pasp", b"colr", b"auxC")))
-        data = patched(data, at, kind + draw(st.binary(max_size=12)))
+        data = patched(data, position, kind + draw(st.binary(max_size=12)))
     return draw(spoiled(data))
 
 
 @st.composite
 def webps(draw: st.DrawFn) -> bytes:
-    """A WebP with one frame or several, correct or put together from wrong parts."""
+    """A WebP with one frame or several: a correct file, or a file put together from wrong parts."""
     side = st.sampled_from((1, 8, 64, 300, 5000, 2**14, 2**24))
     frame = saved("WEBP", (64, 48), lossless=draw(st.booleans()))[12:]
     body = st.sampled_from((frame[8:], bytes(40), b"\x2f" + bytes(400), b"\xff" * 400))
     names = st.sampled_from((b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"EXIF", b"XMP "))
     parts = draw(st.lists(st.tuples(names, body), max_size=4))
-    put_together = riff(vp8x(draw(side), draw(side), draw(st.integers(0, 63))), *parts)
-    film = animated_webp(draw(st.integers(1, 2000)), draw(st.integers(1, 2000)), draw(st.booleans()))
-    return draw(spoiled(draw(st.sampled_from((put_together, film, riff((frame[:4], frame[8:])))))))
+    assembled_file = riff(vp8x(draw(side), draw(side), draw(st.integers(0, 63))), *parts)
+    animation = animated_webp(draw(st.integers(1, 2000)), draw(st.integers(1, 2000)), draw(st.booleans()))
+    return draw(spoiled(draw(st.sampled_from((assembled_file, animation, riff((frame[:4], frame[8:])))))))
 
 
 @st.composite
 def bmps_and_gifs(draw: st.DrawFn) -> bytes:
-    """A BMP or a GIF, correct or put together from wrong parts."""
+    """A BMP or a GIF: a correct file, or a file put together from wrong parts."""
     bits = st.sampled_from((0, 1, 4, 8, 16, 24, 24, 24, 32, 33))
     body = st.binary(max_size=60) | st.sampled_from((bytes(20_000), b"\0\2\0\0" * 4000, b"\5\1" * 4000))
     side = st.sampled_from((-64, 1, 8, 64, 64, 80, 8000))
     header = st.sampled_from((12, 40, 40, 40, 41, 52, 56, 64, 108, 124, 2**31))
     packing, colours = st.sampled_from((0, 0, 0, 1, 2, 3, 6)), st.sampled_from((0, 1, 256, 2**32 - 1))
     palette = st.binary(max_size=1024)
-    flat = st.builds(bmp, side, side, bits, packing, body, header, palette, st.none() | st.just(54), colours)
+    bitmaps = st.builds(bmp, side, side, bits, packing, body, header, palette, st.none() | st.just(54), colours)
     place = st.sampled_from((0, 1, 64, 65_535))
     frame = st.builds(gif_frame, place, place, place, place, st.integers(0, 255), body)
-    right = st.sampled_from((saved("BMP", (64, 48)), saved("GIF", (64, 48))))
-    return draw(spoiled(draw(flat | frame | right)))
+    correct_files = st.sampled_from((saved("BMP", (64, 48)), saved("GIF", (64, 48))))
+    return draw(spoiled(draw(bitmaps | frame | correct_files)))
 
 
 KINDS = {

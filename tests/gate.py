@@ -13,11 +13,11 @@ import sys
 
 import pytest
 
-MOST = 20  # most failed tests to run again: more than these do not fail by chance, and would take hours one by one
+MOST = 20  # if more tests failed, none is run again: so many do not fail by chance, and would take hours
 
 
 class Fallen:
-    """A pytest plugin that collects in `said` the output of each failed test by its name, from all processes."""
+    """A pytest plugin. `said` maps the name of each failed test to the test's output, from all processes."""
 
     def __init__(self) -> None:
         self.said: dict[str, str] = {}
@@ -33,26 +33,32 @@ def alone(name: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
-def again(name: str, first: str) -> bool:
+def again(name: str, first_output: str) -> bool:
     """Runs a failed test again and prints both outputs; returns whether it passes now."""
-    second = alone(name)
-    verdict = "FELL TWICE" if second.returncode else "FLAKED"
-    print(f"{verdict} {name}", f"=== the first time\n{first}", f"=== alone\n{second.stdout}", sep="\n", flush=True)
-    return second.returncode == 0
+    second_run = alone(name)
+    verdict = "FELL TWICE" if second_run.returncode else "FLAKED"
+    print(
+        f"{verdict} {name}",
+        f"=== the first time\n{first_output}",
+        f"=== alone\n{second_run.stdout}",
+        sep="\n",
+        flush=True,
+    )
+    return second_run.returncode == 0
 
 
 def main(arguments: list[str]) -> int:
     sys.path[0] = os.getcwd()  # as `python -m pytest` does, so that tests import the package from there
-    fallen = Fallen()
-    status = pytest.main(arguments, plugins=[fallen])
-    if status != pytest.ExitCode.TESTS_FAILED or not fallen.said:
+    plugin = Fallen()
+    status = pytest.main(arguments, plugins=[plugin])
+    if status != pytest.ExitCode.TESTS_FAILED or not plugin.said:
         return int(status)
-    if len(fallen.said) > MOST:
-        print(f"{len(fallen.said)} tests fell: too many for chance, none is run again.")
+    if len(plugin.said) > MOST:
+        print(f"{len(plugin.said)} tests fell: too many for chance, none is run again.")
         return int(status)
-    passed = {name: again(name, said) for name, said in fallen.said.items()}
-    print(*(f"{'FLAKED' if passes else 'FELL TWICE'} {name}" for name, passes in passed.items()), sep="\n")
-    return 0 if all(passed.values()) else int(status)
+    results = {name: again(name, output) for name, output in plugin.said.items()}
+    print(*(f"{'FLAKED' if has_passed else 'FELL TWICE'} {name}" for name, has_passed in results.items()), sep="\n")
+    return 0 if all(results.values()) else int(status)
 
 
 if __name__ == "__main__":

@@ -29,11 +29,11 @@ def saved(picture: Image.Image, kind: str, **options) -> bytes:
 
 def corners(picture: Image.Image) -> list[tuple[int, ...]]:
     right, bottom = picture.width - 6, picture.height - 6
-    return [picture.getpixel(at) for at in ((5, 5), (right, 5), (5, bottom), (right, bottom))]
+    return [picture.getpixel(point) for point in ((5, 5), (right, 5), (5, bottom), (right, bottom))]
 
 
-def alike(seen, expected, tolerance: int = 12) -> bool:
-    return np.abs(np.subtract(seen, expected, dtype=int)).max() <= tolerance
+def alike(pixels, expected, tolerance: int = 12) -> bool:
+    return np.abs(np.subtract(pixels, expected, dtype=int)).max() <= tolerance
 
 
 def exif(orientation: int) -> bytes:

@@ -32,11 +32,11 @@ def add(monkeypatch) -> None:
 
 
 def add_in_the_browser(monkeypatch) -> None:
-    """Adds the view to scripts that are bundled from now on: to the table that Python writes, and its function."""
-    source = bundle._source
-    changed = {
+    """From now on, bundled scripts contain this view: its record, in the table that Python writes, and its function."""
+    read_source = bundle._source
+    changed_sources = {
         "core/waytable.js": ways.text(),
-        "core/ways.js": source("core/ways.js").replace("export const MADE_OF_WEIGHTS = {\n", IN_THE_BROWSER),
+        "core/ways.js": read_source("core/ways.js").replace("export const MADE_OF_WEIGHTS = {\n", IN_THE_BROWSER),
     }
-    monkeypatch.setattr(bundle, "_source", lambda name: changed.get(name) or source(name))
+    monkeypatch.setattr(bundle, "_source", lambda name: changed_sources.get(name) or read_source(name))
     monkeypatch.setattr(bundle, "bundle", bundle.bundle.__wrapped__)

@@ -81,12 +81,12 @@ def run(name: str, command: list[str], **environment: str) -> Outcome:
     print(f"--- {name}", flush=True)
     began = time.monotonic()
     try:
-        there = {**os.environ, **environment}
-        status = subprocess.run(command, cwd=ROOT, env=there, timeout=PATIENCE, check=False).returncode
+        whole_environment = {**os.environ, **environment}
+        status = subprocess.run(command, cwd=ROOT, env=whole_environment, timeout=PATIENCE, check=False).returncode
     except subprocess.TimeoutExpired:
         return Outcome(name, "FELL", f"it did not end within {PATIENCE // 60} minutes")
-    took = f"{time.monotonic() - began:.0f} s"
-    return Outcome(name, "FELL", f"status {status}, {took}") if status else Outcome(name, "passed", took)
+    time_words = f"{time.monotonic() - began:.0f} s"
+    return Outcome(name, "FELL", f"status {status}, {time_words}") if status else Outcome(name, "passed", time_words)
 
 
 # Slow tests -----------------------------------------------------------------------------------------------------------
@@ -104,13 +104,13 @@ def streamlit() -> Iterator[Outcome]:
     pip_index = subprocess.run(command, capture_output=True, text=True, check=False)
     releases = minor_releases(pip_index.stdout)
     if not releases:
-        why = (pip_index.stderr.strip().splitlines() or ["pip names no release"])[-1]
-        yield Outcome("pages with Streamlit's last releases", "SKIPPED", why)
+        reason = (pip_index.stderr.strip().splitlines() or ["pip names no release"])[-1]
+        yield Outcome("pages with Streamlit's last releases", "SKIPPED", reason)
     for release in releases:
         name = f"pages with Streamlit {release}"
         python = BUILD / f"streamlit-{release}" / "bin" / "python"
-        made = run(f"{name}: its environment", [sys.executable, __file__, "--environment", release])
-        yield run(name, [str(python), "tests/gate.py", *PAGES]) if made.verdict == "passed" else made
+        outcome = run(f"{name}: its environment", [sys.executable, __file__, "--environment", release])
+        yield run(name, [str(python), "tests/gate.py", *PAGES]) if outcome.verdict == "passed" else outcome
 
 
 def minor_releases(pip_output: str) -> list[str]:
@@ -128,11 +128,11 @@ def make_environment(release: str) -> int:
     python = folder / "bin" / "python"
     if subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=False).returncode:
         return 1
-    inside = subprocess.check_output(
+    packages_folder = subprocess.check_output(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
     ).strip()
-    # .pth adds a later entry to sys.path, so the new environment's packages come first. pip does not change the others.
-    Path(inside, "beneath.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    # A .pth file appends to sys.path, so the new environment's packages come first, and pip leaves the others alone.
+    Path(packages_folder, "beneath.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return subprocess.run([python, "-m", "pip", "install", "-q", f"streamlit=={release}"], check=False).returncode
 
 
@@ -140,14 +140,14 @@ def make_environment(release: str) -> int:
 
 
 def dependencies() -> Iterator[Outcome]:
-    """Installs the wheel into new environments with the oldest and with the newest packages that it allows. In each the
-    command writes a figure and the core's tests pass. Each downloads torch and its packages, several GB."""
+    """Installs the wheel into two new environments, with the oldest and with the newest packages that the wheel allows.
+    In each environment, the command writes a figure and the core's tests run. Each environment downloads several GB."""
     tools, wheels = BUILD / "tools", BUILD / "wheels"
-    made = run("uv, which installs the oldest", [sys.executable, "-m", "venv", "--clear", str(tools)])
-    if made.verdict == "passed":
-        made = run(made.name, [str(tools / "bin" / "pip"), "install", "-q", "uv"])
-    if made.verdict != "passed":
-        yield Outcome("the wheel with its oldest and newest packages", "SKIPPED", f"uv is not there: {made.why}")
+    outcome = run("uv, which installs the oldest", [sys.executable, "-m", "venv", "--clear", str(tools)])
+    if outcome.verdict == "passed":
+        outcome = run(outcome.name, [str(tools / "bin" / "pip"), "install", "-q", "uv"])
+    if outcome.verdict != "passed":
+        yield Outcome("the wheel with its oldest and newest packages", "SKIPPED", f"uv is not there: {outcome.why}")
         return
     shutil.rmtree(wheels, ignore_errors=True)
     yield run("the wheel", [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(wheels)])
@@ -164,9 +164,9 @@ def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[
         [*install, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
         [*install, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py"],
     ):
-        made = run(f"{name}: its environment", command)
-        if made.verdict != "passed":
-            yield made
+        outcome = run(f"{name}: its environment", command)
+        if outcome.verdict != "passed":
+            yield outcome
             return
     figure = [str(folder / "bin" / "attention-playground"), "figure", "meadow", "-o", str(folder / "meadow.png")]
     yield run(f"{name}: a figure", figure)
@@ -177,10 +177,10 @@ def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[
 
 
 def firefox() -> Iterator[Outcome]:
-    """Runs in Playwright's own Firefox, for Playwright cannot drive the system's."""
+    """Runs tests in Playwright's own Firefox, because Playwright cannot drive the system's Firefox."""
     name = f"{' and '.join(IN_FIREFOX)} in Firefox"
-    if why := no_firefox():
-        yield Outcome(name, "SKIPPED", why)
+    if reason := no_firefox():
+        yield Outcome(name, "SKIPPED", reason)
     else:
         yield run(name, [sys.executable, "tests/gate.py", *IN_FIREFOX], TEST_BROWSER="firefox")
 
@@ -200,15 +200,15 @@ def no_firefox() -> str:
 
 
 def scripts() -> list[str]:
-    """The names of the scripts in benchmarks/ that can be run; the other files are modules of these."""
+    """The names of the scripts in benchmarks/ that can be run; the other files there are modules for these scripts."""
     files = sorted((ROOT / "benchmarks").glob("*.py"))
     return [file.stem for file in files if '\nif __name__ == "__main__":' in file.read_text(encoding="utf-8")]
 
 
 def benchmarks() -> Iterator[Outcome]:
     for name in scripts():
-        with tempfile.TemporaryDirectory() as thrown_away:
-            arguments = [word.replace("{}", thrown_away) for word in SMALLEST[name]]
+        with tempfile.TemporaryDirectory() as temporary_folder:
+            arguments = [word.replace("{}", temporary_folder) for word in SMALLEST[name]]
             yield run(f"benchmarks/{name}.py", [sys.executable, f"benchmarks/{name}.py", *arguments])
 
 

@@ -10,5 +10,5 @@ def own_mass(rows: np.ndarray, objects: np.ndarray) -> np.ndarray:
     objects = objects.ravel()
     sizes = np.bincount(objects)
     queries = np.flatnonzero((objects > 0) & (sizes[objects] >= FEWEST_PATCHES))
-    same = objects[queries, None] == objects[None]
-    return (rows[queries] * same).sum(1)
+    is_own_object = objects[queries, None] == objects[None]
+    return (rows[queries] * is_own_object).sum(1)

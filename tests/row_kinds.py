@@ -1,8 +1,9 @@
 """The kind of an attention row: one word for what a patch attends to, by a rule.
 
-The rule looks at how much of a row equals the mean row of other patches of the head (the crowd), falls on near patches,
-and falls on patches that resemble this one in a late layer's features. The app uses microscope/core/kinds.js; this is
-an independent implementation. analysis/test_row_kinds.py compares the two, and the rule with rows labelled by hand.
+The rule measures three shares of a row: what the row has in common with the mean row of other patches (the crowd), what
+falls on near patches, and what falls on patches whose features in a late layer resemble the query's. The app uses
+microscope/core/kinds.js; this is an independent implementation. analysis/test_row_kinds.py compares the two, and
+compares the rule with rows labelled by hand.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ import numpy as np
 from playground.analysis.moments import ALIKE, component, directions, late_keys, neighbourhood_radius, spread
 from playground.tracing import Trace, softmax_rows
 
-CROWD = 48  # evenly spread patches, whose rows are averaged
+CROWD = 48  # number of evenly spread patches whose rows are averaged
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
-EARLY = 1 / 3  # the first layers, as a share of all
-THEIRS = 0.5  # the crowd explains a row's largest patch if it gives this patch at least this share of the row's weight
+EARLY = 1 / 3  # layers in this first share of the depth count as early
+THEIRS = 0.5  # the crowd explains a row's largest weight if the crowd's mean weight there is at least this share of it
 FLAT, FAINT = 4, 10  # most that a patch may get in an even row and in a noisy one, as multiples of the mean
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The mean row of some patches of a head, by token and by position relative to the asking patch."""
+    """The mean row of some query patches of a head, by token and by position relative to the query."""
 
     tokens: np.ndarray  # (tokens,)
-    offsets: np.ndarray  # (2 rows − 1, 2 columns − 1): the asking patch is in the middle
+    offsets: np.ndarray  # (2 rows − 1, 2 columns − 1), with the query in the middle
 
 
 @dataclass(frozen=True)
@@ -41,78 +42,81 @@ class Facts:
     place: float  # overlap of the patches' weights with the crowd's mean by relative position
     alike: float  # share of the weight beyond the neighbourhood on patches that resemble this one
     area: float  # share of the patches beyond the neighbourhood that resemble this one
-    fits: frozenset[str]  # rules that agree with the largest patch, which the app's sentence names
+    fits: frozenset[str]  # names of the measures that agree with the row's largest patch
 
 
 def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
-    """The kind of this row, or None if no rule applies; and the facts behind it."""
-    front, patch = len(seen.prefix), query[0] * seen.grid[1] + query[1]
-    toward = directions(late_keys(seen), front)
+    """(the kind of this row, or None if no rule applies; the facts that decide the kind)"""
+    prefix_count, patch = len(seen.prefix), query[0] * seen.grid[1] + query[1]
+    late_directions = directions(late_keys(seen), prefix_count)
     q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
-    asking = spread(seen.grid, CROWD)
-    crowd = crowd_of(softmax_rows(q[front + asking], k, seen.scale).numpy(), asking, front, seen.grid)
+    query_patches = spread(seen.grid, CROWD)
+    crowd = crowd_of(
+        softmax_rows(q[prefix_count + query_patches], k, seen.scale).numpy(), query_patches, prefix_count, seen.grid
+    )
     row = seen.row(layer, head, query).numpy()
-    facts = facts_of(row, patch, crowd, toward @ toward[patch], front, seen.grid)
+    facts = facts_of(row, patch, crowd, late_directions @ late_directions[patch], prefix_count, seen.grid)
     return kind_of(facts, early=layer < EARLY * seen.layers), facts
 
 
-def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
-    """The mean of these patches' rows, (asking, tokens)."""
-    high, wide = grid
-    given, query_counts = np.zeros((2, 2 * high - 1, 2 * wide - 1))
-    for row, patch in zip(rows, asking, strict=True):
-        down, right = high - 1 - patch // wide, wide - 1 - patch % wide
-        window = slice(down, down + high), slice(right, right + wide)
-        given[window] += row[prefix:].reshape(grid)
+def crowd_of(rows: np.ndarray, query_patches: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
+    """The mean of `rows`, (queries, tokens), the rows of these query patches."""
+    rows_count, columns_count = grid
+    weight_sums, query_counts = np.zeros((2, 2 * rows_count - 1, 2 * columns_count - 1))
+    for row, patch in zip(rows, query_patches, strict=True):
+        first_row, first_column = rows_count - 1 - patch // columns_count, columns_count - 1 - patch % columns_count
+        window = slice(first_row, first_row + rows_count), slice(first_column, first_column + columns_count)
+        weight_sums[window] += row[prefix:].reshape(grid)
         query_counts[window] += 1
-    return Crowd(rows.mean(0), given / np.maximum(query_counts, 1))
+    return Crowd(rows.mean(0), weight_sums / np.maximum(query_counts, 1))
 
 
 def facts_of(
     row: np.ndarray, patch: int, crowd: Crowd, likeness: np.ndarray, prefix: int, grid: tuple[int, int]
 ) -> Facts:
-    """`row`: (tokens,); `likeness`: (patches,), the cosine of this patch's direction with every patch's."""
-    high, wide = grid
+    """`row` is (tokens,). `likeness` is (patches,): the cosine between this patch's direction and every patch's."""
+    rows_count, columns_count = grid
     patches, positive_weights = row[prefix:], row[row > 0]
-    all_of_them = max(float(patches.sum()), 1e-12)
+    patches_total = max(float(patches.sum()), 1e-12)
     crowd_favourite = int(crowd.tokens.argmax())
-    down, right = np.divmod(np.arange(high * wide), wide)
-    apart = np.maximum(abs(down - patch // wide), abs(right - patch % wide))
-    near, resembles = apart <= neighbourhood_radius(grid), likeness >= ALIKE
-    outside = max(float(patches[~near].sum()), 1e-12)
-    alike = ~near & resembles
-    same = component(resembles & (patches >= all_of_them / len(patches)), patch, grid)
-    expected = crowd.offsets[
-        high - 1 - patch // wide : 2 * high - 1 - patch // wide, wide - 1 - patch % wide : 2 * wide - 1 - patch % wide
+    patch_rows, patch_columns = np.divmod(np.arange(rows_count * columns_count), columns_count)
+    distance = np.maximum(abs(patch_rows - patch // columns_count), abs(patch_columns - patch % columns_count))
+    is_near, is_alike = distance <= neighbourhood_radius(grid), likeness >= ALIKE
+    far_total = max(float(patches[~is_near].sum()), 1e-12)
+    is_alike_and_far = ~is_near & is_alike
+    own_part = component(is_alike & (patches >= patches_total / len(patches)), patch, grid)
+    usual_row = crowd.offsets[
+        rows_count - 1 - patch // columns_count : 2 * rows_count - 1 - patch // columns_count,
+        columns_count - 1 - patch % columns_count : 2 * columns_count - 1 - patch % columns_count,
     ].ravel()
-    share, usual = patches / all_of_them, expected / max(float(expected.sum()), 1e-12)
-    best = int(patches.argmax())
-    borne_out = {
-        "near": near[best],
-        "thing": same[best],
-        "far": alike[best] and not same[best],
-        "place": usual[best] >= THEIRS * share[best],
+    patch_shares, usual_shares = patches / patches_total, usual_row / max(float(usual_row.sum()), 1e-12)
+    largest_patch = int(patches.argmax())
+    agreements = {
+        "near": is_near[largest_patch],
+        "thing": own_part[largest_patch],
+        "far": is_alike_and_far[largest_patch] and not own_part[largest_patch],
+        "place": usual_shares[largest_patch] >= THEIRS * patch_shares[largest_patch],
         "peak": row.argmax() == crowd_favourite,
-        "shared": crowd.tokens[prefix + best] >= THEIRS * patches[best],
-        "even": patches[best] <= FLAT / len(row),
-        "noise": patches[best] <= FAINT / len(row),
+        "shared": crowd.tokens[prefix + largest_patch] >= THEIRS * patches[largest_patch],
+        "even": patches[largest_patch] <= FLAT / len(row),
+        "noise": patches[largest_patch] <= FAINT / len(row),
     }
     return Facts(
         breadth=float(2 ** -(positive_weights * np.log2(positive_weights)).sum() / len(row)),
         shared=float(np.minimum(row, crowd.tokens).sum()),
         peak=float(row[crowd_favourite]),
         crowd_peak=float(crowd.tokens[crowd_favourite]),
-        near=float(patches[near].sum()) / all_of_them,
-        place=float(np.minimum(share, usual).sum()),
-        alike=float(patches[alike].sum()) / outside,
-        area=float(alike.sum()) / max(1, int((~near).sum())),
-        fits=frozenset(name for name, is_so in borne_out.items() if is_so),
+        near=float(patches[is_near].sum()) / patches_total,
+        place=float(np.minimum(patch_shares, usual_shares).sum()),
+        alike=float(patches[is_alike_and_far].sum()) / far_total,
+        area=float(is_alike_and_far.sum()) / max(1, int((~is_near).sum())),
+        fits=frozenset(name for name, agrees in agreements.items() if agrees),
     )
 
 
 def kind_of(facts: Facts, early: bool) -> str | None:
-    """The first rule that applies, from the plainest kind to the least plain; None if none does. Each rule also demands
-    that the largest patch fits the kind."""
+    """The kind by the first rule that applies; None if no rule applies. A rule applies only if the row's largest patch
+    fits the kind."""
     fits = facts.fits
     if facts.breadth >= 0.8 and "even" in fits:
         return "even"

@@ -1,6 +1,6 @@
-"""Models of every family with random weights, saved by timm and `transformers`, on which tests and benchmarks/opened.py
-compare the attention in the browser with Python's. Their rows are as sharp as a trained model's, because rows that are
-nearly even would be alike on both sides even if one side were wrong."""
+"""Makes models of every family with random weights, saved by timm and `transformers`. Tests and benchmarks/opened.py
+compare their attention in the browser and in Python. The models' rows are made as sharp as a trained model's, because
+nearly even rows would agree even if one side were wrong."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FAMILIES = {  # family -> (library that saves the model, the model's name, chang
     "registers, no class token": ("timm", "vit_medium_patch16_reg4_gap_256", SMALL | NARROW),
     "q/k norm": ("timm", "vit_small_patch16_224", SMALL | {"qk_norm": True}),
 }  # fmt: skip
-ASKING = r"(?:blocks|layers?)\.\d+\..*(?:query|key|q_proj|k_proj|q_bias)"  # names in `transformers`, and Eva's bias
+ASKING = r"(?:blocks|layers?)\.\d+\..*(?:query|key|q_proj|k_proj|q_bias)"  # parameters of queries and keys
 NORMED = r"blocks\.\d+\.attn\.[qk]_norm\.(?:weight|bias)"
 TOGETHER = r"blocks\.\d+\.attn\.qkv\.(?:weight|bias)"
 
@@ -60,11 +60,11 @@ class Sharp:
 
 
 def made(family: str, folder: Path, photograph: Image.Image, **smaller) -> Sharp:
-    who, name, changes = FAMILIES[family]
+    library, name, changes = FAMILIES[family]
     changes = changes | smaller
-    model = scramble(timm.create_model(name, **changes)) if who == "timm" else hugging_face_model(name, **changes)
+    model = scramble(timm.create_model(name, **changes)) if library == "timm" else hugging_face_model(name, **changes)
     for _ in range(TURNS):
-        if who == "timm":
+        if library == "timm":
             save_for_hf(model, folder, model_args=changes, safe_serialization=True)
         else:
             model.save_pretrained(folder)
@@ -83,12 +83,12 @@ def _largest(weights: np.ndarray) -> float:
 @torch.no_grad()
 def _sharpen(model: torch.nn.Module) -> None:
     """Scales the weights of queries and keys by STEP, or the gains of their norms."""
-    named = dict(model.named_parameters())
-    if normed := [name for name in named if re.search(NORMED, name)]:
-        for name in normed:
-            named[name].mul_(STEP)
+    parameters = dict(model.named_parameters())
+    if norm_names := [name for name in parameters if re.search(NORMED, name)]:
+        for name in norm_names:
+            parameters[name].mul_(STEP)
         return
-    for name, parameter in named.items():
+    for name, parameter in parameters.items():
         if re.search(TOGETHER, name):
             parameter[: 2 * len(parameter) // 3].mul_(STEP)
         elif re.search(ASKING, name):
@@ -105,13 +105,13 @@ class Compared:
     same: float  # share of the rows whose largest weight is at the same token
 
 
-def compare(sharp: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
-    """For each photograph, the engine's rows, from the files as a page opens them, compared with Python's rows."""
-    (model,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
+def compare(sharp_model: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
+    """For each photograph, compares Python's rows with the engine's rows from the files that a page opens."""
+    (model,) = opened([{"files": sharp_model.files, "numbers": numbers}], folder)
     assert not model.error, model.error
-    compared = []
+    comparisons = []
     for photograph in photographs:
-        seen = _seen(sharp.vit, photograph)
-        one = passed(seen, folder, weights=model.weights)
-        compared.append(Compared(*distance(rows(one.q, one.k, seen), theirs(seen))))
-    return compared
+        seen = _seen(sharp_model.vit, photograph)
+        engine_pass = passed(seen, folder, weights=model.weights)
+        comparisons.append(Compared(*distance(rows(engine_pass.q, engine_pass.k, seen), theirs(seen))))
+    return comparisons

@@ -57,7 +57,7 @@ def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_less
     """The lesson prints the numbers in ON_THE_NAMED beside the map of rollout; they are measured again here."""
     assert len(held_out()) == NAMED_SCENES
     scores = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out())
-    assert {what: scores[what] for what in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
+    assert {method: scores[method] for method in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
     assert 0.5 * scores["area"] < scores["attention"] < 1.2 * scores["area"], (
         "the class token's own rows find it no better"
     )
@@ -70,10 +70,10 @@ def test_heads_have_different_habits(bundled):
 
 @pytest.mark.slow
 def test_the_one_that_was_told_does_what_it_was_told():
-    taught = measured("bundled-taught")
-    assert all(taught[name] >= bar for name, bar in TAUGHT.items()), taught
-    assert taught["mass"] > max(taught["colour"] + 0.2, taught["gaussian"], taught["area"])
-    assert taught["class token on objects"] >= 2 * taught["area of objects"]
+    measures = measured("bundled-taught")
+    assert all(measures[name] >= bar for name, bar in TAUGHT.items()), measures
+    assert measures["mass"] > max(measures["colour"] + 0.2, measures["gaussian"], measures["area"])
+    assert measures["class token on objects"] >= 2 * measures["area of objects"]
 
 
 @pytest.mark.slow
@@ -84,8 +84,8 @@ def test_they_are_small_and_load_by_themselves_without_timm(name):
         f"import sys, playground; vit = playground.load({name!r}, device='cpu'); "
         "print(len(vit.config.labels), 'timm' in sys.modules)"
     )
-    out = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=Path(__file__).parent.parent)
-    assert out.split() == [str(len(LABELS)), "False"]
+    output = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=Path(__file__).parent.parent)
+    assert output.split() == [str(len(LABELS)), "False"]
 
 
 def test_documentation_and_lesson_show_the_card_s_numbers_beside_the_filter():
@@ -95,10 +95,11 @@ def test_documentation_and_lesson_show_the_card_s_numbers_beside_the_filter():
     for kind, columns in scores.items():
         assert columns.keys() == set(evaluate.COLUMNS), kind
         assert all(f"| {number} |" in card for number in columns.values()), kind
-        ours, filtered, less = (
-            float(columns[one].split()[0].replace("−", "-")) for one in (evaluate.OURS, evaluate.FILTER, evaluate.LESS)
+        our_share, filter_share, least_share = (
+            float(columns[column_name].split()[0].replace("−", "-"))
+            for column_name in (evaluate.OURS, evaluate.FILTER, evaluate.LESS)
         )
-        assert less == pytest.approx(ours - filtered, abs=2e-3), kind
+        assert least_share == pytest.approx(our_share - filter_share, abs=2e-3), kind
     page = (ASSETS.parent / "docs" / "pages" / "numbers.md").read_text(encoding="utf-8")
     assert f"--write-card -->\n{evaluate.markdown()}\n<!-- end" in page, "run benchmarks/bundled.py --write-card"
 

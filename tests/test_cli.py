@@ -17,18 +17,21 @@ def file(picture, tmp_path):
 
 
 def test_a_figure_is_written(file, tmp_path, capsys):
-    out = tmp_path / "row.png"
-    assert main(["figure", str(file), "--model", "untrained", "--layer", "1", "--patch", "3,4", "-o", str(out)]) == 0
-    assert capsys.readouterr().out.strip() == str(out)
-    assert Image.open(out).size == (2560, 1440)
+    figure_file = tmp_path / "row.png"
+    assert (
+        main(["figure", str(file), "--model", "untrained", "--layer", "1", "--patch", "3,4", "-o", str(figure_file)])
+        == 0
+    )
+    assert capsys.readouterr().out.strip() == str(figure_file)
+    assert Image.open(figure_file).size == (2560, 1440)
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf"])
 def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_path, suffix):
-    out = tmp_path / f"row.{suffix}"
-    options = ["--model", "untrained", "--patch", "cls", "--scale", "off", "--size", "80x160", "-o", str(out)]
+    figure_file = tmp_path / f"row.{suffix}"
+    options = ["--model", "untrained", "--patch", "cls", "--scale", "off", "--size", "80x160", "-o", str(figure_file)]
     assert main(["figure", str(file), *options]) == 0
-    assert out.read_bytes()[:5] in (b"%PDF-", b"<?xml")
+    assert figure_file.read_bytes()[:5] in (b"%PDF-", b"<?xml")
 
 
 @pytest.mark.parametrize(
@@ -77,16 +80,16 @@ def test_a_file_that_is_no_image_is_refused(tmp_path, capsys):
 
 def test_models_lists_what_each_is_good_for(capsys):
     assert main(["models"]) == 0
-    out = capsys.readouterr().out
-    assert "vit_small_patch16_dinov3.lvd1689m" in out
-    assert "dinov3-license" in out
+    output = capsys.readouterr().out
+    assert "vit_small_patch16_dinov3.lvd1689m" in output
+    assert "dinov3-license" in output
 
 
 def test_models_finds_by_a_part_of_a_name_and_says_when_there_is_none(capsys):
     assert main(["models", "deit_tiny"]) == 0
-    out = capsys.readouterr().out
-    assert "deit_tiny_distilled_patch16_224.fb_in1k" in out
-    assert "relpos" not in out
+    output = capsys.readouterr().out
+    assert "deit_tiny_distilled_patch16_224.fb_in1k" in output
+    assert "relpos" not in output
     assert main(["models", "resnet"]) == 2
 
 
@@ -96,8 +99,8 @@ def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
 
 
 def test_help_shows_examples():
-    out = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
-    assert "python -m playground figure meadow --patch 9,7 -o meadow.png" in out
+    output = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
+    assert "python -m playground figure meadow --patch 9,7 -o meadow.png" in output
 
 
 def test_the_examples_of_the_help_can_be_typed():
@@ -113,9 +116,9 @@ def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_he
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     assert main(["download", "dinov2-small", "--compare"]) == 0
     assert "not compared" in capsys.readouterr().out
-    theirs = tmp_path / f"models--timm--{borrowed.DINOV2_ON_THE_HUB}" / "snapshots" / "a" / "model.safetensors"
-    theirs.parent.mkdir(parents=True)
-    theirs.symlink_to(borrowed.find(borrowed.DINOV2.file))
+    hub_file = tmp_path / f"models--timm--{borrowed.DINOV2_ON_THE_HUB}" / "snapshots" / "a" / "model.safetensors"
+    hub_file.parent.mkdir(parents=True)
+    hub_file.symlink_to(borrowed.find(borrowed.DINOV2.file))
     assert main(["download", "dinov2-small", "--compare"]) == 0
     assert "174 arrays: they are the same" in capsys.readouterr().out
 
@@ -133,9 +136,9 @@ def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_he
     ],
 )
 def test_a_wrong_flag_is_two_lines_and_the_nearest_right_one(capsys, line, first):
-    with pytest.raises(SystemExit) as end:
+    with pytest.raises(SystemExit) as exit_error:
         main(line.split())
-    assert end.value.code == 2
+    assert exit_error.value.code == 2
     output = capsys.readouterr().err.splitlines()
     assert len(output) == 2, output
     assert output[0].endswith(first)
@@ -145,9 +148,9 @@ def test_a_wrong_flag_is_two_lines_and_the_nearest_right_one(capsys, line, first
 def test_the_help_of_figure_is_in_parts(capsys):
     with pytest.raises(SystemExit):
         main(["figure", "--help"])
-    out = capsys.readouterr().out
-    assert [part for part in ("what is shown:", "how it looks:", "the file:") if part not in out] == []
-    assert out.index("--layer") < out.index("how it looks:") < out.index("--theme") < out.index("the file:")
+    output = capsys.readouterr().out
+    assert [part for part in ("what is shown:", "how it looks:", "the file:") if part not in output] == []
+    assert output.index("--layer") < output.index("how it looks:") < output.index("--theme") < output.index("the file:")
 
 
 def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tmp_path, capsys, monkeypatch):
@@ -157,15 +160,15 @@ def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tm
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", "")
     (tmp_path / "mine.safetensors").touch()
     (tmp_path / "other.pth").touch()
-    collected = []
+    starts = []
 
     def started(*how, **more):
         monkeypatch.setattr(settings, "now", settings.read)
-        collected.extend(own_models.files())
+        starts.extend(own_models.files())
 
     monkeypatch.setattr(launch, "launch", started)
     assert main(["--models", str(tmp_path)]) == 0
-    assert collected == ["own/mine"]
+    assert starts == ["own/mine"]
     assert "Not offered, for a server opens .safetensors only: other.pth." in capsys.readouterr().out
     assert main(["--models", str(tmp_path / "none")]) == 2
     assert "There is no folder" in capsys.readouterr().err
@@ -182,10 +185,12 @@ def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_i
     reference = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
     save_file({key: value.clone() for key, value in reference.state_dict().items()}, "mine.safetensors")
     line = ["figure", "meadow", "--model", "vit_tiny_patch16_224", "--weights", "mine.safetensors", "--layer", "1"]
-    said = ["--mean", "0.485,0.456,0.406", "--std", "0.229 0.224 0.225", "--num-heads", "6", "--act-layer", "gelu"]
-    with pytest.warns(PlaygroundWarning) as heard:
+    flags = ["--mean", "0.485,0.456,0.406", "--std", "0.229 0.224 0.225", "--num-heads", "6", "--act-layer", "gelu"]
+    with pytest.warns(PlaygroundWarning) as caught:
         assert main([*line, "-o", "guessed.json"]) == 0
-    (sentence,) = {_in_a_line(one.message, one.category, one.filename, one.lineno) for one in heard}
+    (sentence,) = {
+        _in_a_line(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught
+    }
     assert sentence.startswith(
         "playground: Assumed of vit_tiny_patch16_224: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads"
     )
@@ -193,12 +198,12 @@ def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_i
     assert "such as --act-layer gelu, --global-pool token" in sentence
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
-        assert main([*line, *said, "--global-pool", "token", "-o", "said.json"]) == 0
-    guessed, text = (json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json"))
-    assert guessed["tables"][0]["maps"] != text["tables"][0]["maps"]
+        assert main([*line, *flags, "--global-pool", "token", "-o", "said.json"]) == 0
+    guessed_record, text = (json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json"))
+    assert guessed_record["tables"][0]["maps"] != text["tables"][0]["maps"]
     command = shlex.split(text["figure"]["command"])
-    again = [*command[command.index("figure") : -1], "again.json"]
-    assert main(again) == 0
+    second_command = [*command[command.index("figure") : -1], "again.json"]
+    assert main(second_command) == 0
     assert json.loads((tmp_path / "again.json").read_text()) == text
     capfd.readouterr()
     assert main([*line[:-2], "--what", "relevance", "--label", "3", "-o", "label.json"]) == 2
@@ -207,6 +212,6 @@ def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_i
 
 @pytest.mark.parametrize("command", ["figure meadow -o x.png", "relevance meadow --out x.csv", "numbers . -o x.zarr"])
 def test_every_command_that_takes_a_model_takes_how_it_was_trained(command):
-    said = "--mean 0.4,0.4,0.4 --std 0.2,0.2,0.2 --num-heads 3 --act-layer relu --global-pool avg"
-    options = _parser().parse_args([*command.split(), *said.split()])
+    flags = "--mean 0.4,0.4,0.4 --std 0.2,0.2,0.2 --num-heads 3 --act-layer relu --global-pool avg"
+    options = _parser().parse_args([*command.split(), *flags.split()])
     assert (options.mean, options.num_heads, options.global_pool) == ("0.4,0.4,0.4", "3", "avg")

@@ -1,4 +1,4 @@
-"""Cuts: the forward pass with them, every row, the pack, and the texts that describe cuts."""
+"""The forward pass, every row and the pack of a trace with cuts; and the texts that describe cuts."""
 
 import math
 import re
@@ -23,8 +23,8 @@ def token(row: int, column: int) -> int:
 
 
 def is_heard(cut: list[str] | str, layer: int, head: int, query: int, key: int) -> bool:
-    heard = cuts.read(cut, SHAPE).heard(layer)
-    return True if heard is None else bool(heard[head if len(heard) > 1 else 0, query, key])
+    edges = cuts.read(cut, SHAPE).heard(layer)
+    return True if edges is None else bool(edges[head if len(edges) > 1 else 0, query, key])
 
 
 def by_hand(vit, pixels, silent) -> torch.Tensor:
@@ -39,22 +39,22 @@ def by_hand(vit, pixels, silent) -> torch.Tensor:
         for head in range(attn.heads):
             part = slice(head * d, head * d + d)
             for i in range(len(y)):
-                there = [j for j in range(len(y)) if not silent(layer, head, i, j)]
-                e = torch.exp(q[i, part] @ k[there][:, part].T / math.sqrt(d))
-                mixed[i, part] = (e / e.sum()) @ v[there][:, part]
+                heard_keys = [j for j in range(len(y)) if not silent(layer, head, i, j)]
+                exponentials = torch.exp(q[i, part] @ k[heard_keys][:, part].T / math.sqrt(d))
+                mixed[i, part] = (exponentials / exponentials.sum()) @ v[heard_keys][:, part]
         x = x + (mixed @ attn.proj.weight.T + attn.proj.bias)[None]
         x = x + block.mlp(block.norm2(x))
     return x[0]
 
 
 def test_the_pass_is_the_same_as_one_in_loops_that_leaves_the_edges_out(small, picture):
-    there, cut_key = {token(7, 5), 0}, token(3, 2)
+    cut_queries, cut_key = {token(7, 5), 0}, token(3, 2)
     cut = ["7,5+cls>3,2@1.0+2", "*>5,5@2"]
     seen = playground.trace(small, picture, cut=cut)
 
     def silent(layer, head, i, j):
-        first = layer == 1 and head in (0, 2) and i in there and j == cut_key
-        return (first or (layer == 2 and j == token(5, 5))) and i != j
+        is_first_cut = layer == 1 and head in (0, 2) and i in cut_queries and j == cut_key
+        return (is_first_cut or (layer == 2 and j == token(5, 5))) and i != j
 
     with torch.no_grad():
         expected = by_hand(small, seen.input, silent)
@@ -66,17 +66,17 @@ def test_every_way_to_ask_for_a_weight_leaves_the_cut_edge_out(small, picture):
     seen = playground.trace(small, picture, cut="7,5>3,2@1.2")
     query, key = token(7, 5), token(3, 2)
     for head in range(4):
-        zero = head == 2
+        is_cut_head = head == 2
         rows = (
             seen.row(1, head, (7, 5)), seen.rows(1, (7, 5))[head], seen.matrix(1, head)[query],
             seen.weights(1)[head, query], seen.weights(1, [(7, 5)])[head, 0],
         )  # fmt: skip
         for row in rows:
-            assert (row[key] == 0) == zero
+            assert (row[key] == 0) == is_cut_head
             assert row.sum().item() == pytest.approx(1, abs=1e-5)
             torch.testing.assert_close(row, rows[0], atol=1e-6, rtol=1e-5)
-        assert (seen.column(1, head, (3, 2))[query] == 0) == zero
-        assert (seen.columns(1, (3, 2))[head, query] == 0) == zero
+        assert (seen.column(1, head, (3, 2))[query] == 0) == is_cut_head
+        assert (seen.columns(1, (3, 2))[head, query] == 0) == is_cut_head
     assert seen.row(1, 2, (7, 5), scale="off")[key] == 0
     assert torch.isfinite(seen.scores(1, 2, (7, 5))).all(), "the score is what it was; its weight is nothing"
 
@@ -89,28 +89,30 @@ def test_nothing_cut_is_the_pass_as_it_was(small, picture):
 @pytest.mark.parametrize("cut", ["7,5>3,2@1.2", "*>3x3", "*>*@1.3"])
 def test_a_pack_carries_its_cuts(small, picture, heads, cut):
     seen = playground.trace(small, picture, cut=cut)
-    again = Trace.from_bytes(seen.to_bytes([1], heads))
-    assert again.cuts.texts == [cut]
-    for held, head in enumerate(heads or range(4)):
-        torch.testing.assert_close(again.row(1, held, (7, 5)), seen.row(1, head, (7, 5)), atol=2e-3, rtol=0)
-        assert torch.equal(again.row(1, held, (7, 5)) == 0, seen.row(1, head, (7, 5)) == 0)
+    loaded_trace = Trace.from_bytes(seen.to_bytes([1], heads))
+    assert loaded_trace.cuts.texts == [cut]
+    for stored_head, head in enumerate(heads or range(4)):
+        torch.testing.assert_close(
+            loaded_trace.row(1, stored_head, (7, 5)), seen.row(1, head, (7, 5)), atol=2e-3, rtol=0
+        )
+        assert torch.equal(loaded_trace.row(1, stored_head, (7, 5)) == 0, seen.row(1, head, (7, 5)) == 0)
 
 
 def test_rollout_goes_through_no_cut_edge(small, picture):
-    alone = playground.trace(small, picture, cut=["*>*@0", "*>*@1", "*>*@2"])
-    reached = alone.rollout((2, 2))
-    assert reached[token(2, 2)].item() == pytest.approx(1, abs=1e-5)
-    assert reached.sum().item() == pytest.approx(1, abs=1e-5)
+    lonely_trace = playground.trace(small, picture, cut=["*>*@0", "*>*@1", "*>*@2"])
+    shares = lonely_trace.rollout((2, 2))
+    assert shares[token(2, 2)].item() == pytest.approx(1, abs=1e-5)
+    assert shares.sum().item() == pytest.approx(1, abs=1e-5)
 
 
 def test_three_by_three_is_a_convolution_s_field():
-    near = {token(r, c) for r in (3, 4, 5) for c in (1, 2, 3)}
-    heard = cuts.read("*>3x3", SHAPE).heard(0)[0]
-    assert set(heard[token(4, 2)].nonzero().flatten().tolist()) == near
-    assert heard[token(0, 7)].sum() == 4, "a corner has three neighbours"
-    assert heard[0].all(), "the class token has no place, and hears everybody"
-    kept = cuts.read("*>3x3+cls", SHAPE).heard(0)[0]
-    assert set(kept[token(4, 2)].nonzero().flatten().tolist()) == near | {0}
+    neighbours = {token(r, c) for r in (3, 4, 5) for c in (1, 2, 3)}
+    edges = cuts.read("*>3x3", SHAPE).heard(0)[0]
+    assert set(edges[token(4, 2)].nonzero().flatten().tolist()) == neighbours
+    assert edges[token(0, 7)].sum() == 4, "a corner has three neighbours"
+    assert edges[0].all(), "the class token has no place, and hears everybody"
+    edges_with_class = cuts.read("*>3x3+cls", SHAPE).heard(0)[0]
+    assert set(edges_with_class[token(4, 2)].nonzero().flatten().tolist()) == neighbours | {0}
 
 
 def test_what_a_text_means():
@@ -140,25 +142,25 @@ def test_what_a_text_means():
     ],
 )  # fmt: skip
 def test_what_can_not_be_cut_gets_a_sentence(small, picture, cut, says):
-    with pytest.raises(PlaygroundError) as refused:
+    with pytest.raises(PlaygroundError) as refusal:
         playground.trace(small, picture, cut=cut if isinstance(cut, list) else [cut])
-    assert says in str(refused.value)
+    assert says in str(refusal.value)
 
 
 def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
-    """The expected pass, computed here: W_O gets the heads' outputs side by side, with one head's part replaced."""
+    """Compares with a pass computed here, in which one head's part of the input of W_O is replaced."""
     d = small.config.width // small.config.heads
-    for text, head, to in (("zero@1.2", 2, "zero"), ("mean@1.2", 2, "mean")):
+    for text, head, replacement in (("zero@1.2", 2, "zero"), ("mean@1.2", 2, "mean")):
         seen = playground.trace(small, picture, cut=text)
         x, _ = small.embed(seen.input)
         with torch.no_grad():
             for layer, block in enumerate(small.blocks):
                 y = block.norm1(x)
                 q, k, v = block.attn.qkv(y).view(1, -1, 3, small.config.heads, d).permute(2, 0, 3, 1, 4)
-                mixed = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)  # (N, D)
+                mixed = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)  # (tokens, width)
                 if layer == 1:
                     part = mixed[:, head * d : head * d + d]
-                    part.copy_(torch.zeros_like(part) if to == "zero" else part.mean(0).expand_as(part))
+                    part.copy_(torch.zeros_like(part) if replacement == "zero" else part.mean(0).expand_as(part))
                 x = x + block.attn.proj(mixed)[None]
                 x = x + block.mlp(block.norm2(x))
         torch.testing.assert_close(seen.features(), x[0], atol=1e-4, rtol=1e-4)
@@ -168,8 +170,8 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
 def test_heads_are_named_in_few_texts():
     layers = {4: [3, 0, 0], 7: [0, 3], 5: [1]}
     assert cuts.of_heads(layers, "zero") == ["zero@4+7.0+3", "zero@5.1"]
-    read = cuts.read(cuts.of_heads({0: [1, 3], 2: [1, 3]}, "mean"), SHAPE).all
-    assert [(one.to, one.layers, one.heads, one.named_heads) for one in read] == [
+    parsed_cuts = cuts.read(cuts.of_heads({0: [1, 3], 2: [1, 3]}, "mean"), SHAPE).all
+    assert [(cut.to, cut.layers, cut.heads, cut.named_heads) for cut in parsed_cuts] == [
         ("mean", (0, 2), (1, 3), "0.1, 0.3, 2.1, 2.3")
     ]
     assert cuts.read("zero@1", SHAPE).all[0].named_heads == "1.*"
@@ -177,13 +179,13 @@ def test_heads_are_named_in_few_texts():
 
 def test_what_the_command_line_says_is_what_python_does(small, picture):
     """A cut typed as text and the same cut by a method give the same pass."""
-    plain = playground.trace(small, picture)
-    ablated, typed = (
-        plain.ablate(heads=[(1, 2), (2, 0)]),
+    plain_trace = playground.trace(small, picture)
+    ablated_trace, typed_trace = (
+        plain_trace.ablate(heads=[(1, 2), (2, 0)]),
         playground.trace(small, picture, cut=["zero@1.2", "zero@2.0"]),
     )
-    assert ablated.cuts.texts == typed.cuts.texts
-    assert torch.equal(ablated.features(), typed.features())
+    assert ablated_trace.cuts.texts == typed_trace.cuts.texts
+    assert torch.equal(ablated_trace.features(), typed_trace.features())
 
 
 def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_path, monkeypatch):
@@ -211,8 +213,14 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
     ],
 )  # fmt: skip
 def test_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
-    one = cuts.read_put(text)
-    assert (one.what, one.layers, one.heads, one.places, one.to) == (text.split("@")[0], layers, heads, places, to)
+    put_cut = cuts.read_put(text)
+    assert (put_cut.what, put_cut.layers, put_cut.heads, put_cut.places, put_cut.to) == (
+        text.split("@")[0],
+        layers,
+        heads,
+        places,
+        to,
+    )
     assert cuts.is_put(text)
 
 
@@ -258,19 +266,19 @@ def test_a_pass_alone_puts_nothing_and_says_who_does(small, picture):
 def test_a_figure_of_the_command_line_puts_what_python_puts(text, in_python, tmp_path, monkeypatch):
     """The figure of the command line equals Python's, and the command in the figure's file makes it again."""
     monkeypatch.chdir(tmp_path)
-    seen, other = (playground.trace("bundled", name) for name in ("meadow", "flock"))
-    beside = ["--with-image", "flock"] if cuts.is_of_another(text.split(";")[-1]) else []
+    seen, other_trace = (playground.trace("bundled", name) for name in ("meadow", "flock"))
+    other_options = ["--with-image", "flock"] if cuts.is_of_another(text.split(";")[-1]) else []
     line = ["figure", "meadow", "--model", "bundled", "--layer", "5", "--head", "1", "--patch", "7,5", "--cut", text]
-    assert main([*line, *beside, "-o", "typed.csv"]) == 0
-    said = Path("typed.csv").read_text(encoding="utf-8")
-    values = [float(line.rpartition(",")[2]) for line in said.splitlines() if line.startswith("bundled,")]
-    row = in_python(seen, other).row(5, 1, (7, 5))
+    assert main([*line, *other_options, "-o", "typed.csv"]) == 0
+    table_text = Path("typed.csv").read_text(encoding="utf-8")
+    values = [float(line.rpartition(",")[2]) for line in table_text.splitlines() if line.startswith("bundled,")]
+    row = in_python(seen, other_trace).row(5, 1, (7, 5))
     torch.testing.assert_close(torch.tensor(values), row[-len(values) :], atol=1e-6, rtol=1e-5)
     assert (row - seen.row(5, 1, (7, 5))).abs().max() > 1e-5, "it changes something"
-    command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", said, re.M)[1]
-    *again, _ = shlex.split(command)
-    assert main([*again, "again.csv"]) == 0
-    assert Path("again.csv").read_text(encoding="utf-8") == said
+    command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", table_text, re.M)[1]
+    *command_words, _ = shlex.split(command)
+    assert main([*command_words, "again.csv"]) == 0
+    assert Path("again.csv").read_text(encoding="utf-8") == table_text
 
 
 def test_what_is_put_needs_the_picture_that_it_is_taken_from(tmp_path, capsys):

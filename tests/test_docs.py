@@ -37,8 +37,8 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
 
 def test_a_page_has_at_most_1200_words():
     """Counts parts included from other files, but not the generated ones: --help, the reference and the gallery."""
-    filled = runpy.run_path(str(DOCS / "parts.py"))["filled"]
-    words = {file.stem: re.findall(r"\S*\w\S*", filled(text, with_made_parts=False)) for file, text in PAGES.items()}
+    fill = runpy.run_path(str(DOCS / "parts.py"))["filled"]
+    words = {file.stem: re.findall(r"\S*\w\S*", fill(text, with_made_parts=False)) for file, text in PAGES.items()}
     assert not {page: len(text) for page, text in words.items() if len(text) > 1200}
 
 
@@ -53,14 +53,14 @@ def test_the_living_page_opens_from_a_clone_and_loads_nothing():
 def test_the_paper_s_numbers_are_those_that_were_measured_and_counts_are_up_to_date():
     numbers = json.loads((DOCS / "numbers.json").read_text(encoding="utf-8"))
     lines = (ROOT / "playground" / "vit.py").read_text(encoding="utf-8").splitlines()
-    counted = {"lessons": str(len(LESSONS)), "layouts": str(len(LAYOUTS)), "vit_lines": str(len(lines))}
-    counted["version"] = playground.__version__
-    assert numbers == numbers | counted, "python docs/measure.py --write counts again"
-    written = runpy.run_path(str(DOCS / "measure.py"))["written"](numbers)
-    assert (DOCS / "paper.md").read_text(encoding="utf-8") == written
+    counts = {"lessons": str(len(LESSONS)), "layouts": str(len(LAYOUTS)), "vit_lines": str(len(lines))}
+    counts["version"] = playground.__version__
+    assert numbers == numbers | counts, "python docs/measure.py --write counts again"
+    written_text = runpy.run_path(str(DOCS / "measure.py"))["written"](numbers)
+    assert (DOCS / "paper.md").read_text(encoding="utf-8") == written_text
     text = (DOCS / "paper.in.md").read_text(encoding="utf-8").partition("## References")[0]
-    typed = re.findall(r"(?<![\w/{])\d[\d.,]*\d? ?(?:ms|GB|s|×|%)", text)
-    assert not typed, f"these were typed, not measured: {typed}"
+    typed_numbers = re.findall(r"(?<![\w/{])\d[\d.,]*\d? ?(?:ms|GB|s|×|%)", text)
+    assert not typed_numbers, f"these were typed, not measured: {typed_numbers}"
 
 
 # The site
@@ -73,10 +73,10 @@ class Links(html.parser.HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.ids |= {given["id"]} if given.get("id") else set()
-        self.frames += [given] if tag == "iframe" else []
-        self.to += [given[name] for name in ("href", "src") if given.get(name)]
+        attributes = dict(attrs)
+        self.ids |= {attributes["id"]} if attributes.get("id") else set()
+        self.frames += [attributes] if tag == "iframe" else []
+        self.to += [attributes[name] for name in ("href", "src") if attributes.get(name)]
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +85,15 @@ def published(tmp_path_factory):
     built with warnings as errors."""
     pytest.importorskip("sphinx", reason="sphinx is not installed")
     (job,) = yaml.safe_load((ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8"))["jobs"].values()
-    *_, last = [step["run"] for step in job["steps"] if "run" in step]
-    out = tmp_path_factory.mktemp("pages") / "out"
-    command = last.replace("$PWD/out", str(out)).replace("${{ steps.pages.outputs.base_url }}", "/project")
+    *_, build_command = [step["run"] for step in job["steps"] if "run" in step]
+    out_folder = tmp_path_factory.mktemp("pages") / "out"
+    command = build_command.replace("$PWD/out", str(out_folder)).replace(
+        "${{ steps.pages.outputs.base_url }}", "/project"
+    )
     environment = os.environ | {"PYTHON": sys.executable}
-    done = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return out
+    result = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return out_folder
 
 
 @pytest.fixture(scope="module")
@@ -102,25 +104,27 @@ def site(published):
 
 @pytest.mark.slow
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, published):
-    lost = (published / "404.html").read_text(encoding="utf-8")
-    assert 'href="/project/about.html' in lost
-    lessons = set(re.search(r'data-pages="([^"]+)"', lost)[1].split())
+    page_404 = (published / "404.html").read_text(encoding="utf-8")
+    assert 'href="/project/about.html' in page_404
+    lessons = set(re.search(r'data-pages="([^"]+)"', page_404)[1].split())
     assert len(site) > len(PAGES)
-    wrong = []
+    problems = []
     for page, links in site.items():
-        for to in links.to:
-            path, _, place = to.partition("#")
+        for link in links.to:
+            path, _, anchor = link.partition("#")
             target = published / "docs" / (path.partition("?")[0] or page)
-            if re.match(r"\w+:", to):
-                fine = re.match(r"https://[\w.-]+\.\w+(/\S*)?$|data:", to)
-            elif to.startswith("../"):
-                fine = to.removeprefix("../") in lessons or target.is_file() or page != "learn.html"
+            if re.match(r"\w+:", link):
+                is_fine = re.match(r"https://[\w.-]+\.\w+(/\S*)?$|data:", link)
+            elif link.startswith("../"):
+                is_fine = link.removeprefix("../") in lessons or target.is_file() or page != "learn.html"
             else:
-                fine = target.is_file() and (not place or target.suffix != ".html" or place in site[target.name].ids)
-            wrong += [] if fine else [f"{page}: {to}"]
-        unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholders, and what is loaded
-        wrong += [f"{page} holds {part}" for part in re.findall(unfilled, links.text)]
-    assert not wrong, "\n".join(wrong[:20])
+                is_fine = target.is_file() and (
+                    not anchor or target.suffix != ".html" or anchor in site[target.name].ids
+                )
+            problems += [] if is_fine else [f"{page}: {link}"]
+        unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholders or foreign addresses
+        problems += [f"{page} holds {part}" for part in re.findall(unfilled, links.text)]
+    assert not problems, "\n".join(problems[:20])
 
 
 @pytest.mark.slow
@@ -131,10 +135,10 @@ def test_every_name_command_and_lesson_has_its_place(site, published):
     for name in ("figure", "numbers", "doctor", "completion"):
         assert f"<h3>attention-playground {name}<" in site["command_line.html"].text
     assert {f"../{page.name}" for page in LESSONS} <= set(site["learn.html"].to)
-    listed = re.findall(r"^\| ([\w ]+) \| .* \|$", PAGES[DOCS / "pages" / "learn.md"], re.M)
-    assert listed[1:] == [page.short for page in LESSONS]
+    listed_pages = re.findall(r"^\| ([\w ]+) \| .* \|$", PAGES[DOCS / "pages" / "learn.md"], re.M)
+    assert listed_pages[1:] == [page.short for page in LESSONS]
     (frame,) = site["index.html"].frames  # the frame with the living figure
     assert frame["sandbox"] == "allow-scripts allow-downloads"
     assert (published / "docs" / frame["src"]).read_bytes() == LIVING.read_bytes()
-    checkouts = {"command_line.html", "changes.html", "teaching.html"}  # the other pages are for an installed package
+    checkouts = {"command_line.html", "changes.html", "teaching.html"}  # pages that may name a checkout's command
     assert not [page for page in site.keys() - checkouts if "python -m playground" in site[page].text]

@@ -56,17 +56,17 @@ def test_the_engine_is_small():
     files = [*kernels.ENGINE.glob("*.js"), kernels.PRODUCT]
     size = sum(file.stat().st_size for file in files)
     assert size <= 51_000  # bytes: 1,700 for `at` and switched-off heads, 8,000 for newer kinds of ViT
-    faster = sum(file.stat().st_size for file in (kernels.ENGINE / "faster").glob("*.js"))
-    assert faster <= 26_000  # bytes of what only browsers with WebGPU or several threads load
+    faster_size = sum(file.stat().st_size for file in (kernels.ENGINE / "faster").glob("*.js"))
+    assert faster_size <= 26_000  # bytes of what only browsers with WebGPU or several threads load
 
 
 # A forward pass
 
 
 def added(seen, layer: int) -> np.ndarray:
-    """(h, N): the length of the vector that each head adds to each token, without W_O's bias and before cuts."""
+    """(heads, tokens): the length of the vector that each head adds to each token, without W_O's bias, before cuts."""
     block = seen.vit.blocks[layer]
-    proj = block.attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (h, D, d)
+    proj = block.attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, width, d)
     if hasattr(block.ls1, "gamma"):
         proj = block.ls1.gamma.detach()[:, None] * proj
     return (seen.weights(layer) @ seen.record[layer].v @ proj.mT).norm(dim=-1).numpy()
@@ -84,8 +84,8 @@ def added(seen, layer: int) -> np.ndarray:
 )
 def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
     seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches, so positions are interpolated
-    named = {"cuts": how["cut"]} if "cut" in how else how
-    engine_pass = passed(seen, tmp_path, **named)
+    options = {"cuts": how["cut"]} if "cut" in how else how
+    engine_pass = passed(seen, tmp_path, **options)
     for layer in range(seen.layers):
         for name in ("q", "k"):
             np.testing.assert_allclose(getattr(engine_pass, name)[layer], getattr(seen.record[layer], name), atol=2e-4)
@@ -101,17 +101,19 @@ def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
 def test_several_threads_compute_what_one_does(ours, picture, tmp_path, threads, numbers):
     vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough work for threads
     seen = trace(vit, picture, size=(88, 104))
-    one, several = (passed(seen, tmp_path, numbers, threads=count) for count in (1, threads))
+    one_thread, more_threads = (passed(seen, tmp_path, numbers, threads=count) for count in (1, threads))
     for name in ("q", "k", "norms", "adds", "features", "logits"):
-        np.testing.assert_array_equal(getattr(several, name), getattr(one, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(more_threads, name), getattr(one_thread, name), err_msg=name)
 
 
 def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tmp_path):
     seen = trace(ours, picture)
-    plain, scaled, cut = (passed(seen, tmp_path, **how) for how in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]}))
-    for other in (scaled, cut):
-        assert np.abs(other.q[0] - plain.q[0]).max() < 1e-6  # the first layer's input is the same
-        assert np.abs(other.q[1] - plain.q[1]).max() > 1e-3
+    plain_pass, scaled_pass, cut_pass = (
+        passed(seen, tmp_path, **options) for options in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]})
+    )
+    for changed_pass in (scaled_pass, cut_pass):
+        assert np.abs(changed_pass.q[0] - plain_pass.q[0]).max() < 1e-6  # the first layer's input is the same
+        assert np.abs(changed_pass.q[1] - plain_pass.q[1]).max() > 1e-3
 
 
 NO_TOKENS = {"cls_token": False, "registers": 0}
@@ -145,11 +147,11 @@ def test_whatever_a_vit_has_besides_the_engine_computes_as_python_does(ours, pic
     np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, seen), theirs(seen), atol=1e-4)
     np.testing.assert_allclose(engine_pass.features[-1], seen.features(), atol=5e-4)
     np.testing.assert_allclose(engine_pass.logits, seen.logits, atol=5e-4)
-    plain = scramble(
+    plain_vit = scramble(
         VisionTransformer(Config(**{**vit.config.__dict__, **{name: getattr(SMALL, name) for name in KINDS[kind]}}))
     )
-    assert len(plain.state_dict()) != len(vit.state_dict()) or not np.allclose(
-        trace(plain, picture, size=(48, 72)).logits, engine_pass.logits, atol=2e-5
+    assert len(plain_vit.state_dict()) != len(vit.state_dict()) or not np.allclose(
+        trace(plain_vit, picture, size=(48, 72)).logits, engine_pass.logits, atol=2e-5
     ), "the pass would be the same without it"
 
 
@@ -167,7 +169,7 @@ def test_at_every_point_the_engine_s_pass_is_open_to_the_same_as_python_s(ours, 
     def at(here, x):
         if here != point:
             return x
-        flat = x.transpose(1, 2).flatten(2).clone() if x.dim() == 4 else x.clone()  # (B, N, D)
+        flat = x.transpose(1, 2).flatten(2).clone() if x.dim() == 4 else x.clone()  # (batch, tokens, width)
         flat[..., column : column + columns] = 0
         return flat.unflatten(-1, (x.shape[1], -1)).transpose(1, 2) if x.dim() == 4 else flat
 
@@ -188,16 +190,16 @@ def test_more_tokens_than_scores_are_held_for(ours, picture, tmp_path):
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
 def test_rows_of_the_same_weights_are_python_s_and_eight_bits_stay_close(name, tmp_path):
     seen = trace(zoo.load(name), Image.open(named("meadow").path), size=_size(name))
-    exact = passed(seen, tmp_path)
-    python = theirs(seen)
-    assert np.abs(rows(exact.q, exact.k, seen) - python).max() <= 1e-4
-    rounded = passed(seen, tmp_path, "int8")
-    apart, same = distance(rows(rounded.q, rounded.k, seen), python)
-    assert apart <= 0.008
-    assert same >= 0.97
+    float_pass = passed(seen, tmp_path)
+    python_rows = theirs(seen)
+    assert np.abs(rows(float_pass.q, float_pass.k, seen) - python_rows).max() <= 1e-4
+    rounded_pass = passed(seen, tmp_path, "int8")
+    difference, same_share = distance(rows(rounded_pass.q, rounded_pass.k, seen), python_rows)
+    assert difference <= 0.008
+    assert same_share >= 0.97
     for layer in range(seen.layers):  # `adds` is computed from W_O's 8-bit codes and their gains
-        off = np.abs(rounded.adds[layer] - added(seen, layer))
-        assert off.max() <= 0.1 * added(seen, layer).max(), layer
+        errors = np.abs(rounded_pass.adds[layer] - added(seen, layer))
+        assert errors.max() <= 0.1 * added(seen, layer).max(), layer
     assert (tmp_path / "weights.bin").stat().st_size <= 24.5e6
 
 
@@ -213,31 +215,31 @@ def _size(name: str) -> tuple[int, int]:
 def test_pictures_are_resized_as_pillow_does_to_the_bit(size, mode, tmp_path):
     noise = np.random.default_rng(1).integers(0, 256, (64, 97, len(mode)), dtype=np.uint8)
     picture = Image.fromarray(noise, mode)
-    wanted = picture.convert("RGB").resize(size[::-1], Image.Resampling.BICUBIC)
-    assert np.array_equal(resized(picture, size, tmp_path), np.asarray(wanted))
+    expected = picture.convert("RGB").resize(size[::-1], Image.Resampling.BICUBIC)
+    assert np.array_equal(resized(picture, size, tmp_path), np.asarray(expected))
 
 
 @pytest.mark.parametrize("interpolation", ["bilinear", "lanczos", "nearest"])
 @pytest.mark.parametrize("size", [(112, 112), (31, 45), (64, 97)])
 def test_models_that_were_trained_on_other_resizing_get_that(size, interpolation, tmp_path):
     picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 97, 3), dtype=np.uint8))
-    wanted = picture.resize(size[::-1], Image.Resampling[interpolation.upper()])
-    assert np.array_equal(resized(picture, size, tmp_path, interpolation=interpolation), np.asarray(wanted))
+    expected = picture.resize(size[::-1], Image.Resampling[interpolation.upper()])
+    assert np.array_equal(resized(picture, size, tmp_path, interpolation=interpolation), np.asarray(expected))
 
 
 def test_a_photograph_that_comes_in_bands_is_resized_as_pillow_does(tmp_path):
     picture = Image.open(named("meadow").path).convert("RGB")
-    wanted = picture.resize((224, 168), Image.Resampling.BICUBIC)
+    expected = picture.resize((224, 168), Image.Resampling.BICUBIC)
     for band in (1, 64, picture.height):
-        assert np.array_equal(resized(picture, (168, 224), tmp_path, band), np.asarray(wanted))
+        assert np.array_equal(resized(picture, (168, 224), tmp_path, band), np.asarray(expected))
 
 
 def test_pictures_of_every_aspect_get_the_grid_that_python_gives_them(tmp_path):
     random = np.random.default_rng(0)
     sizes = [(1, 1), (1, 5000), (5000, 1), (640, 480), *random.integers(1, 4000, (200, 2)).tolist()]
     natives = [(14, 14), (28, 28), (37, 37), (2, 9)]
-    asked = [[size, native] for size in sizes for native in natives]
-    assert run({"fits": asked}, tmp_path) == [list(images.fit(size, 1, native)) for size, native in asked]
+    questions = [[size, native] for size in sizes for native in natives]
+    assert run({"fits": questions}, tmp_path) == [list(images.fit(size, 1, native)) for size, native in questions]
 
 
 # The weights
@@ -251,8 +253,8 @@ def test_each_block_of_32_has_a_gain_and_no_number_is_off_by_more_than_half_of_i
     assert codes.shape == (5, 70)
     assert gains.dtype == np.float16
     assert gains.shape == (5, 3)
-    spread = np.repeat(gains.astype(np.float32), 32, axis=1)[:, :70]
-    assert (np.abs(codes * spread - matrix) <= spread / 2 * 1.0001).all()
+    gains_per_number = np.repeat(gains.astype(np.float32), 32, axis=1)[:, :70]
+    assert (np.abs(codes * gains_per_number - matrix) <= gains_per_number / 2 * 1.0001).all()
     assert (codes[2, 32:64] == 0).all()
 
 
@@ -271,9 +273,9 @@ def test_the_file_says_whose_the_weights_are_and_what_was_changed(ours):
 
 
 def test_dinov2_s_weights_say_whose_they_are():
-    whose = engine_file.origin("dinov2-small")
-    assert whose.licence == "Apache-2.0"
-    assert "Meta" in whose.author
+    origin = engine_file.origin("dinov2-small")
+    assert origin.licence == "Apache-2.0"
+    assert "Meta" in origin.author
 
 
 def test_weights_of_unknown_origin_are_not_written():
@@ -282,6 +284,6 @@ def test_weights_of_unknown_origin_are_not_written():
 
 
 def test_writing_leaves_the_network_as_it_was(ours):
-    before = {name: tensor.clone() for name, tensor in ours.state_dict().items()}
+    weights_before = {name: tensor.clone() for name, tensor in ours.state_dict().items()}
     to_engine(ours)
-    assert all(torch.equal(before[name], tensor) for name, tensor in ours.state_dict().items())
+    assert all(torch.equal(weights_before[name], tensor) for name, tensor in ours.state_dict().items())

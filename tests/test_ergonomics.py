@@ -31,14 +31,14 @@ def test_the_examples_in_the_docstrings_are_true(name):
 
 def test_integers_of_numpy_and_torch_are_integers(seen):
     row = seen.row(1, 2, 30)
-    for whole in (np.int64, np.uint8, torch.tensor):
-        assert torch.equal(seen.row(whole(1), whole(2), whole(30)), row)
-    best = row.argmax()
-    assert torch.equal(seen.row(1, 2, best), seen.row(1, 2, int(best)))
+    for integer_type in (np.int64, np.uint8, torch.tensor):
+        assert torch.equal(seen.row(integer_type(1), integer_type(2), integer_type(30)), row)
+    best_token = row.argmax()
+    assert torch.equal(seen.row(1, 2, best_token), seen.row(1, 2, int(best_token)))
     assert seen.token((np.int64(3), torch.tensor(4))) == seen.token((3, 4))
-    for wrong in (True, np.bool_(True), torch.tensor(True), 1.0, torch.tensor(1.0), torch.tensor([1, 2, 3])):
+    for no_integer in (True, np.bool_(True), torch.tensor(True), 1.0, torch.tensor(1.0), torch.tensor([1, 2, 3])):
         with pytest.raises(PlaygroundError):
-            seen.row(wrong, 2, 30)
+            seen.row(no_integer, 2, 30)
 
 
 def test_layers_count_from_the_end_too(seen):
@@ -59,9 +59,9 @@ def test_a_head_may_be_the_mean_or_the_largest_of_all(seen):
 
 
 def test_a_trace_is_saved_and_read_again(seen, tmp_path):
-    again = Trace.load(seen.save(tmp_path / "a.trace"))
-    assert (again.model, again.grid, again.prefix) == (seen.model, seen.grid, seen.prefix)
-    torch.testing.assert_close(again.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)), atol=2e-3, rtol=0)
+    loaded_trace = Trace.load(seen.save(tmp_path / "a.trace"))
+    assert (loaded_trace.model, loaded_trace.grid, loaded_trace.prefix) == (seen.model, seen.grid, seen.prefix)
+    torch.testing.assert_close(loaded_trace.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)), atol=2e-3, rtol=0)
     assert seen.save(tmp_path / "b.trace", numbers="int8").stat().st_size < (tmp_path / "a.trace").stat().st_size
     with pytest.raises(PlaygroundError, match="can't be written"):
         seen.save(tmp_path / "none" / "a.trace")
@@ -71,15 +71,15 @@ def test_a_trace_is_saved_and_read_again(seen, tmp_path):
 
 def test_a_pickle_holds_no_network(seen):
     data = pickle.dumps(seen)
-    again = pickle.loads(data)
-    assert again.vit is None
+    loaded_trace = pickle.loads(data)
+    assert loaded_trace.vit is None
     assert len(data) < 1.2 * sum(t.nbytes for q, k, _ in seen.record.values() for t in (q, k)) + 100_000
-    assert torch.equal(again.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)))
-    assert torch.equal(again.value_norms(1), seen.value_norms(1))
+    assert torch.equal(loaded_trace.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)))
+    assert torch.equal(loaded_trace.value_norms(1), seen.value_norms(1))
     assert seen.vit is not None
     with pytest.raises(PlaygroundError, match="can't run its network"):
-        again.features(1)
-    assert torch.equal(pickle.loads(pickle.dumps(again)).value_norms(1), seen.value_norms(1))
+        loaded_trace.features(1)
+    assert torch.equal(pickle.loads(pickle.dumps(loaded_trace)).value_norms(1), seen.value_norms(1))
 
 
 def test_a_repr_says_how_the_pass_ran(small, picture):
@@ -92,10 +92,10 @@ def test_a_repr_says_how_the_pass_ran(small, picture):
 def test_tables_hold_the_weights_and_what_heads_do(seen):
     table = seen.table((3, 4))
     assert len(table) == seen.layers * seen.heads * seen.tokens
-    mine = table.query("layer == 1 and head == 2")
-    np.testing.assert_allclose(mine.weight, seen.row(1, 2, (3, 4)).numpy())
-    assert mine.token.tolist()[:4] == ["cls", "reg0", "reg1", "0,0"]
-    assert mine.query("row == 3 and column == 4").token.tolist() == ["3,4"]
+    head_rows = table.query("layer == 1 and head == 2")
+    np.testing.assert_allclose(head_rows.weight, seen.row(1, 2, (3, 4)).numpy())
+    assert head_rows.token.tolist()[:4] == ["cls", "reg0", "reg1", "0,0"]
+    assert head_rows.query("row == 3 and column == 4").token.tolist() == ["3,4"]
     heads = seen.table().query("layer == 1 and head == 2").iloc[0]
     patches = range(len(seen.prefix), seen.tokens)
     assert heads.entropy == pytest.approx(seen.entropy(1, patches)[2].mean().item(), rel=1e-5)
@@ -127,14 +127,16 @@ def test_repository_and_doi_are_set_in_one_place_and_left_out_where_they_are_not
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_commands_flags_and_their_words(shell, capsys):
     assert main(["completion", shell]) == 0
-    out = capsys.readouterr().out
+    output = capsys.readouterr().out
     for word in ("figure", "doctor", "layout", "convolution", "skip-existing"):
-        assert word in out
+        assert word in output
 
 
 def test_bash_completes(capsys):
     main(["completion", "bash"])
-    typed = "COMP_WORDS=(attention-playground figure --layout con) COMP_CWORD=3"
-    ask = f"{typed}; _shtab_attention_playground; echo ${{COMPREPLY[@]}}"
-    output = subprocess.run(["bash", "-c", f"{capsys.readouterr().out}\n{ask}"], capture_output=True, text=True)
+    command_words = "COMP_WORDS=(attention-playground figure --layout con) COMP_CWORD=3"
+    shell_script = f"{command_words}; _shtab_attention_playground; echo ${{COMPREPLY[@]}}"
+    output = subprocess.run(
+        ["bash", "-c", f"{capsys.readouterr().out}\n{shell_script}"], capture_output=True, text=True
+    )
     assert output.stdout.split() == ["convolution"], output

@@ -34,17 +34,17 @@ def test_a_path_a_sample_an_array_and_a_tensor_are_the_same_picture(usual, photo
         "array": array, "fractions": array / 255, "batch": torch.tensor(array).permute(2, 0, 1)[None],
         "tensor": torch.tensor(array).permute(2, 0, 1) / 255,
     }  # fmt: skip
-    for kind, given in pictures.items():
-        assert torch.equal(playground.trace("untrained", given).input, usual.input), kind
+    for kind, picture_value in pictures.items():
+        assert torch.equal(playground.trace("untrained", picture_value).input, usual.input), kind
 
 
 def test_a_figure_is_as_sharp_as_the_picture_that_was_traced(usual, photo):
     assert usual.size == (112, 112)
     figure = playground.figure(usual, layer=1, purpose="page")
-    drawn = next(a for axes in figure.axes for a in axes.findobj(Pixels)).picture
-    assert drawn.size[0] > 600
-    sharp = np.asarray(photo.resize((600, 600), Image.Resampling.LANCZOS))
-    assert np.abs(np.asarray(drawn.at((600, 600)), int) - sharp).mean() < 1
+    drawn_pixels = next(pixels for axes in figure.axes for pixels in axes.findobj(Pixels)).picture
+    assert drawn_pixels.size[0] > 600
+    expected = np.asarray(photo.resize((600, 600), Image.Resampling.LANCZOS))
+    assert np.abs(np.asarray(drawn_pixels.at((600, 600)), int) - expected).mean() < 1
     assert 'alt="meadow"' in playground.show(playground.trace("untrained", "meadow"), layer=1).page
 
 
@@ -55,10 +55,10 @@ def test_a_sample_begins_where_the_sample_does_and_is_called_by_its_name():
 
 
 def test_the_options_of_a_figure_are_the_flags_of_the_command(usual):
-    named = inspect.signature(playground.figure).parameters
+    parameters = inspect.signature(playground.figure).parameters
     flags = {flag.lstrip("-").replace("-", "_") for flag in (*FLAGS.values(), *ALIASES.values())}
-    assert set(OPTIONS) - {"whole", "cut", "sweep", "layers", "heads", "view", "bare", "pack"} <= set(named)
-    assert {name for name in named if name not in ("seen", "image", "other")} <= flags
+    assert set(OPTIONS) - {"whole", "cut", "sweep", "layers", "heads", "view", "bare", "pack"} <= set(parameters)
+    assert {name for name in parameters if name not in ("seen", "image", "other")} <= flags
 
 
 BROKEN = {
@@ -97,22 +97,22 @@ BROKEN = {
 
 @pytest.mark.parametrize("wrong", BROKEN)
 def test_what_cannot_work_is_a_sentence(usual, wrong):
-    ask, sentence = BROKEN[wrong]
+    call, sentence = BROKEN[wrong]
     with pytest.raises(PlaygroundError, match=sentence):
-        ask(usual)
+        call(usual)
 
 
 def test_two_pictures_are_compared_by_the_other_one_s_name(usual, tmp_path):
     path = named("portrait").path
-    other = playground.trace(usual.vit, "portrait")
+    other_trace = playground.trace(usual.vit, "portrait")
     numbers = []
-    for beside in (
-        {"other": other}, {"other_image": "portrait"}, {"other_image": path}, {"other_image": path.read_bytes()},
+    for options in (
+        {"other": other_trace}, {"other_image": "portrait"}, {"other_image": path}, {"other_image": path.read_bytes()},
         {"other_image": Image.open(path)}, {"other_image": np.asarray(Image.open(path))},
     ):  # fmt: skip
-        file = playground.save(usual, tmp_path / "a.json", layout="compare", layer=1, **beside)
+        file = playground.save(usual, tmp_path / "a.json", layout="compare", layer=1, **options)
         numbers.append([table["maps"][0]["values"] for table in json.loads(file.read_text())["tables"]])
-    assert all(len(each) == 2 and each == numbers[0] for each in numbers)
+    assert all(len(values) == 2 and values == numbers[0] for values in numbers)
     file = playground.save(usual, tmp_path / "a.png", layout="compare", layer=1, other_image="portrait", dpi=20)
     assert "--with-image portrait " in Image.open(file).text["Command"]
 
@@ -120,6 +120,6 @@ def test_two_pictures_are_compared_by_the_other_one_s_name(usual, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz", ".webp"])
 def test_whatever_is_shown_can_be_saved(usual, tmp_path, suffix):
-    moving = {"sweep": "scale", "dpi": 20} if suffix == ".webp" else {}
-    file = playground.save(usual, tmp_path / f"a{suffix}", layer=1, head=2, query=(3, 4), **moving)
+    motion_options = {"sweep": "scale", "dpi": 20} if suffix == ".webp" else {}
+    file = playground.save(usual, tmp_path / f"a{suffix}", layer=1, head=2, query=(3, 4), **motion_options)
     assert file.stat().st_size > 2000

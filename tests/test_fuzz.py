@@ -16,48 +16,51 @@ from playground.training import datasets, timelapse
 
 
 def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
-    opened = 0
+    opened_count = 0
     for data in images(150):
         try:
-            opened += open_image(data).width > 0
+            opened_count += open_image(data).width > 0
         except PlaygroundError:
             continue
-    assert 0 < opened < 150  # some mutated pictures open, others do not
+    assert 0 < opened_count < 150  # some mutated pictures open, others do not
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", fuzz_pictures.KINDS)
 def test_a_picture_of_parts_that_say_anything_is_opened_or_refused_within_its_share(kind):
-    opened = []
-    with ExitStack() as end:
-        workers = [end.enter_context(Worker())]
+    opened_files = []
+    with ExitStack() as exit_stack:
+        workers = [exit_stack.enter_context(Worker())]
 
         def try_one(data: bytes) -> None:
             if not workers[-1].goes_on():
-                workers.append(end.enter_context(Worker()))
+                workers.append(exit_stack.enter_context(Worker()))
             try:
-                opened.append(workers[-1].decoded(data, 2**22).width > 0)
+                opened_files.append(workers[-1].decoded(data, 2**22).width > 0)
             except (Killed, TookTooMuch):
                 raise
             except PlaygroundError:
-                opened.append(False)
+                opened_files.append(False)
 
         for_each(fuzz_pictures.KINDS[kind], 60, 0, try_one)
-    assert any(opened)
+    assert any(opened_files)
 
 
 def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
-    refused = []
+    refusals = []
     for words in addresses(150):
-        for said in (words, chosen.read_address(words)[0]):  # the words as a route gets them, and as a page does
+        for address_words in (
+            words,
+            chosen.read_address(words)[0],
+        ):  # the words as a route gets them, and as a page does
             try:
-                picture, setup = chosen.read(said, None)
+                picture, setup = chosen.read(address_words, None)
             except PlaygroundError as error:
-                refused.append((str(error), words))
+                refusals.append((str(error), words))
             else:
                 assert not picture.name.startswith(("/", ".")), words
                 assert setup.detail in (1, 2, 3, 4), words
-    assert [pair for pair in refused if not pair[0].endswith((".", "!"))] == []
+    assert [refusal for refusal in refusals if not refusal[0].endswith((".", "!"))] == []
 
 
 @pytest.mark.parametrize("words", [{"layer": "9" * 400}, {"model": "a" * 10**5}, {"query": "1,1\n"}], ids=str)
@@ -67,54 +70,54 @@ def test_what_is_too_long_or_has_two_lines_is_dropped(words):
 
 @pytest.mark.slow
 def test_a_mutated_pack_is_read_or_refused_in_a_sentence(seen):
-    read = []
+    read_packs = []
 
     def try_one(data: bytes) -> None:
         try:
-            again = Trace.from_bytes(data)
+            loaded_trace = Trace.from_bytes(data)
         except PlaygroundError:
-            read.append(False)
+            read_packs.append(False)
             return
-        read.append(True)
-        layer = next(iter(again.record))
-        assert abs(float(again.row(layer, 0, (0, 0)).sum()) - 1) < 1e-3
-        assert Trace.from_bytes(again.to_bytes()).tokens == again.tokens
+        read_packs.append(True)
+        layer = next(iter(loaded_trace.record))
+        assert abs(float(loaded_trace.row(layer, 0, (0, 0)).sum()) - 1) < 1e-3
+        assert Trace.from_bytes(loaded_trace.to_bytes()).tokens == loaded_trace.tokens
 
     for_each(packs(seen.to_bytes()), 80, 0, try_one)
-    assert 0 < sum(read) < len(read)
+    assert 0 < sum(read_packs) < len(read_packs)
 
 
 @pytest.mark.skipif(not TIMELAPSE.is_file(), reason="there is no time-lapse")
 def test_a_mutated_time_lapse_is_read_or_refused_in_a_sentence(tmp_path):
-    file, read = tmp_path / "lapse.bin", []
+    file, read_lapses = tmp_path / "lapse.bin", []
 
     def try_one(data: bytes) -> None:
         file.write_bytes(data)
         try:
-            read.append(len(timelapse.read(file).moments))
+            read_lapses.append(len(timelapse.read(file).moments))
         except PlaygroundError:
-            read.append(0)
+            read_lapses.append(0)
 
     for_each(packs(TIMELAPSE.read_bytes()), 20, 0, try_one)
-    assert any(read)
-    assert not all(read)
+    assert any(read_lapses)
+    assert not all(read_lapses)
 
 
 def test_any_folder_of_cifar_is_read_or_refused_in_a_sentence(tmp_path):
-    tried = []
+    folders = []
 
     def try_one(files: dict[str, bytes]) -> None:
-        folder = tmp_path / f"{len(tried)}"
+        folder = tmp_path / f"{len(folders)}"
         folder.mkdir()
         for name, data in files.items():
             (folder / name).write_bytes(data)
-        tried.append(False)
+        folders.append(False)
         try:
             dataset = datasets.read(folder)
             assert {place.open().size for place in dataset.places} == {(32, 32)}
-            tried[-1] = True
+            folders[-1] = True
         except PlaygroundError:
             pass
 
     for_each(cifar_folders(), 100, 0, try_one)
-    assert 0 < sum(tried) < len(tried)
+    assert 0 < sum(folders) < len(folders)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 GATE = Path(__file__).parent / "gate.py"
 TWO = ["-p", "xdist.plugin", "-n", "2"]
-PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # the plugins take seconds to start
+PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # installed plugins would take seconds to load
 ONCE = """
 import os
 from pathlib import Path
@@ -31,9 +31,9 @@ def gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, GATE, *arguments]
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, cwd=folder, env=PLAIN, text=True, check=False, **pipe)
-    print(done.stdout)
-    return done.returncode, done.stdout
+    result = subprocess.run(command, cwd=folder, env=PLAIN, text=True, check=False, **pipe)
+    print(result.stdout)
+    return result.returncode, result.stdout
 
 
 def test_what_passes_alone_is_named_with_both_outputs_and_the_gate_goes_on(tmp_path):
@@ -43,10 +43,10 @@ def test_what_passes_alone_is_named_with_both_outputs_and_the_gate_goes_on(tmp_p
         "FLAKED test_flaky.py::test_falls_the_first_time",
         "FLAKED test_crash.py::test_ends_its_process_the_first_time",
     }
-    first, second = output.partition("FLAKED test_flaky.py")[2].split("=== alone")[:2]
-    assert "ValueError: only once" in first
-    assert "printed by the first" in first
-    assert "1 passed" in second
+    first_output, second_output = output.partition("FLAKED test_flaky.py")[2].split("=== alone")[:2]
+    assert "ValueError: only once" in first_output
+    assert "printed by the first" in first_output
+    assert "1 passed" in second_output
 
 
 def test_what_falls_again_is_red_even_beside_one_that_flaked(tmp_path):

@@ -41,7 +41,7 @@ def report() -> dict[str, dict]:
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
 @pytest.mark.parametrize("name", FILES)
 def test_a_hostile_file_is_refused_in_a_sentence_and_takes_little_memory(name, report):
-    seen = report[name]
-    assert seen["outcome"] == "PlaygroundError", seen["sentence"]
-    assert re.fullmatch(r".{25,700}\.", seen["sentence"])
-    assert seen["MB"] < MOST, seen
+    outcome = report[name]
+    assert outcome["outcome"] == "PlaygroundError", outcome["sentence"]
+    assert re.fullmatch(r".{25,700}\.", outcome["sentence"])
+    assert outcome["MB"] < MOST, outcome

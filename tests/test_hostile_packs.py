@@ -97,20 +97,20 @@ def test_a_trace_with_a_number_that_is_none_is_refused(seen, name, number):
 
 def test_a_trace_of_another_kind_of_numbers_or_without_some_is_refused(seen):
     header, arrays = unpack(seen.to_bytes())
-    for wrong in (arrays | {"q": arrays["q"].astype(np.int32)}, arrays | {"k": arrays["k"][:, :2]}):
+    for wrong_arrays in (arrays | {"q": arrays["q"].astype(np.int32)}, arrays | {"k": arrays["k"][:, :2]}):
         with refused("This pack is damaged: "):
-            Trace.from_bytes(pack(header, wrong))
+            Trace.from_bytes(pack(header, wrong_arrays))
     with refused("This pack is damaged: 'q'"):
         Trace.from_bytes(pack(header, {"k": arrays["k"]}))
 
 
 def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(seen):
-    some = seen.to_bytes(layers=[2, 0], heads=[1, 3])
-    again = Trace.from_bytes(some)
-    assert list(again.record) == [2, 0]
-    twice = Trace.from_bytes(again.to_bytes())
-    assert list(twice.record) == [2, 0]
-    assert (twice.rows(2, (1, 1)) == again.rows(2, (1, 1))).all()
+    some_layers = seen.to_bytes(layers=[2, 0], heads=[1, 3])
+    loaded_trace = Trace.from_bytes(some_layers)
+    assert list(loaded_trace.record) == [2, 0]
+    reloaded_trace = Trace.from_bytes(loaded_trace.to_bytes())
+    assert list(reloaded_trace.record) == [2, 0]
+    assert (reloaded_trace.rows(2, (1, 1)) == loaded_trace.rows(2, (1, 1))).all()
 
 
 # Time-lapses ----------------------------------------------------------------------------------------------------------
@@ -161,8 +161,8 @@ def test_a_time_lapse_of_a_gigabyte_of_nothing_is_refused_unread(tmp_path):
 
 def sparse(file, size: int) -> None:
     """Makes a sparse file of this size, which takes no space on the disk."""
-    with file.open("wb") as made:
-        made.truncate(size)
+    with file.open("wb") as sparse_file:
+        sparse_file.truncate(size)
 
 
 def test_batches_that_claim_millions_of_pictures_are_refused_unread(tmp_path):

@@ -27,9 +27,9 @@ ONLY = {  # room or package -> the only top folders and top modules that may imp
     "workshop": {"workshop", "__main__"},
     "streamlit": {"app", "pages", "ui"},
 }
-# Arrows lead from a room to one that it imports; modules on top lie in playground/ itself, beside the rooms
+# Upper bounds. An arrow leads from a room to a room that it imports; modules on top lie directly in playground/.
 MOST = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16, "files": 360, "lines of a file": 450}
-BROWSER = {  # what each room of the microscope may import besides itself
+BROWSER = {  # room of the microscope -> the other rooms that this room may import
     "core": set(),
     "drawing": {"core"},
     "engine": {"core"},
@@ -45,10 +45,10 @@ BROWSER = {  # what each room of the microscope may import besides itself
 
 def modules() -> dict[str, Path]:
     """{dotted name: file} of every module of the app and the workshop; a room's __init__ has the room's name."""
-    inside = (file for folder in ("pages", "playground", "workshop") for file in (ROOT / folder).rglob("*.py"))
-    files = [ROOT / "app.py", *inside]
-    dotted = {file.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): file for file in files}
-    return {name.removesuffix(".__init__"): file for name, file in dotted.items()}
+    room_files = (file for folder in ("pages", "playground", "workshop") for file in (ROOT / folder).rglob("*.py"))
+    files = [ROOT / "app.py", *room_files]
+    file_by_name = {file.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): file for file in files}
+    return {name.removesuffix(".__init__"): file for name, file in file_by_name.items()}
 
 
 MODULES = modules()
@@ -72,8 +72,8 @@ def imported(file: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            inside = {f"{node.module}.{alias.name}" for alias in node.names}
-            names |= {name if name in MODULES else node.module for name in inside}
+            dotted_names = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {name if name in MODULES else node.module for name in dotted_names}
     return names
 
 
@@ -83,31 +83,43 @@ NEEDS = {name: (names & MODULES.keys()) - {name} for name, names in IMPORTED.ite
 
 def circle(needs: dict[str, set[str]]) -> dict[str, set[str]]:
     """The part of `needs` that contains import cycles: repeatedly removes names that need none of the rest."""
-    remaining = {name: set(needed) for name, needed in needs.items()}
-    while free := [name for name, needed in remaining.items() if not needed & remaining.keys()]:
-        for name in free:
+    remaining = {name: set(needed_names) for name, needed_names in needs.items()}
+    while free_names := [name for name, needed_names in remaining.items() if not needed_names & remaining.keys()]:
+        for name in free_names:
             del remaining[name]
-    return {name: needed & remaining.keys() for name, needed in remaining.items()}
+    return {name: needed_names & remaining.keys() for name, needed_names in remaining.items()}
 
 
 def between_rooms(needs: dict[str, set[str]], room_of) -> dict[str, set[str]]:
     rooms: dict[str, set[str]] = {}
-    for name, wanted in needs.items():
-        rooms.setdefault(room_of(name), set()).update(room_of(other) for other in wanted)
-    return {one: {other for other in wanted if other in rooms and other != one} for one, wanted in rooms.items()}
+    for name, needed_names in needs.items():
+        rooms.setdefault(room_of(name), set()).update(room_of(needed_name) for needed_name in needed_names)
+    return {
+        room_name: {needed_name for needed_name in needed_names if needed_name in rooms and needed_name != room_name}
+        for room_name, needed_names in rooms.items()
+    }
 
 
 def test_imports_point_down_and_every_room_has_a_floor():
     assert {room(name) for name in MODULES} == FLOOR.keys()
-    pairs = [(name, other) for name, wanted in NEEDS.items() for other in wanted if room(other) != room(name)]
-    assert not [(name, other) for name, other in pairs if FLOOR[room(other)] >= FLOOR[room(name)]]
+    pairs = [
+        (name, needed_name)
+        for name, needed_names in NEEDS.items()
+        for needed_name in needed_names
+        if room(needed_name) != room(name)
+    ]
+    assert not [(name, needed_name) for name, needed_name in pairs if FLOOR[room(needed_name)] >= FLOOR[room(name)]]
     assert not circle(NEEDS)
 
 
 def test_few_know_scenes_the_workshop_or_streamlit():
-    for what, allowed in ONLY.items():
-        users = {name for name, names in IMPORTED.items() if any(what in one.split(".")[:2] for one in names)}
-        assert {room(name).split("/")[0] for name in users} == allowed, what
+    for room_name, allowed_users in ONLY.items():
+        users = {
+            name
+            for name, names in IMPORTED.items()
+            if any(room_name in imported_name.split(".")[:2] for imported_name in names)
+        }
+        assert {room(name).split("/")[0] for name in users} == allowed_users, room_name
 
 
 def test_the_house_is_small_enough_to_be_known():
@@ -118,19 +130,21 @@ def test_the_house_is_small_enough_to_be_known():
     counts = {"rooms": len(rooms), "floors": len(FLOORS), "arrows": sum(map(len, rooms.values())),
               "modules on top": len(list((ROOT / "playground").glob("*.py"))), "files": len(files),
               "lines of a file": lines}  # fmt: skip
-    plan = "\n".join(f"{name}: {', '.join(sorted(needed))}" for name, needed in sorted(rooms.items()))
-    assert all(counts[name] <= most for name, most in MOST.items()), f"{counts} of {MOST}; {longest}\n{plan}"
+    room_plan = "\n".join(f"{name}: {', '.join(sorted(needed_rooms))}" for name, needed_rooms in sorted(rooms.items()))
+    assert all(counts[name] <= bound for name, bound in MOST.items()), f"{counts} of {MOST}; {longest}\n{room_plan}"
 
 
 def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
     """Only serving/ counts what stays in memory. Only `ui.components` gives a picture an address, because Streamlit
     forgets its own addresses while a browser still fetches them."""
     texts = {name: file.read_text(encoding="utf-8") for name, file in MODULES.items()}
-    shown = {name: text for name, text in texts.items() if name.startswith(("pages.", "playground.ui."))}
-    assert not [name for name, text in shown.items() if re.search(r"\bCache\(", text)]
-    drawn = {name for name, text in shown.items() if re.search(r"(?<!quick)\.image\(", text)}
-    assert drawn == {"playground.ui.components"}
-    assert not [name for name in shown if name.startswith("pages.") and IMPORTED[name] & {"torch", "numpy", "math"}]
+    page_texts = {name: text for name, text in texts.items() if name.startswith(("pages.", "playground.ui."))}
+    assert not [name for name, text in page_texts.items() if re.search(r"\bCache\(", text)]
+    picture_modules = {name for name, text in page_texts.items() if re.search(r"(?<!quick)\.image\(", text)}
+    assert picture_modules == {"playground.ui.components"}
+    assert not [
+        name for name in page_texts if name.startswith("pages.") and IMPORTED[name] & {"torch", "numpy", "math"}
+    ]
 
 
 def test_the_description_names_files_that_there_are_every_room_and_every_route():
@@ -143,9 +157,11 @@ def test_the_description_names_files_that_there_are_every_room_and_every_route()
     assert rooms <= set(re.findall(r"^  (\w+)/ +\w", text, re.MULTILINE))
     rows = "\n".join(line for line in text.splitlines() if line.startswith("| `"))
     for path in (route.path.replace(":path", "") for route in ROUTES):
-        folder, _, last = path.rpartition("/")  # routes of one folder share a row, which lists the ends of their paths
-        shared = any(f"{folder}/" in row and f"`{last}`" in row for row in rows.splitlines())
-        assert shared or re.search(rf"{re.escape(path)}[`,]", rows), path
+        folder, _, path_end = path.rpartition(
+            "/"
+        )  # routes of one folder share a row, which lists the ends of their paths
+        shares_row = any(f"{folder}/" in row and f"`{path_end}`" in row for row in rows.splitlines())
+        assert shares_row or re.search(rf"{re.escape(path)}[`,]", rows), path
 
 
 # JavaScript
@@ -157,17 +173,22 @@ IMPORT = re.compile(
 
 
 def test_each_room_of_the_microscope_imports_what_it_may():
-    needs = {}  # with names such as "core/view.js"
+    needs = {}  # {file, such as "core/view.js": the files that it imports}
     for file in MICROSCOPE.rglob("*.js"):
-        paths = [plain or late for plain, late in IMPORT.findall(file.read_text(encoding="utf-8"))]
+        paths = [
+            static_path or dynamic_path
+            for static_path, dynamic_path in IMPORT.findall(file.read_text(encoding="utf-8"))
+        ]
         assert all(path.startswith(".") and (file.parent / path).is_file() for path in paths), f"{file}: {paths}"
         needs[file.relative_to(MICROSCOPE).as_posix()] = {
             (file.parent / path).resolve().relative_to(MICROSCOPE).as_posix() for path in paths
         }
-    assert sum(map(len, needs.values())) > 50  # an IMPORT that matched nothing would pass
+    assert sum(map(len, needs.values())) > 50  # otherwise the pattern IMPORT matches too little
     rooms = between_rooms(needs, lambda name: name.split("/")[0])
     assert rooms.keys() == BROWSER.keys()
-    assert {name: wanted - BROWSER[name] for name, wanted in rooms.items()} == {name: set() for name in BROWSER}
+    assert {name: needed_rooms - BROWSER[name] for name, needed_rooms in rooms.items()} == {
+        name: set() for name in BROWSER
+    }
     assert not circle(needs)
 
 
@@ -177,19 +198,28 @@ def test_each_room_of_the_microscope_imports_what_it_may():
 def calls(files: list[Path], *names: str) -> list[tuple[str, ast.Call]]:
     """("file.py: name", call) of each call of these methods."""
     nodes = [(file, node) for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
-    called = [(file, node) for file, node in nodes if isinstance(node, ast.Call)]
-    named = [(file, getattr(node.func, "attr", None), node) for file, node in called]
-    return [(f"{file.name}: {name}", node) for file, name, node in named if name in names]
+    call_nodes = [(file, node) for file, node in nodes if isinstance(node, ast.Call)]
+    named_calls = [(file, getattr(node.func, "attr", None), node) for file, node in call_nodes]
+    return [(f"{file.name}: {name}", node) for file, name, node in named_calls if name in names]
 
 
 def test_what_a_page_is_asked_to_wait_for_is_a_state_and_a_function():
-    """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies, but an
-    expression at every poll, which raises an EvalError unless the first poll found it true."""
-    browser, benchmarks = ([*(ROOT / folder).glob("*.py")] for folder in ("tests/browser", "benchmarks"))
-    waits = [place for place, _ in calls(browser, "wait_for_timeout", "sleep")]
-    assert waits == ["server.py: sleep"]  # between two requests to a starting server
-    awaited = [(place, call.args[0]) for place, call in calls(browser + benchmarks, "wait_for_function")]
-    texts = [(place, what.values[0] if isinstance(what, ast.JoinedStr) else what) for place, what in awaited]
+    """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies. It
+    evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
+    browser_files, benchmark_files = ([*(ROOT / folder).glob("*.py")] for folder in ("tests/browser", "benchmarks"))
+    waits = [place for place, _ in calls(browser_files, "wait_for_timeout", "sleep")]
+    assert waits == ["server.py: sleep"]  # the pause between two requests to a starting server
+    awaited_conditions = [
+        (place, call.args[0]) for place, call in calls(browser_files + benchmark_files, "wait_for_function")
+    ]
+    texts = [
+        (place, condition.values[0] if isinstance(condition, ast.JoinedStr) else condition)
+        for place, condition in awaited_conditions
+    ]
     assert len(texts) > 20
-    written = [(place, str(text.value)) for place, text in texts if isinstance(text, ast.Constant)]
-    assert not [one for one in written if not re.match(r"\s*(async )?(\([^)]*\)|\w+) => ", one[1])]
+    condition_texts = [(place, str(text.value)) for place, text in texts if isinstance(text, ast.Constant)]
+    assert not [
+        condition_text
+        for condition_text in condition_texts
+        if not re.match(r"\s*(async )?(\([^)]*\)|\w+) => ", condition_text[1])
+    ]

@@ -19,12 +19,12 @@ def node() -> str:
 
 def test_the_microscope_s_core_passes_its_tests_under_node():
     files = sorted(str(path) for path in (ROOT / "tests" / "js").rglob("*.test.mjs"))
-    # The timeout ends a test that hangs. Forced exit: Node does not wait for timers that a module leaves running. The
-    # concurrency is the number of cores, because Node by default uses one core less
+    # --test-timeout ends a test that hangs. With --test-force-exit, Node does not wait for timers that a module leaves
+    # running. --test-concurrency uses all cores, because Node's default leaves one idle.
     options = ["--test-timeout=120000", "--test-force-exit", f"--test-concurrency={os.cpu_count()}"]
     command = [node(), "--test", *options, *files]
     env = {**os.environ, "PYTHON": sys.executable}
-    run = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "# fail 0" in run.stdout or "ℹ fail 0" in run.stdout
-    assert "# pass 0" not in run.stdout
+    result = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "# fail 0" in result.stdout or "ℹ fail 0" in result.stdout
+    assert "# pass 0" not in result.stdout

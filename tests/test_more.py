@@ -20,8 +20,8 @@ def test_what_falls_is_red_and_what_can_not_be_run_is_named_as_skipped(monkeypat
     statuses = iter([1, 0])
     monkeypatch.setattr(more.subprocess, "run", lambda *_, **__: more.subprocess.CompletedProcess([], next(statuses)))
     assert more.main() == 1
-    fell, passed, skipped = capsys.readouterr().out.splitlines()[-3:]
-    assert fell.startswith("FELL    benchmarks/engine.py")
-    assert passed.startswith("passed  benchmarks/eyes.py")
-    assert skipped.startswith("SKIPPED ")
-    assert skipped.endswith("none can be driven")
+    failed_line, passed_line, skipped_line = capsys.readouterr().out.splitlines()[-3:]
+    assert failed_line.startswith("FELL    benchmarks/engine.py")
+    assert passed_line.startswith("passed  benchmarks/eyes.py")
+    assert skipped_line.startswith("SKIPPED ")
+    assert skipped_line.endswith("none can be driven")

@@ -26,15 +26,15 @@ def test_there_are_six_and_each_has_a_page():
     pages = {file.read_text().strip() for file in (ROOT / "docs" / "pages").glob("notebook_*.md")}
     assert pages == {f"{{{{notebook {file.stem}}}}}" for file in NOTEBOOKS}
     assert len(NOTEBOOKS) == 6
-    listed = re.findall(r"^notebook_\w+$", (ROOT / "docs" / "pages" / "index.md").read_text(), re.M)
-    assert sorted(listed) == sorted(f"notebook_{file.stem}" for file in NOTEBOOKS)
+    listed_pages = re.findall(r"^notebook_\w+$", (ROOT / "docs" / "pages" / "index.md").read_text(), re.M)
+    assert sorted(listed_pages) == sorted(f"notebook_{file.stem}" for file in NOTEBOOKS)
 
 
 def test_a_notebook_is_one_without_what_it_said_last_time(file):
-    held = json.loads(file.read_text(encoding="utf-8"))
-    assert (held["nbformat"], held["nbformat_minor"]) == (4, 5)
-    assert held["cells"][0]["source"][0].startswith("# "), "its title"
-    for cell in held["cells"]:
+    notebook = json.loads(file.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert notebook["cells"][0]["source"][0].startswith("# "), "its title"
+    for cell in notebook["cells"]:
         assert {"id", "cell_type", "metadata", "source"} <= cell.keys()
         if cell["cell_type"] == "code":
             assert (cell["outputs"], cell["execution_count"]) == ([], None), "outputs are made, not kept"

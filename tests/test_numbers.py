@@ -87,7 +87,7 @@ def test_the_command_line_says_it_in_a_line_and_writes_nothing(name, picture, tm
     picture.save("disc.png")
     value, sentence = SPOILED[name]
     weights = timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict()
-    weights["norm.weight"][:], weights["norm.bias"][:] = 0, 1  # so that large weights of the head add up
+    weights["norm.weight"][:], weights["norm.bias"][:] = 0, 1  # the head's input is all ones, so large weights add up
     weights[name][:] = value
     save_file(weights, tmp_path / "mine.safetensors")
     line = ["figure", "disc.png", "--model", "vit_tiny_patch16_224", "--weights", str(tmp_path / "mine.safetensors")]
@@ -100,9 +100,9 @@ def test_the_command_line_says_it_in_a_line_and_writes_nothing(name, picture, tm
 def test_a_picture_of_what_is_no_number_is_a_sentence(small):
     pixels = np.full((32, 32, 3), 0.5, np.float32)
     pixels[3, 4] = np.nan
-    for given in (pixels, torch.from_numpy(pixels), torch.from_numpy(pixels).permute(2, 0, 1)):
+    for picture_value in (pixels, torch.from_numpy(pixels), torch.from_numpy(pixels).permute(2, 0, 1)):
         with pytest.raises(PlaygroundError, match="holds what is no number"):
-            playground.trace(small, given)
+            playground.trace(small, picture_value)
 
 
 def test_a_scale_that_makes_scores_infinite_is_a_sentence(seen):

@@ -44,38 +44,40 @@ def files_in(folder) -> list:
     return sorted(file for file in folder.iterdir() if file.is_file())
 
 
-def assert_same(found: Opened, vit, numbers: str = "int8") -> None:
-    assert not found.error, found.stack
+def assert_same(opened_model: Opened, vit, numbers: str = "int8") -> None:
+    assert not opened_model.error, opened_model.stack
     header, arrays = unpack(engine_file.to_engine(vit, numbers))
     expected = json.loads(json.dumps(header["config"]))
-    if not found.config["labels"]:  # a page does not know what ImageNet's classes are called
+    if not opened_model.config["labels"]:  # a page does not know what ImageNet's classes are called
         expected["labels"] = []
-    assert found.config == expected
-    ours = unpack(found.weights.read_bytes())[1]
-    assert [name for name in ours if ".fine" not in name] == list(arrays)
-    for name in [name for name in ours if name.endswith(".fine")]:
+    assert opened_model.config == expected
+    our_arrays = unpack(opened_model.weights.read_bytes())[1]
+    assert [name for name in our_arrays if ".fine" not in name] == list(arrays)
+    for name in [name for name in our_arrays if name.endswith(".fine")]:
         assert_finer(
-            ours, name.removesuffix(".fine"), vit.config.layer_scale or vit.state_dict()[name.removesuffix(".fine")]
+            our_arrays,
+            name.removesuffix(".fine"),
+            vit.config.layer_scale or vit.state_dict()[name.removesuffix(".fine")],
         )
     for name, array in arrays.items():
-        assert ours[name].dtype == array.dtype
-        assert np.array_equal(ours[name], array), name
-    assert [one.value for one in vit.assumed] == list(found.assumed.values())
+        assert our_arrays[name].dtype == array.dtype
+        assert np.array_equal(our_arrays[name], array), name
+    assert [assumption.value for assumption in vit.assumed] == list(opened_model.assumed.values())
 
 
-def assert_finer(arrays: dict[str, np.ndarray], name: str, exact) -> None:
-    """Asserts that the array `NAME.fine` holds the rest that 8 bits leave, in 8 more bits."""
-    spread = [
+def assert_finer(arrays: dict[str, np.ndarray], name: str, exact_weights) -> None:
+    """Asserts that the array `NAME.fine` holds, in 8 more bits, what the first 8 bits round off."""
+    decoded = [
         arrays[codes] * np.repeat(arrays[f"{codes}.gain"].astype(np.float32), 32, 1)[:, : arrays[codes].shape[1]]
         for codes in (name, f"{name}.fine")
     ]
-    fine = len(spread[1])
-    assert fine == len(spread[0]) or (name.endswith("qkv.weight") and 3 * fine == 2 * len(spread[0]))
-    assert np.abs(spread[1]).max() < 2 * np.abs(spread[0]).max() / 127
-    if isinstance(exact, torch.Tensor):
-        exact = exact.flatten(1).numpy()[:fine]
-        left = np.abs(spread[0][:fine] + spread[1] - exact).max()
-        assert left < 0.02 * np.abs(spread[0][:fine] - exact).max()
+    fine_rows = len(decoded[1])
+    assert fine_rows == len(decoded[0]) or (name.endswith("qkv.weight") and 3 * fine_rows == 2 * len(decoded[0]))
+    assert np.abs(decoded[1]).max() < 2 * np.abs(decoded[0]).max() / 127
+    if isinstance(exact_weights, torch.Tensor):
+        exact_weights = exact_weights.flatten(1).numpy()[:fine_rows]
+        largest_rest = np.abs(decoded[0][:fine_rows] + decoded[1] - exact_weights).max()
+        assert largest_rest < 0.02 * np.abs(decoded[0][:fine_rows] - exact_weights).max()
 
 
 @pytest.mark.slow
@@ -84,20 +86,20 @@ def test_every_changed_model_of_timm_opens_as_python_loads_it(tmp_path):
         save_for_hf(changed(changes), tmp_path / str(number), model_args=SHALLOW | changes, safe_serialization=True)
     folders = [tmp_path / str(number) for number in range(len(CHANGED))]
     model = opened([{"files": files_in(folder), "folder": folder.name} for folder in folders], tmp_path)
-    for folder, one in zip(folders, model, strict=True):
-        assert_same(one, playground.load(folder, device="cpu"))
-        assert one.name == folder.name
+    for folder, opened_model in zip(folders, model, strict=True):
+        assert_same(opened_model, playground.load(folder, device="cpu"))
+        assert opened_model.name == folder.name
 
 
 @pytest.mark.parametrize(("numbers", "every"), [("int8", 1), ("float32", 5)])
 def test_what_transformers_saves_opens_as_python_loads_it(tmp_path, numbers, every):
-    some = HUGGING_FACE[::every]
-    folders = [tmp_path / str(number) for number in range(len(some))]
-    for folder, (kind, changes) in zip(folders, some, strict=True):
+    families = HUGGING_FACE[::every]
+    folders = [tmp_path / str(number) for number in range(len(families))]
+    for folder, (kind, changes) in zip(folders, families, strict=True):
         hugging_face_model(kind, **changes).save_pretrained(folder)
     model = opened([{"files": files_in(folder), "numbers": numbers} for folder in folders], tmp_path)
-    for folder, one in zip(folders, model, strict=True):
-        assert_same(one, playground.load(folder, device="cpu"), numbers)
+    for folder, opened_model in zip(folders, model, strict=True):
+        assert_same(opened_model, playground.load(folder, device="cpu"), numbers)
 
 
 @pytest.mark.parametrize("registers", [0, 4])
@@ -107,9 +109,9 @@ def test_meta_s_files_need_nothing_beside_them(tmp_path, registers, gated):
 
     name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
     name = name.replace("small", "giant") if gated else name
-    more = {"mlp_ratio": 2} if gated else {}
+    options = {"mlp_ratio": 2} if gated else {}
     file = tmp_path / "dinov2_pretrain.safetensors"
-    save_file(meta_layout(scramble(timm.create_model(name, **SMALL_META | more)), registers, gated), file)
+    save_file(meta_layout(scramble(timm.create_model(name, **SMALL_META | options)), registers, gated), file)
     (model,) = opened([{"files": [file]}], tmp_path)
     assert_same(model, playground.load(file, device="cpu"))
     assert model.name == "dinov2_pretrain"
@@ -121,7 +123,7 @@ FEW = ("vit_tiny_patch16_224", "vit_base_patch32_clip_quickgelu_224", "vit_so400
 
 def test_the_table_of_timm_s_models_is_as_timm_has_them():
     rows = re.findall(r"\{\s+is:\s+(\{[^}]*\}),\s+names:\s+`([^`]*)`", timm_table.TABLE.read_text())
-    record = {name: json.loads(said) for said, names in rows for name in names.split()}
+    record = {name: json.loads(record_text) for record_text, names in rows for name in names.split()}
     assert len(record) > 150
     for name in FEW:
         assert record[name] == json.loads(json.dumps(timm_table.unusual(timm_models.timm_config(name)))), name
@@ -158,7 +160,7 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
     files = files_in(tmp_path)
     shards = [file for file in files if file.suffix == ".safetensors"]
     assert len(shards) > 1
-    found, without_index, without_one = opened(
+    complete, without_index, without_shard = opened(
         [
             {"files": files, "folder": "mine"},
             {"files": [file for file in files if file.name != INDEX]},
@@ -166,10 +168,10 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
         ],
         tmp_path,
     )
-    whole = playground.load(tmp_path, device="cpu")
-    assert_same(found, whole)
-    assert_same(without_index, whole)
-    assert without_one.error == (
+    whole_model = playground.load(tmp_path, device="cpu")
+    assert_same(complete, whole_model)
+    assert_same(without_index, whole_model)
+    assert without_shard.error == (
         f"model.safetensors lies in {len(shards)} files, and {len(shards) - 1} were dropped: drop all of them together."
     )
 
@@ -177,19 +179,19 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
 def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path):
     file = tmp_path / "mine.safetensors"
     save_file(copy_of(changed({"num_classes": 7, "num_heads": 6})), file)
-    said = {"mean": [0.1, 0.2, 0.3], "num_heads": 6, "act_layer": "quick_gelu"}
-    plain, model = opened([{"files": [file]}, {"files": [file], "given": said}], tmp_path)
-    assert_same(plain, playground.load(NAME, weights=file, device="cpu"))
-    assert plain.notice == (
+    given_options = {"mean": [0.1, 0.2, 0.3], "num_heads": 6, "act_layer": "quick_gelu"}
+    plain_model, model = opened([{"files": [file]}, {"files": [file], "given": given_options}], tmp_path)
+    assert_same(plain_model, playground.load(NAME, weights=file, device="cpu"))
+    assert plain_model.notice == (
         "Assumed of mine: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token read "
         "out. mean=, std=, num_heads=, act_layer=, global_pool= say otherwise. Its rows are shown, its labels are not: "
         "they depend on act_layer= and global_pool=, which no weight tells; say it, such as act_layer='gelu', "
         "global_pool='token'."
     )
-    assert_same(model, playground.load(NAME, weights=file, device="cpu", **said))
-    (tmp_path / "mine.json").write_text(json.dumps(said))
-    (beside,) = opened([{"files": [file, tmp_path / "mine.json"]}], tmp_path)
-    assert beside.config == model.config
+    assert_same(model, playground.load(NAME, weights=file, device="cpu", **given_options))
+    (tmp_path / "mine.json").write_text(json.dumps(given_options))
+    (described_model,) = opened([{"files": [file, tmp_path / "mine.json"]}], tmp_path)
+    assert described_model.config == model.config
 
 
 @pytest.mark.parametrize(
@@ -229,14 +231,14 @@ def test_a_config_that_makes_no_sense_is_ignored_or_refused_as_in_python(tmp_pat
         shutil.copytree(tmp_path / "whole", folder)
         (folder / "config.json").write_text(config)
         jobs.append({"files": files_in(folder)})
-    for config, job, one in zip(CONFIGS, jobs, opened(jobs, tmp_path), strict=True):
+    for config, job, opened_model in zip(CONFIGS, jobs, opened(jobs, tmp_path), strict=True):
         try:
             vit = playground.load(job["files"][0].parent, device="cpu")
         except PlaygroundError:
-            assert one.error, f"Python refuses {config}"
-            assert "model.safetensors" in one.error
+            assert opened_model.error, f"Python refuses {config}"
+            assert "model.safetensors" in opened_model.error
         else:
-            assert_same(one, vit)
+            assert_same(opened_model, vit)
 
 
 def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
@@ -246,7 +248,7 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
     transformers.SwinModel(swin).save_pretrained(tmp_path / "swin")
     for name, state in {
         "relative": copy_of(changed({})) | {"blocks.0.attn.rel_pos": torch.zeros(3)},
-        "two": {f"{a}.{key}": x.clone() for a in "ab" for key, x in copy_of(changed({})).items()},
+        "two": {f"{prefix}.{key}": x.clone() for prefix in "ab" for key, x in copy_of(changed({})).items()},
         "other": {"a": torch.zeros(2)},
         "adapted": copy_of(changed({})) | {"blocks.0.attn.qkv.lora_A": torch.zeros(3)},
         "nan": copy_of(changed({})) | {"cls_token": torch.full((1, 1, 192), float("nan"))},
@@ -261,7 +263,7 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
         [tmp_path / "mine.pth"],
         [tmp_path / "two.safetensors", tmp_path / "nan.safetensors"],
     ]
-    errors = [one.error for one in opened([{"files": files} for files in jobs], tmp_path)]
+    errors = [opened_model.error for opened_model in opened([{"files": files} for files in jobs], tmp_path)]
     assert errors == [
         "relative.safetensors doesn't fit this model: it has, and the model has not, blocks.0.attn.rel_pos.",
         "two.safetensors can't be loaded: it holds several models, a, b: save one of them.",
@@ -278,11 +280,11 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
 def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
-    """With few layers and one picture; benchmarks/opened.py compares all layers on eight pictures."""
+    """Compares few layers on one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")
-    sharp = made(family, tmp_path / "model", picture, **layers)
-    for numbers, most in (("float32", 1e-4), ("int8", 0.008)):
-        (comparison,) = compare(sharp, [picture], tmp_path, numbers)
-        assert comparison.apart <= most
+    sharp_model = made(family, tmp_path / "model", picture, **layers)
+    for numbers, largest_difference in (("float32", 1e-4), ("int8", 0.008)):
+        (comparison,) = compare(sharp_model, [picture], tmp_path, numbers)
+        assert comparison.apart <= largest_difference
         assert comparison.same >= 0.97

@@ -26,8 +26,8 @@ def test_the_source_archive_and_the_wheel_are_built_and_a_registry_shows_the_rea
         ["build", "--no-isolation", "--outdir", str(tmp_path)],
         ["twine", "check", "--strict", *map(str, [tmp_path / "*"])],
     ):
-        done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+        result = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
+        assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}\n{result.stderr}"
     megabytes = {file.suffix: file.stat().st_size / 1e6 for file in tmp_path.iterdir()}
     assert megabytes.keys() == {".whl", ".gz"}
     assert megabytes[".gz"] <= 22, "pictures of README and documentation are not in it"
@@ -45,37 +45,37 @@ def test_a_workflow_is_whole_and_a_release_runs_commands_that_there_are():
             assert all(("uses" in step) != ("run" in step) for step in job["steps"])
             for script in [step["run"] for step in job["steps"] if "run" in step]:
                 assert set(re.findall(r"\bmake (\w+)", script)) <= targets
-                plain = re.sub(r"\$\{\{.*?\}\}", "VALUE", script)
-                done = subprocess.run(["bash", "-n", "-c", plain], capture_output=True, text=True)
-                assert done.returncode == 0, f"{script}\n{done.stderr}"
+                plain_script = re.sub(r"\$\{\{.*?\}\}", "VALUE", script)
+                result = subprocess.run(["bash", "-n", "-c", plain_script], capture_output=True, text=True)
+                assert result.returncode == 0, f"{script}\n{result.stderr}"
 
 
 def test_a_release_is_refused_where_its_tag_is_not_the_version():
     steps = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-    compares = re.search(r"run: (grep .*)$", steps, re.M)[1]
-    for tag, matches in ((f"v{playground.__version__}", True), ("v99.0", False)):
-        done = subprocess.run(["bash", "-c", compares], cwd=ROOT, env=os.environ | {"GITHUB_REF_NAME": tag})
-        assert (done.returncode == 0) == matches, tag
+    comparison = re.search(r"run: (grep .*)$", steps, re.M)[1]
+    for tag, is_equal in ((f"v{playground.__version__}", True), ("v99.0", False)):
+        result = subprocess.run(["bash", "-c", comparison], cwd=ROOT, env=os.environ | {"GITHUB_REF_NAME": tag})
+        assert (result.returncode == 0) == is_equal, tag
 
 
 def test_the_readme_has_at_most_1100_words_and_begins_with_a_picture_that_moves():
     assert len(README.split()) <= 1100
-    first = re.search(r"!\[[^\]]+\]\((\S+)\)", README)[1]
-    assert Image.open(ROOT / first).n_frames >= 10
-    assert (ROOT / first).stat().st_size <= 2e6
+    first_picture = re.search(r"!\[[^\]]+\]\((\S+)\)", README)[1]
+    assert Image.open(ROOT / first_picture).n_frames >= 10
+    assert (ROOT / first_picture).stat().st_size <= 2e6
 
 
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
 def test_a_link_of_a_page_leads_to_a_file_and_a_heading(file):
     text = re.sub(r"^ *```.*?^ *```$", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
-        path, _, place = link.partition("#")
+        path, _, anchor = link.partition("#")
         if ":" in path:
             assert re.match(r"https://[\w.-]+\.\w+(/\S*)?$", link), f"{file.name}: {link}"
             continue
         target = ROOT / path if path else file
         assert target.exists(), f"{file.name}: {link}"
-        assert not place or place in anchors(target), f"{file.name}: {link}"
+        assert not anchor or anchor in anchors(target), f"{file.name}: {link}"
 
 
 def anchors(file: Path) -> set[str]:

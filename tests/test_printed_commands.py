@@ -47,8 +47,8 @@ def replay(line: str) -> Path:
     return Path(words[words.index("-o") + 1])
 
 
-def meta_content(page: str, what: str) -> str:
-    return unescape(re.search(rf'<meta name="playground:{what}" content="([^"]*)"', page)[1])
+def meta_content(page: str, key: str) -> str:
+    return unescape(re.search(rf'<meta name="playground:{key}" content="([^"]*)"', page)[1])
 
 
 # The sheet of Export --------------------------------------------------------------------------------------------------
@@ -147,10 +147,10 @@ def usual():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAVED)
 def test_a_file_that_python_wrote_is_made_again_by_the_command_in_it(usual, name, folder):
-    made = playground.save(usual, folder / name, **SAVED[name]).read_bytes()
+    first_file = playground.save(usual, folder / name, **SAVED[name]).read_bytes()
     line = command_in(folder / name)
-    again = replay(line)
-    assert again.read_bytes() == made, f"{line} makes another file"
+    second_file = replay(line)
+    assert second_file.read_bytes() == first_file, f"{line} makes another file"
 
 
 def test_of_a_photograph_with_a_strange_name_the_command_finds_it(picture, folder):
@@ -161,10 +161,10 @@ def test_of_a_photograph_with_a_strange_name_the_command_finds_it(picture, folde
 
 
 def test_of_a_whole_pass_and_of_a_cut_the_command_says_so(folder):
-    for how in ({"scale": "off"}, {"cut": "7,5>3,2"}):
-        seen = playground.trace("bundled", "meadow", **how)
-        made = playground.save(seen, folder / "a.png", **FEW, layer=4).read_bytes()
-        assert replay(command_in(folder / "a.png")).read_bytes() == made
+    for options in ({"scale": "off"}, {"cut": "7,5>3,2"}):
+        seen = playground.trace("bundled", "meadow", **options)
+        first_bytes = playground.save(seen, folder / "a.png", **FEW, layer=4).read_bytes()
+        assert replay(command_in(folder / "a.png")).read_bytes() == first_bytes
 
 
 def test_what_no_command_makes_prints_none(small, picture, folder):
@@ -187,25 +187,25 @@ def text(node: ast.expr) -> str:
 
 
 def sentences() -> dict[str, str]:
-    """{command: place} of each command between `…` in a sentence of the source; .format fills {program} in."""
-    collected = {}
+    """{command: place} of each command in backticks in the source's strings. {program} there stands for PROGRAM."""
+    places = {}
     for file in sorted((ROOT / "playground").rglob("*.py")):
         source = file.read_text(encoding="utf-8")
         if not re.search(r"`(attention-playground|python -m playground|\{program\}|\{PROGRAM\})", source):
             continue
         tree = ast.parse(source)
-        documented = {
+        docstring_ids = {
             id(node.body[0].value) for node in ast.walk(tree)
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
             and node.body and isinstance(node.body[0], ast.Expr)
         }  # fmt: skip
-        inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        inner_ids = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in documented | inner:
-                said = text(node).replace("{program}", PROGRAM)
-                for line in re.findall(r"`((?:attention-playground|python -m playground)[^`…]*)`", said):
-                    collected[re.sub(r"\{\w+\}", "NAME", line)] = f"{file.relative_to(ROOT)}:{node.lineno}"
-    return collected
+            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in docstring_ids | inner_ids:
+                sentence = text(node).replace("{program}", PROGRAM)
+                for line in re.findall(r"`((?:attention-playground|python -m playground)[^`…]*)`", sentence):
+                    places[re.sub(r"\{\w+\}", "NAME", line)] = f"{file.relative_to(ROOT)}:{node.lineno}"
+    return places
 
 
 SENTENCES = sentences()
@@ -231,9 +231,9 @@ WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "deploy
 @pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_a_written_command_can_be_typed(file):
     words = file.read_text(encoding="utf-8")
-    typed_there = re.findall(r"^ *(?:\S*/)?(?:attention-playground|python -m playground)(?= |$)(.*)$", words, re.M)
-    inline = re.findall(r"`(?:attention-playground|python -m playground)(?= )([^`…]*)`", words)
-    for line in [*typed_there, *inline]:
+    block_commands = re.findall(r"^ *(?:\S*/)?(?:attention-playground|python -m playground)(?= |$)(.*)$", words, re.M)
+    inline_commands = re.findall(r"`(?:attention-playground|python -m playground)(?= )([^`…]*)`", words)
+    for line in [*block_commands, *inline_commands]:
         assert _parser().parse_args(shlex.split(line, comments=True)).run, line
 
 

@@ -11,7 +11,8 @@ from playground.errors import PlaygroundError
 
 
 def explicit(vit, entering, answer, cut=None):
-    """A pass that keeps gradients: (the answer, each layer's weights (h, N, N), the tokens after each layer)."""
+    """A pass that keeps gradients: (the answer; each layer's weights, (heads, tokens, tokens); the tokens after each
+    layer)."""
     weights_of_layers, xs, x = [], [], entering
     for layer, block in enumerate(vit.blocks):
         h = block.attn.heads
@@ -33,9 +34,9 @@ def explicit(vit, entering, answer, cut=None):
 def answers(small, seen):
     """Kind -> (arguments of relevance(), the number that it explains, the token from which that number is read)."""
     with torch.no_grad():
-        last = small.norm(seen.features()[None])[0]
+        last_features = small.norm(seen.features()[None])[0]
     t = seen.token((2, 5))
-    direction = last[t] - last[3:].mean(0)
+    direction = last_features[t] - last_features[3:].mean(0)
     return {
         "label": ({"label": 7}, lambda x: small.classify(x)[0, 7], 0),
         "query": ({"query": (2, 5)}, lambda x: small.norm(x)[0, t] @ (direction / direction.norm()), t),
@@ -44,40 +45,40 @@ def answers(small, seen):
 
 @pytest.mark.parametrize("kind", ["label", "query"])
 def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small, seen, kind):
-    asked, number, token = answers(small, seen)[kind]
+    arguments, number, token = answers(small, seen)[kind]
     _, x, _ = seen.entering()
-    y, kept, _ = explicit(small, x.detach(), number)
+    y, weights_of_layers, _ = explicit(small, x.detach(), number)
     y.backward()
-    reached = torch.eye(seen.tokens)
-    for weights in kept:  # Chefer et al.: R ← R + Ā R, from the first layer to the last
-        reached = reached + (weights.grad * weights).clamp(min=0).mean(0).detach() @ reached
-    expected = (reached - torch.eye(seen.tokens))[token]
-    relevance = seen.relevance(**asked, method="chefer")
+    product = torch.eye(seen.tokens)
+    for weights in weights_of_layers:  # Chefer et al.: R ← R + Ā R, from the first layer to the last
+        product = product + (weights.grad * weights).clamp(min=0).mean(0).detach() @ product
+    expected = (product - torch.eye(seen.tokens))[token]
+    relevance = seen.relevance(**arguments, method="chefer")
     torch.testing.assert_close(relevance, expected / expected.sum(), atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["label", "query"])
 def test_gradient_times_input_is_autograd_s(small, seen, kind):
-    asked, number, _ = answers(small, seen)[kind]
+    arguments, number, _ = answers(small, seen)[kind]
     _, x, _ = seen.entering()
     x = x.detach().requires_grad_()
     explicit(small, x, number)[0].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
     expected = expected / expected.abs().sum()
     assert (expected < 0).any(), "both signs are there"
-    for signed in (True, False):
-        relevance = seen.relevance(**asked, method="gradient", signed=signed)
-        torch.testing.assert_close(relevance, expected if signed else expected.abs(), atol=1e-6, rtol=1e-4)
-    unsaid = seen.relevance(**asked)
-    assert torch.equal(unsaid, seen.relevance(**asked, signed=kind == "label")), "a label's has its sign"
+    for is_signed in (True, False):
+        relevance = seen.relevance(**arguments, method="gradient", signed=is_signed)
+        torch.testing.assert_close(relevance, expected if is_signed else expected.abs(), atol=1e-6, rtol=1e-4)
+    default_relevance = seen.relevance(**arguments)
+    assert torch.equal(default_relevance, seen.relevance(**arguments, signed=kind == "label")), "a label's has its sign"
 
 
 def test_legrad_lets_each_layer_answer_by_itself(small, seen):
     _, x, _ = seen.entering()
-    _, kept, xs = explicit(small, x.detach(), lambda x: x.sum())
+    _, weights_of_layers, xs = explicit(small, x.detach(), lambda x: x.sum())
     expected = torch.zeros(seen.tokens)
-    for weights, after in zip(kept, xs, strict=True):
-        (gradient,) = torch.autograd.grad(small.classify(after)[0, 7], weights, retain_graph=True)
+    for weights, features_after in zip(weights_of_layers, xs, strict=True):
+        (gradient,) = torch.autograd.grad(small.classify(features_after)[0, 7], weights, retain_graph=True)
         expected += gradient.clamp(min=0).mean((0, 1))
     torch.testing.assert_close(
         seen.relevance(label=7, method="legrad"), expected / expected.sum(), atol=1e-6, rtol=1e-4
@@ -87,12 +88,12 @@ def test_legrad_lets_each_layer_answer_by_itself(small, seen):
 def test_a_cut_edge_is_cut_here_too(small, picture):
     seen = playground.trace(small, picture, cut="cls>3,2@1")
     _, x, _ = seen.entering()
-    y, kept, _ = explicit(small, x.detach(), lambda x: small.classify(x)[0, 7], (1, 0, seen.token((3, 2))))
+    y, weights_of_layers, _ = explicit(small, x.detach(), lambda x: small.classify(x)[0, 7], (1, 0, seen.token((3, 2))))
     y.backward()
-    reached = torch.eye(seen.tokens)
-    for weights in kept:
-        reached = reached + (weights.grad * weights).clamp(min=0).mean(0).detach() @ reached
-    expected = (reached - torch.eye(seen.tokens))[0]
+    product = torch.eye(seen.tokens)
+    for weights in weights_of_layers:
+        product = product + (weights.grad * weights).clamp(min=0).mean(0).detach() @ product
+    expected = (product - torch.eye(seen.tokens))[0]
     relevance = seen.relevance(label=7, method="chefer")
     torch.testing.assert_close(relevance, expected / expected.sum(), atol=1e-6, rtol=1e-4)
 
@@ -101,7 +102,7 @@ def test_a_cut_edge_is_cut_here_too(small, picture):
 def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, picture, method):
     """In every layer, all values but this patch's are zero."""
     seen = playground.trace(small, picture)
-    planted = seen.token((6, 1))
+    planted_token = seen.token((6, 1))
 
     class Loud(torch.nn.Module):
         def __init__(self, qkv):
@@ -109,15 +110,15 @@ def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, pi
             self.qkv = qkv
 
         def forward(self, x):
-            keep = torch.ones(x.shape[1], 3 * x.shape[2])
-            keep[:, 2 * x.shape[2] :] = (torch.arange(x.shape[1]) == planted)[:, None]
-            return self.qkv(x) * keep
+            mask = torch.ones(x.shape[1], 3 * x.shape[2])
+            mask[:, 2 * x.shape[2] :] = (torch.arange(x.shape[1]) == planted_token)[:, None]
+            return self.qkv(x) * mask
 
     for block in small.blocks:
         block.attn.qkv = Loud(block.attn.qkv)
     relevance = playground.trace(small, picture).relevance(label=3, method=method)
-    assert relevance.argmax().item() == planted
-    assert relevance[planted].item() == pytest.approx(1, abs=1e-5)
+    assert relevance.argmax().item() == planted_token
+    assert relevance[planted_token].item() == pytest.approx(1, abs=1e-5)
 
 
 def test_of_a_model_that_hears_nobody_a_patch_is_moved_by_itself_alone(small, picture):
@@ -152,9 +153,9 @@ def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
     ],
 )  # fmt: skip
 def test_what_can_not_be_asked_gets_a_sentence(seen, asked, says):
-    with pytest.raises(PlaygroundError) as refused:
+    with pytest.raises(PlaygroundError) as refusal:
         seen.relevance(**asked)
-    assert says in str(refused.value)
+    assert says in str(refusal.value)
 
 
 def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
@@ -162,9 +163,9 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     seen = playground.trace(small, picture)
     expected = seen.relevance(label=7)
     monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)
-    some, sizes = relevance._chunks, []
+    real_chunks, sizes = relevance._chunks, []
     monkeypatch.setattr(
-        relevance, "_chunks", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in some(qkv))
+        relevance, "_chunks", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in real_chunks(qkv))
     )
     torch.testing.assert_close(seen.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
     assert set(sizes) == {1}
@@ -175,12 +176,12 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
 def test_several_pictures_and_layers_that_are_computed_again_change_nothing(small, picture, monkeypatch, method):
     traces = [playground.trace(small, picture.rotate(angle)) for angle in (0, 90, 180)]
     expected = [seen.relevance(label=7, method=method) for seen in traces]
-    entering = torch.cat([seen.entering()[1] for seen in traces]).detach()
-    blank = small.embed(torch.zeros_like(traces[0].input))[0].detach().expand_as(entering)
-    for kept, block in ((2**40, 2**40), (0, 2**40), (2**40, 2 * 4 * 67**2), (0, 100)):
-        monkeypatch.setattr(relevance, "KEPT", kept)
+    features = torch.cat([seen.entering()[1] for seen in traces]).detach()
+    blank = small.embed(torch.zeros_like(traces[0].input))[0].detach().expand_as(features)
+    for kept_bytes, block in ((2**40, 2**40), (0, 2**40), (2**40, 2 * 4 * 67**2), (0, 100)):
+        monkeypatch.setattr(relevance, "KEPT", kept_bytes)
         monkeypatch.setattr(relevance, "BLOCK", block)
-        relevance_pass = relevance.Pass(small, entering, None, small.config.scale, blank=blank)
+        relevance_pass = relevance.Pass(small, features, None, small.config.scale, blank=blank)
         values = relevance.relevance(
             relevance_pass, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED
         )
@@ -188,10 +189,10 @@ def test_several_pictures_and_layers_that_are_computed_again_change_nothing(smal
 
 
 def test_as_many_pictures_go_together_as_memory_is_cheap_for(small, monkeypatch):
-    one = relevance._kept_of_one(small, 67)
-    for kept, together in ((3 * one, 3), (one // 2, 1)):
-        monkeypatch.setattr(relevance, "KEPT", kept)
-        assert relevance.at_once(small, 67) == together
+    bytes_of_one = relevance._kept_of_one(small, 67)
+    for memory, together_count in ((3 * bytes_of_one, 3), (bytes_of_one // 2, 1)):
+        monkeypatch.setattr(relevance, "KEPT", memory)
+        assert relevance.at_once(small, 67) == together_count
 
 
 @pytest.mark.parametrize(
@@ -213,9 +214,9 @@ def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
     seen = playground.trace(vit, picture, cut="2,3>4,4@1", scale=0.3)
     _, x, rotation = seen.entering()
     x = x.detach().requires_grad_()
-    for last, _ in vit.layers(x, rotation, 0.3, at=seen.intervening()):  # noqa: B007
+    for last_features, _ in vit.layers(x, rotation, 0.3, at=seen.intervening()):  # noqa: B007
         pass
-    vit.classify(last)[0, 4].backward()
+    vit.classify(last_features)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
     relevance = seen.relevance(label=4, method="gradient")
     torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
@@ -255,11 +256,11 @@ def test_the_logit_lens_of_a_model_that_pools_all_patches(picture, change):
 
     vit = scramble(VisionTransformer(replace(SMALL, registers=0, **change)))
     seen = playground.trace(vit, picture)
-    said = seen.answers(2)
-    assert said.shape == (64, 10)
+    answers = seen.answers(2)
+    assert answers.shape == (64, 10)
     with torch.no_grad():
-        alone = vit.classify(seen.features(2)[None, 5:6])[0].softmax(-1)
-    torch.testing.assert_close(said[5], alone, atol=1e-6, rtol=1e-4)
+        patch_answers = vit.classify(seen.features(2)[None, 5:6])[0].softmax(-1)
+    torch.testing.assert_close(answers[5], patch_answers, atol=1e-6, rtol=1e-4)
 
 
 def test_a_model_without_labels_says_so(picture):

@@ -1,5 +1,5 @@
-"""The set-up, as `make run` and `docker build` call it: it fetches and prepares the borrowed model and photographs
-once, finds them later without a network, and goes on without them, with a sentence, where they cannot be fetched."""
+"""The set-up, as `make run` and `docker build` call it. It fetches and prepares DINOv2 and the photographs once, and
+finds these files later without a network. If they cannot be fetched, it prints a sentence and goes on."""
 
 import os
 import re
@@ -22,18 +22,23 @@ NO_PIP = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": 
 
 
 def output_of(command: list[str], cache: Path, **more: str) -> str:
-    """What a step of the set-up prints that runs in this Python, with `more` in its environment."""
-    ours = ("HF_", "PLAYGROUND_", "MAKE")
-    env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | NOWHERE | {"HF_HOME": str(cache)} | more
+    """The output of a command of the set-up, run with this Python and with `more` as environment variables."""
+    own_prefixes = ("HF_", "PLAYGROUND_", "MAKE")
+    env = (
+        {k: v for k, v in os.environ.items() if not k.startswith(own_prefixes)}
+        | NOWHERE
+        | {"HF_HOME": str(cache)}
+        | more
+    )
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, cwd=ROOT, env=env, text=True, check=False, **pipe)
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    result = subprocess.run(command, cwd=ROOT, env=env, text=True, check=False, **pipe)
+    assert result.returncode == 0, result.stdout
+    return result.stdout
 
 
 def make_borrow(cache: Path, *options: str, **more: str) -> str:
-    """Runs the step of `make run` before the app starts, without a new .venv; returns its output."""
+    """Runs `make borrow`, a step of `make run` before the app starts, without a new .venv; returns the output."""
     if shutil.which("make") is None:
         pytest.skip("make is not on this machine")
     bin_folder = f"BIN={Path(sys.executable).parent}"
@@ -45,16 +50,19 @@ def files(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-def dockerfile(word: str, about: str) -> str:
-    joined = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    (line,) = re.findall(rf"^{word} (.*{about}.*)$", joined, re.MULTILINE)
+def dockerfile(word: str, part: str) -> str:
+    joined_lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    (line,) = re.findall(rf"^{word} (.*{part}.*)$", joined_lines, re.MULTILINE)
     return line
 
 
 def test_where_nothing_can_or_may_be_fetched_the_set_up_goes_on_and_says_so(tmp_path):
-    for more, why in (NO_PIP, "could not be fetched by pip"), ({"PLAYGROUND_OFFLINE": "yes"}, "nothing may be fetched"):
-        output = make_borrow(tmp_path, **more)
-        assert why in output
+    for settings, reason in (
+        (NO_PIP, "could not be fetched by pip"),
+        ({"PLAYGROUND_OFFLINE": "yes"}, "nothing may be fetched"),
+    ):
+        output = make_borrow(tmp_path, **settings)
+        assert reason in output
         assert WITHOUT in output.splitlines()[-1]
     assert "dinov2" not in make_borrow(tmp_path, "BORROW=no")
     assert not files(tmp_path)
@@ -81,10 +89,12 @@ def test_the_image_and_make_give_the_same_commands_and_no_volume_hides_what_they
 def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_package():
     rows = re.findall(r"^\|(.+)\|$", (ROOT / "docs" / "pages" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     rows = [[cell.strip().strip("`") for cell in row.split("|")] for row in rows]
-    for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS):
-        stem = Path(thing.file).stem
-        ours = [thing.author, thing.licence, f"{thing.package} {thing.version}"]
-        assert any(row[0] == stem and row[2:] == ours for row in rows), f"| {stem} | … | {' | '.join(ours)} |"
+    for item in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS):
+        stem = Path(item.file).stem
+        expected_cells = [item.author, item.licence, f"{item.package} {item.version}"]
+        assert any(row[0] == stem and row[2:] == expected_cells for row in rows), (
+            f"| {stem} | … | {' | '.join(expected_cells)} |"
+        )
 
 
 OTHER_EYE = (0.28, 0.30, 0.50, 0.46)  # top, left, bottom, right, as shares of the photograph of the cat
@@ -112,25 +122,27 @@ def inside(box: tuple[float, float, float, float], row: int, column: int, grid: 
 def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_later_without_a_network_too(
     fresh, tmp_path, arrive
 ):
-    before, offline = files(fresh), NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
-    for how in ({}, offline):
-        make_borrow(fresh, **how)
-        assert files(fresh) == before  # a second set-up fetches and makes nothing
-    server = Server(tmp_path, HF_HOME=str(fresh), HF_HUB_OFFLINE="0", **NOWHERE, **offline).start()
+    files_before, offline_settings = files(fresh), NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
+    for settings in ({}, offline_settings):
+        make_borrow(fresh, **settings)
+        assert files(fresh) == files_before  # a second set-up fetches and makes nothing
+    server = Server(tmp_path, HF_HOME=str(fresh), HF_HUB_OFFLINE="0", **NOWHERE, **offline_settings).start()
     try:
         visitor = arrive(Visitor, server.wait().url)
         visitor.page.goto(server.url)  # the bare address: `open` would name the meadow
-        seen = visitor.until()
-        cat, grid = PHOTOGRAPHS[0], seen["grid"]
+        state = visitor.until()
+        cat, grid = PHOTOGRAPHS[0], state["grid"]
         start = start_patch(cat.name, cat.look.grid)
-        assert seen["scale"] == 64**-0.5  # 1/√d_k of DINOv2; the bundled model has another d_k
-        assert (*grid, seen["layer"], seen["head"]) == (*cat.look.grid, cat.look.layer, cat.look.head)
-        assert seen["query"] == f"{start[0]},{start[1]}"
+        assert state["scale"] == 64**-0.5  # 1/√d_k of DINOv2; the bundled model has another d_k
+        assert (*grid, state["layer"], state["head"]) == (*cat.look.grid, cat.look.layer, cat.look.head)
+        assert state["query"] == f"{start[0]},{start[1]}"
         assert inside(OWN_EYE, *start, grid)
-        weights = seen["row"][len(seen["prefix"]) :]
-        weighed = [(weight, divmod(i, grid[1])) for i, weight in enumerate(weights)]
-        beyond = [(weight, patch) for weight, patch in weighed if not inside(OWN_EYE, *patch, grid)]
-        strongest = [patch for _, patch in sorted(beyond, reverse=True)[:5]]
+        weights = state["row"][len(state["prefix"]) :]
+        weights_and_patches = [(weight, divmod(i, grid[1])) for i, weight in enumerate(weights)]
+        weights_elsewhere = [
+            (weight, patch) for weight, patch in weights_and_patches if not inside(OWN_EYE, *patch, grid)
+        ]
+        strongest = [patch for _, patch in sorted(weights_elsewhere, reverse=True)[:5]]
         print(f"from {start}, beyond its own eye, the strongest patches: {strongest}")
         assert sum(inside(OTHER_EYE, *patch, grid) for patch in strongest) >= 3
         visitor.check()

@@ -21,17 +21,21 @@ process.stdout.write(codeOf({ ...at, pack: { columns, header: { size } } }, plac
 def test_the_code_of_the_story_gives_the_row_that_is_drawn():
     seen = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
     columns = seen.grid[1]
-    at = {"layer": 4, "head": 2, "patch": 5 * columns + 7}
+    position = {"layer": 4, "head": 2, "patch": 5 * columns + 7}
     place = {"model": "bundled", "sample": "meadow"}
-    given = {"at": at, "size": list(seen.size), "columns": columns, "place": place}
-    made = subprocess.run(
-        [node(), "--input-type=module", "-e", CODE], cwd=ROOT, input=json.dumps(given), capture_output=True, text=True
+    story_input = {"at": position, "size": list(seen.size), "columns": columns, "place": place}
+    result = subprocess.run(
+        [node(), "--input-type=module", "-e", CODE],
+        cwd=ROOT,
+        input=json.dumps(story_input),
+        capture_output=True,
+        text=True,
     )
-    assert made.returncode == 0, made.stderr
+    assert result.returncode == 0, result.stderr
     names: dict = {}
-    exec(made.stdout, names)  # the printed code
+    exec(result.stdout, names)  # the printed code
     torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
-    assert len(made.stdout.strip().splitlines()) <= 12
+    assert len(result.stdout.strip().splitlines()) <= 12
 
 
 NOTEBOOK = """
@@ -46,21 +50,21 @@ process.stdout.write(JSON.stringify(notebookOf(factsOfStory(pack, at, 16), place
 
 def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
     seen = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
-    at = {"layer": 4, "head": 2, "patch": 5 * seen.grid[1] + 7}
+    position = {"layer": 4, "head": 2, "patch": 5 * seen.grid[1] + 7}
     photograph = "data:image/jpeg;base64,AAAA"
-    given = {
-        "bytes": base64.b64encode(seen.to_bytes([4])).decode(), "at": at,
+    story_input = {
+        "bytes": base64.b64encode(seen.to_bytes([4])).decode(), "at": position,
         "place": {"model": "bundled", "code": "import playground", "photograph": photograph},
     }  # fmt: skip
-    made = subprocess.run(
+    result = subprocess.run(
         [node(), "--input-type=module", "-e", NOTEBOOK],
         cwd=ROOT,
-        input=json.dumps(given),
+        input=json.dumps(story_input),
         capture_output=True,
         text=True,
     )
-    assert made.returncode == 0, made.stderr
-    notebook = json.loads(made.stdout)
+    assert result.returncode == 0, result.stderr
+    notebook = json.loads(result.stdout)
     assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))
     code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [line for cell in code for line in cell.splitlines() if line.startswith("%")] == ["%pip install torch"]

@@ -48,8 +48,8 @@ def test_rows_columns_and_matrices_are_one_thing_and_equal_the_loops(seen, scale
 
 @pytest.mark.parametrize("scale", [None, "off", 0.3])
 def test_the_weights_of_several_queries_are_their_rows(seen, scale):
-    asked = seen.weights(1, QUERIES, scale)
-    torch.testing.assert_close(asked, torch.stack([seen.rows(1, query, scale) for query in QUERIES], dim=1))
+    weights = seen.weights(1, QUERIES, scale)
+    torch.testing.assert_close(weights, torch.stack([seen.rows(1, query, scale) for query in QUERIES], dim=1))
     torch.testing.assert_close(seen.weights(1, scale=scale)[2], seen.matrix(1, 2, scale))
 
 
@@ -61,16 +61,16 @@ def test_entropy_is_zero_for_one_token_and_log_two_of_all_for_all_alike(seen):
 
 
 def test_what_each_token_scores_with_a_key_is_a_column_of_the_scores(seen):
-    every = torch.stack([seen.scores(1, 3, token) for token in range(seen.tokens)])
-    torch.testing.assert_close(seen.column_scores(1, 3, (2, 6)), every[:, seen.token((2, 6))])
+    all_scores = torch.stack([seen.scores(1, 3, token) for token in range(seen.tokens)])
+    torch.testing.assert_close(seen.column_scores(1, 3, (2, 6)), all_scores[:, seen.token((2, 6))])
 
 
 def test_no_scale_given_is_the_one_that_the_pass_ran_with(small, picture):
-    off = playground.trace(small, picture, scale="off")
-    for ask in (off.row, off.scores, off.column, off.column_scores):
-        assert torch.equal(ask(1, 2, (3, 4)), ask(1, 2, (3, 4), "off"))
-        assert not torch.equal(ask(1, 2, (3, 4)), ask(1, 2, (3, 4), "on"))
-    assert torch.equal(off.entropy(1), off.entropy(1, scale="off"))
+    unscaled_trace = playground.trace(small, picture, scale="off")
+    for method in (unscaled_trace.row, unscaled_trace.scores, unscaled_trace.column, unscaled_trace.column_scores):
+        assert torch.equal(method(1, 2, (3, 4)), method(1, 2, (3, 4), "off"))
+        assert not torch.equal(method(1, 2, (3, 4)), method(1, 2, (3, 4), "on"))
+    assert torch.equal(unscaled_trace.entropy(1), unscaled_trace.entropy(1, scale="off"))
 
 
 def test_patches_are_picked_evenly_and_never_too_many(seen):
@@ -87,26 +87,30 @@ def test_every_row_sums_to_one_and_a_scale_of_zero_listens_to_all_alike(seen):
 
 def test_scale_off_is_the_softmax_of_the_raw_product(seen):
     q, k, _ = seen.record[2]
-    raw = q[3, seen.token((2, 6))] @ k[3].T
-    torch.testing.assert_close(seen.row(2, 3, (2, 6), scale="off"), raw.softmax(-1))
-    torch.testing.assert_close(seen.scores(2, 3, (2, 6), scale="off"), raw)
-    torch.testing.assert_close(seen.scores(2, 3, (2, 6)), raw / 12**0.5)
+    raw_scores = q[3, seen.token((2, 6))] @ k[3].T
+    torch.testing.assert_close(seen.row(2, 3, (2, 6), scale="off"), raw_scores.softmax(-1))
+    torch.testing.assert_close(seen.scores(2, 3, (2, 6), scale="off"), raw_scores)
+    torch.testing.assert_close(seen.scores(2, 3, (2, 6)), raw_scores / 12**0.5)
 
 
 def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, seen):
-    off = playground.trace(small, picture, scale="off")
-    assert (off.scale, off.native_scale, seen.scale) == (1.0, 12**-0.5, 12**-0.5)
-    torch.testing.assert_close(off.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off"))  # same input of layer 0
-    assert (off.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")).abs().max() > 1e-3  # later inputs differ
+    unscaled_trace = playground.trace(small, picture, scale="off")
+    assert (unscaled_trace.scale, unscaled_trace.native_scale, seen.scale) == (1.0, 12**-0.5, 12**-0.5)
+    torch.testing.assert_close(
+        unscaled_trace.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off")
+    )  # same input of layer 0
+    assert (
+        unscaled_trace.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")
+    ).abs().max() > 1e-3  # later inputs differ
     with torch.no_grad():
-        torch.testing.assert_close(off.logits, small(off.input, scale=1.0)[0])
+        torch.testing.assert_close(unscaled_trace.logits, small(unscaled_trace.input, scale=1.0)[0])
 
 
 def test_weight_times_value_norm_is_the_length_of_what_arrives(seen, small):
     layer, head = 1, 2
     v = seen.record[layer].v[head]  # (tokens, d)
-    out = small.blocks[layer].attn.proj.weight[:, head * 12 : (head + 1) * 12]
-    expected = torch.stack([(out @ v[j]).norm() for j in range(seen.tokens)])
+    output_matrix = small.blocks[layer].attn.proj.weight[:, head * 12 : (head + 1) * 12]
+    expected = torch.stack([(output_matrix @ v[j]).norm() for j in range(seen.tokens)])
     torch.testing.assert_close(seen.value_norms(layer)[head], expected.detach(), atol=1e-5, rtol=1e-4)
 
 
@@ -117,11 +121,11 @@ def test_the_heads_rows_times_values_through_w_o_are_the_attention_s_output(pict
         x, _ = vit.embed(seen.input)
         block = vit.blocks[0]
         expected = block.ls1(block.attn(block.norm1(x), None, None)[0])[0, seen.token((1, 2))]
-        mixed = torch.cat([seen.row(0, h, (1, 2)) @ seen.record[0].v[h] for h in range(4)])
-        torch.testing.assert_close(block.ls1(block.attn.proj(mixed)), expected, atol=1e-5, rtol=1e-4)
-    gained = block.ls1.gamma[:, None] * block.attn.proj.weight[:, :12]
+        head_outputs = torch.cat([seen.row(0, h, (1, 2)) @ seen.record[0].v[h] for h in range(4)])
+        torch.testing.assert_close(block.ls1(block.attn.proj(head_outputs)), expected, atol=1e-5, rtol=1e-4)
+    scaled_weights = block.ls1.gamma[:, None] * block.attn.proj.weight[:, :12]
     torch.testing.assert_close(
-        seen.value_norms(0)[0], (seen.record[0].v[0] @ gained.T).norm(dim=-1).detach(), atol=1e-5, rtol=1e-4
+        seen.value_norms(0)[0], (seen.record[0].v[0] @ scaled_weights.T).norm(dim=-1).detach(), atol=1e-5, rtol=1e-4
     )
 
 
@@ -171,11 +175,11 @@ class LargestTensor(TorchDispatchMode):
     largest = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        for t in out if isinstance(out, tuple | list) else [out]:
+        result = func(*args, **(kwargs or {}))
+        for t in result if isinstance(result, tuple | list) else [result]:
             if isinstance(t, torch.Tensor):
                 self.largest = max(self.largest, t.untyped_storage().nbytes() // t.element_size())
-        return out
+        return result
 
 
 def test_nothing_of_the_size_tokens_squared_exists_until_it_is_asked_for(picture):
@@ -193,7 +197,7 @@ def test_nothing_of_the_size_tokens_squared_exists_until_it_is_asked_for(picture
     with LargestTensor() as watch:
         seen.column(1, 1, (3, 3))
         seen.rollout((3, 3))
-    assert watch.largest < seen.tokens**2 / 3  # one block of one head
+    assert watch.largest < seen.tokens**2 / 3  # one block of rows of one head
 
 
 def test_a_row_of_a_vit_s_at_1024_squared_is_the_row_of_the_explicit_product(picture):
@@ -201,52 +205,52 @@ def test_a_row_of_a_vit_s_at_1024_squared_is_the_row_of_the_explicit_product(pic
     seen = playground.trace(scramble(vit), picture, size=(1024, 1024))
     assert seen.tokens == 4097
     q, k, _ = seen.record[1]
-    whole = (q[5] @ k[5].T / 8).softmax(dim=-1)  # (4097, 4097)
+    all_weights = (q[5] @ k[5].T / 8).softmax(dim=-1)  # (4097, 4097)
     for query in [(0, 0), (31, 40), "cls"]:
-        torch.testing.assert_close(seen.row(1, 5, query), whole[seen.token(query)], atol=1e-6, rtol=1e-4)
+        torch.testing.assert_close(seen.row(1, 5, query), all_weights[seen.token(query)], atol=1e-6, rtol=1e-4)
 
 
 def test_eight_threads_tracing_different_pictures_get_what_one_thread_gets(small, picture):
     pictures = [picture.rotate(20 * i) for i in range(8)]
-    alone = [playground.trace(small, p) for p in pictures]
-    together = [None] * 8
+    single_traces = [playground.trace(small, p) for p in pictures]
+    threaded_traces = [None] * 8
 
     def work(i):
         for _ in range(5):
-            together[i] = playground.trace(small, pictures[i])
+            threaded_traces[i] = playground.trace(small, pictures[i])
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    for one, other in zip(alone, together, strict=True):
-        assert torch.equal(one.logits, other.logits)
-        for layer in range(one.layers):
-            assert torch.equal(one.record[layer].q, other.record[layer].q)
-            assert torch.equal(one.rows(layer, (2, 3)), other.rows(layer, (2, 3)))
+    for single_trace, threaded_trace in zip(single_traces, threaded_traces, strict=True):
+        assert torch.equal(single_trace.logits, threaded_trace.logits)
+        for layer in range(single_trace.layers):
+            assert torch.equal(single_trace.record[layer].q, threaded_trace.record[layer].q)
+            assert torch.equal(single_trace.rows(layer, (2, 3)), threaded_trace.rows(layer, (2, 3)))
 
 
 # Serialization to bytes
 
 
 def test_a_trace_goes_through_bytes_and_back(seen):
-    again = Trace.from_bytes(seen.to_bytes())
-    assert (again.grid, again.heads, again.layers, again.prefix, again.model) == (
+    loaded_trace = Trace.from_bytes(seen.to_bytes())
+    assert (loaded_trace.grid, loaded_trace.heads, loaded_trace.layers, loaded_trace.prefix, loaded_trace.model) == (
         seen.grid, seen.heads, seen.layers, seen.prefix, seen.model,
     )  # fmt: skip
     for layer in range(3):
         for scale in (None, "off"):
-            assert (again.rows(layer, (6, 1), scale) - seen.rows(layer, (6, 1), scale)).abs().max() < 1e-2
-        torch.testing.assert_close(again.value_norms(layer), seen.value_norms(layer))
-    assert again.to_bytes() == seen.to_bytes()
+            assert (loaded_trace.rows(layer, (6, 1), scale) - seen.rows(layer, (6, 1), scale)).abs().max() < 1e-2
+        torch.testing.assert_close(loaded_trace.value_norms(layer), seen.value_norms(layer))
+    assert loaded_trace.to_bytes() == seen.to_bytes()
 
 
 def test_a_pack_can_hold_some_layers_and_says_which(seen):
-    some = Trace.from_bytes(seen.to_bytes(layers=[2]))
-    assert list(some.record) == [2]
+    loaded_trace = Trace.from_bytes(seen.to_bytes(layers=[2]))
+    assert list(loaded_trace.record) == [2]
     with pytest.raises(PlaygroundError, match=r"There is no layer 0 here; .* holds 2"):
-        some.row(0, 0, "cls")
+        loaded_trace.row(0, 0, "cls")
     with pytest.raises(PlaygroundError, match="trace the image again"):
-        some.similarity("cls")
+        loaded_trace.similarity("cls")
 
 
 def test_a_pack_s_arrays_lie_where_its_header_says(seen):
@@ -259,25 +263,25 @@ def test_a_pack_s_arrays_lie_where_its_header_says(seen):
     (n,) = struct.unpack("<I", data[:4])
     header = json.loads(data[4 : 4 + n])
     assert (4 + n) % 16 == 0
-    at = header["sections"]["k"]
-    k = np.frombuffer(data, "<f2", 3 * 4 * 67 * 12, 4 + n + at["offset"]).reshape(at["shape"])
+    section = header["sections"]["k"]
+    k = np.frombuffer(data, "<f2", 3 * 4 * 67 * 12, 4 + n + section["offset"]).reshape(section["shape"])
     assert np.array_equal(k[1], seen.record[1].k.half().numpy())
 
 
 def test_the_scale_of_the_whole_pass_travels_with_the_pack(small, picture, seen):
-    off = playground.trace(small, picture, scale="off")
-    assert unpack(off.to_bytes())[0]["forward_scale"] == 1.0
+    unscaled_trace = playground.trace(small, picture, scale="off")
+    assert unpack(unscaled_trace.to_bytes())[0]["forward_scale"] == 1.0
     assert unpack(seen.to_bytes())[0]["forward_scale"] is None
-    assert Trace.from_bytes(off.to_bytes()).scale == 1.0
+    assert Trace.from_bytes(unscaled_trace.to_bytes()).scale == 1.0
 
 
-def broken_packs(good: bytes):
-    header, arrays = unpack(good)
+def broken_packs(pack_bytes: bytes):
+    header, arrays = unpack(pack_bytes)
     yield b""
     yield b"\x00"
     yield b"\xff\xff\xff\xff"
-    yield good[:100]
-    yield good[: len(good) // 2]
+    yield pack_bytes[:100]
+    yield pack_bytes[: len(pack_bytes) // 2]
     yield b"\x10\x00\x00\x00" + b"[" * 16
     yield pack({}, {})
     yield pack({**header, "format": "other"}, arrays)

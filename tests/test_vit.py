@@ -66,8 +66,8 @@ def test_the_sinusoidal_table_begins_as_the_textbook_s():
 def test_shuffled_patches_are_noticed_exactly_if_there_are_positions(positions):
     vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "positions": positions, "heads": 3, "pool": "avg"})))
     image = torch.randn(1, 3, 64, 64)
-    shuffled = image.unflatten(2, (8, 8)).flip(2).flatten(2, 3)  # rows of patches in reverse
-    assert torch.allclose(vit(image), vit(shuffled), atol=1e-5) == (positions == "none")
+    shuffled_image = image.unflatten(2, (8, 8)).flip(2).flatten(2, 3)  # rows of patches in reverse
+    assert torch.allclose(vit(image), vit(shuffled_image), atol=1e-5) == (positions == "none")
 
 
 def test_a_rotation_depends_only_on_how_far_apart_two_patches_are():
@@ -77,22 +77,25 @@ def test_a_rotation_depends_only_on_how_far_apart_two_patches_are():
     scores = (
         (rotate(q, sin, cos) @ rotate(k, sin, cos).transpose(-1, -2))[0, 0].unflatten(0, (4, 4)).unflatten(2, (4, 4))
     )
-    torch.testing.assert_close(scores[0, 0, 1, 2], scores[2, 1, 3, 3])  # both: one down, two to the right
+    torch.testing.assert_close(scores[0, 0, 1, 2], scores[2, 1, 3, 3])  # both keys lie one down, two to the right
 
 
 def test_the_pre_training_head_has_one_hidden_layer_with_tanh():
     vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "pre_logits": True})))
     x = torch.randn(2, 67, 48)
-    hidden = torch.tanh(vit.norm(x)[:, 0] @ vit.pre_logits.fc.weight.T + vit.pre_logits.fc.bias)
-    torch.testing.assert_close(vit.classify(x), hidden @ vit.head.weight.T + vit.head.bias)
+    hidden_layer = torch.tanh(vit.norm(x)[:, 0] @ vit.pre_logits.fc.weight.T + vit.pre_logits.fc.bias)
+    torch.testing.assert_close(vit.classify(x), hidden_layer @ vit.head.weight.T + vit.head.bias)
 
 
 def test_the_same_seed_gives_the_same_weights_and_leaves_torch_s_own_generator_out_of_it():
-    one = VisionTransformer(SMALL, seed=4).state_dict()
+    first_weights = VisionTransformer(SMALL, seed=4).state_dict()
     torch.manual_seed(99)
-    two, other = VisionTransformer(SMALL, seed=4).state_dict(), VisionTransformer(SMALL, seed=5).state_dict()
-    assert all(torch.equal(one[key], two[key]) for key in one)
-    assert not torch.equal(one["pos_embed"], other["pos_embed"])
+    second_weights, other_weights = (
+        VisionTransformer(SMALL, seed=4).state_dict(),
+        VisionTransformer(SMALL, seed=5).state_dict(),
+    )
+    assert all(torch.equal(first_weights[key], second_weights[key]) for key in first_weights)
+    assert not torch.equal(first_weights["pos_embed"], other_weights["pos_embed"])
 
 
 def test_a_width_that_heads_can_t_share_is_explained():

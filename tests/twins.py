@@ -18,9 +18,9 @@ def in_javascript(names: list[str], lines: str, given: dict):
         f'{imports} import {{ readFileSync }} from "node:fs"; const given = JSON.parse(readFileSync(0, "utf8"));'
         f"process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
     )
-    run = subprocess.run([node(), "--input-type=module", "-e", program], input=text, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
+    result = subprocess.run([node(), "--input-type=module", "-e", program], input=text, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 PACK = """
@@ -34,24 +34,27 @@ const pack = {
 
 
 def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: int = 4, heads: int = 2, dim: int = 6):
-    """{shape, scale, q, k}, with q and k (layers, heads, tokens, dim), of an invented picture that has a few parts, so
-    that rows are not even."""
+    """{shape, scale, q, k} of an invented picture with five parts, which make its rows uneven. q and k are (layers,
+    heads, tokens, dim)."""
     random = np.random.default_rng(seed)
     tokens = len(prefix) + grid[0] * grid[1]
     parts = random.normal(0, 1, (5, dim))
-    of = random.integers(0, 5, tokens)
-    q, k = ((2.2 * parts[of] + random.normal(0, 0.6, (layers, heads, tokens, dim))).astype(np.float32) for _ in "qk")
+    part_of_token = random.integers(0, 5, tokens)
+    q, k = (
+        (2.2 * parts[part_of_token] + random.normal(0, 0.6, (layers, heads, tokens, dim))).astype(np.float32)
+        for _ in "qk"
+    )
     shape = {"layers": layers, "heads": heads, "tokens": tokens, "dim": dim, "prefix": list(prefix)}
     shape |= {"rows": grid[0], "columns": grid[1]}
     return {"shape": shape, "scale": dim**-0.5, "q": q, "k": k}
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    e = np.exp(scores - scores.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
 
 
 def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
-    """The overlap, from 0 to 1, of two rows over patches: a head's, without the patch itself, and the filter's."""
-    others = np.where(np.arange(len(patches)) == patch, 0, patches)
-    return float(np.minimum(others / max(others.sum(), 1e-12), filtered).sum())
+    """The overlap, from 0 to 1, of a head's row over the patches, without the patch itself, with the filter's row."""
+    other_weights = np.where(np.arange(len(patches)) == patch, 0, patches)
+    return float(np.minimum(other_weights / max(other_weights.sum(), 1e-12), filtered).sum())

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-# Chromium loads two pages of suggestions for each window's address bar, which costs a fifth of opening our page.
-# This list replaces Playwright's own, so it repeats those of Playwright's features that can affect a test.
+# For each window, Chromium loads two pages of suggestions, which take a fifth of the time of opening our page.
+# This list replaces Playwright's list, so it repeats those of Playwright's entries that can affect a test.
 NOT_NEEDED = (
     "WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
     "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay",
@@ -38,7 +38,7 @@ def find() -> str | None:
 
 
 def install() -> str:
-    with contextlib.suppress(subprocess.TimeoutExpired):  # without a network, `install` below is tried
+    with contextlib.suppress(subprocess.TimeoutExpired):  # without a network, apt-get is tried next
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False, timeout=300)
     if path := find():
         return path

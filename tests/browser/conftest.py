@@ -32,7 +32,7 @@ def hole():
 
 @pytest.fixture
 def stranger(server):
-    """A Stranger with a session on the lesson Patches: on lessons the toolbar tells Python what is chosen."""
+    """A Stranger with a session on the lesson Patches, because only lessons tell Python what is chosen."""
     somebody = Stranger(server.url, page="patches")
     yield somebody
     somebody.close()

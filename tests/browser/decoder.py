@@ -54,7 +54,7 @@ class Decoder:
         self.folder, self.run = folder, run
 
     def displayed(self, data: bytes, size: tuple[int, int]) -> np.ndarray:
-        """(H, W, 3): the pixels that a network in the browser gets from this file."""
+        """(height, width, 3): the pixels that a network in the browser gets from this file."""
         (self.folder / "picture").write_bytes(data)
         pixels = base64.b64decode(self.run(DISPLAYED, "/picture", *size))
         return np.frombuffer(pixels, np.uint8).reshape(*size, 4)[..., :3]
@@ -66,5 +66,5 @@ class Decoder:
 
 
 def shrunk(picture: Image.Image, size: tuple[int, int]) -> np.ndarray:
-    """(H, W, 3): the pixels that a network in Python gets."""
+    """(height, width, 3): the picture's pixels, resized as for a network in Python."""
     return np.asarray(picture.resize(size[::-1], Image.Resampling.BICUBIC))

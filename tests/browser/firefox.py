@@ -43,12 +43,12 @@ def firefox(folder: Path) -> Iterator[Page]:
     with (folder / "log").open("w+") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            collected: list[re.Match] = []
+            matches: list[re.Match] = []
             waiting.until(
-                lambda: collected.extend(LISTENS.finditer((folder / "log").read_text())) or collected,
+                lambda: matches.extend(LISTENS.finditer((folder / "log").read_text())) or matches,
                 "Firefox does not listen",
             )
-            with connect(f"{collected[0][1]}/session", max_size=LONGEST) as socket:
+            with connect(f"{matches[0][1]}/session", max_size=LONGEST) as socket:
                 yield Page(socket)
         finally:
             process.terminate()
@@ -88,16 +88,16 @@ class Page:
         function = f"async (...given) => JSON.stringify((await ({script})(...given.map(JSON.parse))) ?? null)"
         reply = self.does(
             "script.callFunction", functionDeclaration=function, target={"context": self.context}, awaitPromise=True,
-            arguments=[{"type": "string", "value": json.dumps(one)} for one in given],
+            arguments=[{"type": "string", "value": json.dumps(value)} for value in given],
         )  # fmt: skip
         assert reply["type"] == "success", reply["exceptionDetails"]["text"]
         return json.loads(reply["result"]["value"])
 
     def until(self, condition: str, *given: object) -> object:
         """Waits until this JavaScript function returns something truthy, and returns that."""
-        collected: list[object] = []
-        waiting.until(lambda: collected.append(self.runs(condition, *given)) or collected[-1], f"it is not {condition}")
-        return collected[-1]
+        results: list[object] = []
+        waiting.until(lambda: results.append(self.runs(condition, *given)) or results[-1], f"it is not {condition}")
+        return results[-1]
 
     def reads(self, condition: str = "() => true") -> dict:
         """The result of the lens's read(), once the lens has painted and the result fulfils the condition."""

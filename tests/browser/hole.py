@@ -1,4 +1,4 @@
-"""A listener that stands in for the internet."""
+"""A listener in place of the internet, which accepts connections and never answers."""
 
 import socket
 import threading

@@ -17,7 +17,7 @@ PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
 
 
 class AtTheSite(Visiting):
-    """A visitor of the written site. The site's policy forbids the eval that Playwright's wait_for_function needs."""
+    """A visitor of the site without a server. Its policy forbids the eval of Playwright's wait_for_function."""
 
     def arrive(self, address: str = "") -> AtTheSite:
         self.asked: list[str] = []  # paths, one for each request
@@ -27,13 +27,13 @@ class AtTheSite(Visiting):
         return self
 
     def first_bytes(self, folder: Path) -> dict[str, int]:
-        """{file: bytes, uncompressed} of all files that the page requested before its second pack. The first pack is
-        the prepared one, the second holds a whole layer."""
-        inside, packs, sizes = len(urlsplit(self.url).path.strip("/")), set(), {}
+        """{file: its uncompressed bytes} for all files that the page requested before its second pack. The first pack
+        was prepared for the first picture; the second pack holds a whole layer."""
+        prefix_length, pack_names, sizes = len(urlsplit(self.url).path.strip("/")), set(), {}
         for path in self.asked:
-            name = path.strip("/")[inside:].strip("/") or "index.html"
-            packs |= {name} if name.endswith(".pack") else set()
-            if len(packs) > 1:
+            name = path.strip("/")[prefix_length:].strip("/") or "index.html"
+            pack_names |= {name} if name.endswith(".pack") else set()
+            if len(pack_names) > 1:
                 break
             sizes[name] = (folder / name).stat().st_size
         return sizes
@@ -44,9 +44,9 @@ class AtTheSite(Visiting):
 
     def gives(self, file: Path, kind: str = "image/jpeg", how: str = "drop") -> dict:
         """Drops or pastes a photograph, and waits until the stage shows it."""
-        before = self.read()["picture"]
+        picture_before = self.read()["picture"]
         hand_over(self, how, file.read_bytes(), kind, file.name)
-        return self.until(f"r => r.picture !== {before!r}")
+        return self.until(f"r => r.picture !== {picture_before!r}")
 
     def bring(self, files: list[Path]) -> None:
         """Opens a visitor's own model from these files, through the toolbar's sheet of models."""
@@ -54,14 +54,14 @@ class AtTheSite(Visiting):
 
     def hears(self, words: str) -> str:
         """Waits for a sentence on the page that holds these words, and returns the sentence."""
-        collected: list[str] = []
+        sentences: list[str] = []
         script = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
         waiting.until(
-            lambda: collected.append(self.page.evaluate(script, words)) or collected[-1], f"nobody says {words!r}"
+            lambda: sentences.append(self.page.evaluate(script, words)) or sentences[-1], f"nobody says {words!r}"
         )
-        return collected[-1]
+        return sentences[-1]
 
     def is_kept(self) -> None:
-        """Waits until the service worker controls the page, so that it would open without a network."""
+        """Waits until the service worker controls the page, which can then open without a network."""
         self.page.evaluate(KEPT)
         waiting.until(lambda: self.page.evaluate("Boolean(navigator.serviceWorker.controller)"), "the page is not kept")

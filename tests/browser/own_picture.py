@@ -13,13 +13,13 @@ from playground.serving.pictures import digest
 
 def picture(width: int, height: int, orientation: int = 1) -> bytes:
     """A JPEG of two white discs with dark middles on a gradient: its best moment is one disc attending to the other."""
-    wide, high = max(1, width / height), max(1, height / width)
+    aspect_x, aspect_y = max(1, width / height), max(1, height / width)
     y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
-    right, down = (0.55, 0) if width >= height else (0, 0.55)
-    away = ((abs(x) - right) * wide) ** 2 + ((abs(y) - down) * high) ** 2
+    disc_x, disc_y = (0.55, 0) if width >= height else (0, 0.55)
+    distances = ((abs(x) - disc_x) * aspect_x) ** 2 + ((abs(y) - disc_y) * aspect_y) ** 2
     pixels = np.stack([np.zeros_like(x), (x + 1) / 2, (y + 1) / 2], axis=-1)
-    pixels[away < 0.1] = 1
-    pixels[away < 0.025] = 0.1
+    pixels[distances < 0.1] = 1
+    pixels[distances < 0.025] = 0.1
     return as_jpeg(pixels, orientation)
 
 
@@ -31,10 +31,10 @@ def without_a_pair(width: int, height: int) -> bytes:
 
 
 def as_jpeg(pixels: np.ndarray, orientation: int = 1) -> bytes:
-    exif, out = Image.Exif(), io.BytesIO()
+    exif, buffer = Image.Exif(), io.BytesIO()
     exif[0x0112] = orientation
-    Image.fromarray((pixels * 255).astype(np.uint8)).save(out, "JPEG", quality=92, exif=exif)
-    return out.getvalue()
+    Image.fromarray((pixels * 255).astype(np.uint8)).save(buffer, "JPEG", quality=92, exif=exif)
+    return buffer.getvalue()
 
 
 def upload(visitor, data: bytes, name: str) -> None:
@@ -59,12 +59,12 @@ def hand_over(visitor, how: str, data: bytes, kind: str = "image/jpeg", title: s
 def assert_shows(visitor, data: bytes, name: str) -> dict:
     """Asserts that the page shows this picture with the numbers of Python's trace of the same file."""
     visitor.page.locator(".strip .own").filter(has_text=f"yours: {name}").wait_for(state="attached")
-    chosen = f'.strip [data-sample="mine:{digest(data)}"][aria-pressed="true"]'
-    visitor.page.locator(chosen).wait_for(state="attached")
+    selector = f'.strip [data-sample="mine:{digest(data)}"][aria-pressed="true"]'
+    visitor.page.locator(selector).wait_for(state="attached")
     visitor.until(f"r => r.picture === '{digest(data)}'")
     visitor.page.locator(".attention-early").wait_for(state="detached")  # until Streamlit has taken over the lens
     truth = playground.trace(model(), playground.open_image(data))
     visitor.until(f"r => r.grid[0] === {truth.grid[0]} && r.grid[1] === {truth.grid[1]}")
-    shown = visitor.hover((2, 3))
-    assert_close(shown["row"], truth.row(shown["layer"], shown["head"], (2, 3)))
-    return shown
+    state = visitor.hover((2, 3))
+    assert_close(state["row"], truth.row(state["layer"], state["head"], (2, 3)))
+    return state

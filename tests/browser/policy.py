@@ -1,4 +1,4 @@
-"""The Content-Security-Policy that the app sends along, and a witness of what a page does against it."""
+"""A script that records in `window.violations` what a page does against the app's Content-Security-Policy."""
 
 from __future__ import annotations
 

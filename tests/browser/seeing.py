@@ -39,10 +39,10 @@ class Seeing(Visitor):
         }"""
         return self.page.wait_for_function(script, arg=pattern).json_value()
 
-    def point(self, across: float, down: float) -> None:
+    def point(self, x_share: float, y_share: float) -> None:
         box = self.box("picture")
-        self.page.mouse.move(box["x"] + across * box["width"] - 3, box["y"] + down * box["height"])
-        self.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
+        self.page.mouse.move(box["x"] + x_share * box["width"] - 3, box["y"] + y_share * box["height"])
+        self.page.mouse.move(box["x"] + x_share * box["width"], box["y"] + y_share * box["height"])
 
     def opacity(self) -> float:
         return float(self.part("picture").evaluate("(canvas) => getComputedStyle(canvas).opacity"))

@@ -52,9 +52,9 @@ class Server:
         self.port, self.home, self.program = free_port(), home, program
         settings = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(settings)}
-        ours = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
-        ours["PLAYGROUND_PROXIES"] = "127.0.0.1"  # so that tests can act as other networks
-        self.environment = inherited | ours | environment
+        settings_here = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
+        settings_here["PLAYGROUND_PROXIES"] = "127.0.0.1"  # so that tests can act as other networks
+        self.environment = inherited | settings_here | environment
 
     @property
     def address(self) -> str:
@@ -78,9 +78,9 @@ class Server:
         return [self.process.pid]
 
     def tell(self) -> str:
-        ended = self.process.poll()
+        exit_status = self.process.poll()
         lines = self.log.splitlines()[-LAST:]
-        return "\n".join([self.url, "running" if ended is None else f"ended with status {ended}", *lines])
+        return "\n".join([self.url, "running" if exit_status is None else f"ended with status {exit_status}", *lines])
 
     def start(self) -> Server:
         """Starts the process without waiting for it. After a kill, a second start uses the same port."""
@@ -93,8 +93,8 @@ class Server:
     def wait(self) -> Server:
         """Waits until the server answers that it is healthy."""
         witnesses.enter(self)
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until and self.process.poll() is None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
                     if answer.status == 200:
@@ -119,7 +119,7 @@ class Server:
 
 @contextmanager
 def serving(program: tuple[str, ...] = ("-m", "playground"), **environment: str) -> Iterator[Server]:
-    """A healthy server, with these environment variables."""
+    """Starts a server with these environment variables, and yields the server once it is healthy."""
     with tempfile.TemporaryDirectory() as home:
         server = Server(Path(home), program, **environment).start()
         try:

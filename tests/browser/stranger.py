@@ -21,8 +21,8 @@ _stamps = count(1)
 
 def answer(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, dict, bytes]:
     """The status, the headers and the body of an answer."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    request = urllib.request.Request(url, data=data, method=method, headers=named)
+    named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(url, data=data, method=method, headers=named_headers)
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as response:
             return response.status, dict(response.headers), response.read()
@@ -47,21 +47,23 @@ class Stranger:
         self.kinds: set[str] = set()  # the kinds of all messages received
         stream = url.replace("http", "ws") + "/_stcore/stream"
         self.socket = connect(stream, subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE, legacy=True)
-        first = BackMsg()
-        first.rerun_script.page_name = page
-        self.run(first)
+        first_message = BackMsg()
+        first_message.rerun_script.page_name = page
+        self.run(first_message)
 
     # HTTP requests
 
     def get(self, path: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, bytes]:
         """The status and the body of a request with the key. While the server says to wait, it asks again with the
         ticket that the server gave."""
-        sent = {"X_Playground_Key": self.key, **headers}
+        request_headers = {"X_Playground_Key": self.key, **headers}
         while True:
-            status, headers, body = answer(f"{self.url}/{path}", method, data, **sent)
+            status, headers, body = answer(f"{self.url}/{path}", method, data, **request_headers)
             if status != 202:
                 break
-            sent["X_Playground_Ticket"] = {name.lower(): word for name, word in headers.items()}["x-playground-ticket"]
+            request_headers["X_Playground_Ticket"] = {name.lower(): word for name, word in headers.items()}[
+                "x-playground-ticket"
+            ]
         if status >= 400 and "says" in (refusal := json.loads(body)):
             self.said.append(refusal["says"])
         return status, body
@@ -106,20 +108,24 @@ class Stranger:
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.query_string = self.address
         self.socket.send(message.SerializeToString())
-        started = False
+        has_started = False
         while True:
-            said = ForwardMsg.FromString(self.socket.recv(PATIENCE))
-            self.kinds.add(kind := said.WhichOneof("type"))
+            reply = ForwardMsg.FromString(self.socket.recv(PATIENCE))
+            self.kinds.add(kind := reply.WhichOneof("type"))
             if kind == "new_session":
-                started = True
-                self.id = said.new_session.initialize.session_id
+                has_started = True
+                self.id = reply.new_session.initialize.session_id
             elif kind == "delta":
-                self._see(said.delta)
+                self._see(reply.delta)
             elif kind == "navigation":
-                self.page = said.navigation.page_script_hash
+                self.page = reply.navigation.page_script_hash
             elif kind == "page_info_changed":
-                self.address = said.page_info_changed.query_string
-            elif kind == "script_finished" and started and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                self.address = reply.page_info_changed.query_string
+            elif (
+                kind == "script_finished"
+                and has_started
+                and reply.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            ):
                 return self
 
     def upload_url(self, name: str = "picture.jpg") -> str:
@@ -127,8 +133,8 @@ class Stranger:
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
         self.socket.send(message.SerializeToString())
-        said = self.hear(lambda message: message.WhichOneof("type") == "file_urls_response")
-        return self.url + said.file_urls_response.file_urls[0].upload_url
+        reply = self.hear(lambda message: message.WhichOneof("type") == "file_urls_response")
+        return self.url + reply.file_urls_response.file_urls[0].upload_url
 
     def close(self) -> None:
         self.socket.close()

@@ -30,12 +30,12 @@ def there(arrive, tmp_path, monkeypatch):
 def test_weight_squared_has_its_tab_its_colours_its_legend_and_its_sentence(there):
     tab = there.page.get_by_role("button", name="weight²")
     assert tab.get_attribute("title") == "a weight times itself"
-    weights = np.array(there.part("picture").evaluate(PIXELS)).reshape(-1, 4)
+    weight_pixels = np.array(there.part("picture").evaluate(PIXELS)).reshape(-1, 4)
     tab.click()
-    shown = there.until("r => r.what === 'squared' && r.painted")
+    state = there.until("r => r.what === 'squared' && r.painted")
     assert tab.get_attribute("aria-pressed") == "true"
     truth = seen().row(4, 2, (7, 5)).numpy()
-    np.testing.assert_allclose(shown["row"], truth, atol=2e-3)
+    np.testing.assert_allclose(state["row"], truth, atol=2e-3)
 
     squares = truth[len(seen().prefix) :] ** 2
     legend = there.part("exposed").inner_text()
@@ -48,17 +48,17 @@ def test_weight_squared_has_its_tab_its_colours_its_legend_and_its_sentence(ther
     assert there.part("note").inner_text() == "w²: large weights stand out"
     assert there.part("ask1").inner_text() == "What is most certain of"
 
-    drawn = np.array(there.part("picture").evaluate(PIXELS)).reshape(-1, 4)
-    changed = (np.abs(drawn - weights).max(1) > 16).mean()
-    assert changed > 0.05, f"{changed:.1%} of the dots have another colour"
+    squared_pixels = np.array(there.part("picture").evaluate(PIXELS)).reshape(-1, 4)
+    changed_share = (np.abs(squared_pixels - weight_pixels).max(1) > 16).mean()
+    assert changed_share > 0.05, f"{changed_share:.1%} of the dots have another colour"
     there.check()
 
 
 def test_a_link_opens_it(there):
     there.page.goto(f"{there.page.url}#what=squared&query=2,3")
     there.page.reload()
-    shown = there.until("r => r.what === 'squared'")
-    assert shown["query"] == "2,3"
+    state = there.until("r => r.what === 'squared'")
+    assert state["query"] == "2,3"
 
 
 def test_the_menu_has_every_way_in_the_order_of_the_table(there):

@@ -1,4 +1,4 @@
-"""An address opens the view that it was copied from; one that asks for something missing still opens the page."""
+"""A copied address opens the same view again; an address that asks for something missing still opens the page."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -28,8 +28,8 @@ def choose(visitor) -> dict:
 
 
 def assert_same_view(visitor, expected: dict) -> None:
-    shown = visitor.until("r => r.locked && r.direction === 'column' && r.ready")
-    assert {key: shown[key] for key in CHOSEN} == {key: expected[key] for key in CHOSEN}
+    state = visitor.until("r => r.locked && r.direction === 'column' && r.ready")
+    assert {key: state[key] for key in CHOSEN} == {key: expected[key] for key in CHOSEN}
 
 
 def test_the_address_opens_the_same_view_for_somebody_else(visit):
@@ -64,10 +64,10 @@ def test_back_returns_to_the_former_picture(go):
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=meadow**")
     visitor.shows("meadow")
-    shown = visitor.hover((4, 4))
-    there, here = (seen(name).row(shown["layer"], shown["head"], (4, 4)) for name in ("flock", "meadow"))
-    assert_close(shown["row"], here)
-    assert largest_difference(shown["row"], there) > CLOSE
+    state = visitor.hover((4, 4))
+    flock_row, meadow_row = (seen(name).row(state["layer"], state["head"], (4, 4)) for name in ("flock", "meadow"))
+    assert_close(state["row"], meadow_row)
+    assert largest_difference(state["row"], flock_row) > CLOSE
 
 
 def test_one_step_back_leaves_the_app_that_was_only_looked_at(visit):
@@ -103,8 +103,8 @@ def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
     visitor.unfold("model").get_by_role("searchbox").fill("resnet50")
     visitor.page.get_by_text("No model that loads is called so").wait_for()
     visitor.page.keyboard.press("Escape")
-    shown = visitor.hover((4, 4))
-    assert_close(shown["row"], seen("flock").row(shown["layer"], shown["head"], (4, 4)))
+    state = visitor.hover((4, 4))
+    assert_close(state["row"], seen("flock").row(state["layer"], state["head"], (4, 4)))
     assert visitor.page.url.endswith("?model=bundled&sample=flock")
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_left_out_of_an_address_that_the_page_wrote(visit):
     visitor.page.wait_for_url("**direction=column**")
     visitor.page.reload()
     visitor.until("r => r.locked && r.direction === 'column' && r.ready")
-    assert not [said for said in visitor.page.evaluate("sentences()") if "asks for" in said]
+    assert not [sentence for sentence in visitor.page.evaluate("sentences()") if "asks for" in sentence]
 
 
 def test_without_a_network_a_model_of_the_list_is_said_to_be_out_of_reach(visit):

@@ -1,4 +1,4 @@
-"""The app under the path /attention/, as on a host that several apps share. All other files test it at the root."""
+"""The app under the path /attention/, as on a host that several apps share. All other tests use the path /."""
 
 import re
 from urllib.parse import urlsplit
@@ -30,16 +30,16 @@ def asked():
 
 @pytest.fixture
 def visitor(arrive, server, asked):
-    one = arrive(Visitor, server.url)
-    one.context.on("request", lambda request: asked.append(urlsplit(request.url)))
-    yield one.open()
+    base_visitor = arrive(Visitor, server.url)
+    base_visitor.context.on("request", lambda request: asked.append(urlsplit(request.url)))
+    yield base_visitor.open()
     assert [url.path for url in asked if url.scheme == "http" and not url.path.startswith(f"{BASE}/")] == []
 
 
 def test_the_picture_follows_the_cursor_and_a_reload_brings_it_again(visitor):
-    before = visitor.hover((2, 3))
-    after = visitor.hover((7, 9))
-    assert after["row"] != before["row"]
+    state_before = visitor.hover((2, 3))
+    state_after = visitor.hover((7, 9))
+    assert state_after["row"] != state_before["row"]
     visitor.lock((3, 4))
     visitor.page.wait_for_url(re.compile(f"{BASE}/\\?.*locked=true"))
     visitor.page.reload()
@@ -85,8 +85,8 @@ def test_beside_the_path_there_is_nothing(server):
 
 
 def test_the_page_is_sent_compressed_under_the_path_too(server):
-    asks = {"Accept_Encoding": "gzip", "Accept": "text/html"}
-    page = ask(f"{server.url}/", **asks)[1]
+    headers_sent = {"Accept_Encoding": "gzip", "Accept": "text/html"}
+    page = ask(f"{server.url}/", **headers_sent)[1]
     assert (page["content-type"].split(";")[0], page["content-encoding"]) == ("text/html", "gzip")
 
 
@@ -95,10 +95,10 @@ def proxy(server, tmp_path):
     """nginx with the unchanged files of deploy/nginx, which do not contain the path."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
-    started = Proxy(tmp_path, [server]).start()
-    yield started
-    started.process.terminate()
-    started.process.wait(10)
+    running_proxy = Proxy(tmp_path, [server]).start()
+    yield running_proxy
+    running_proxy.process.terminate()
+    running_proxy.process.wait(10)
 
 
 @pytest.mark.slow

@@ -29,19 +29,19 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
     chooser.select_option("1")
     visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('label') === '1'")
     part(visitor, "h1").filter(has_text="speaks most for “animal or face”").wait_for()
-    shown = visitor.until("r => r.map && Math.min(...r.map) < 0")
+    state = visitor.until("r => r.map && Math.min(...r.map) < 0")
     truth = seen().relevance(label=1)
-    assert_close(shown["map"], truth)
-    both = float(seen().on_grid(truth).abs().max())
-    assert shown["domain"]["low"] == -shown["domain"]["high"] == pytest.approx(-both, rel=2e-3)
+    assert_close(state["map"], truth)
+    largest = float(seen().on_grid(truth).abs().max())
+    assert state["domain"]["low"] == -state["domain"]["high"] == pytest.approx(-largest, rel=2e-3)
     text = part(visitor, "h1").inner_text()
     for sign, words in ((1, "speaks most for"), (-1, "most against it")):
         row, column = divmod(int((sign * seen().on_grid(truth)).argmax()), seen().grid[1])
         assert f"row {row}, column {column} {words}" in text, text
     assert "row 7, column 5" not in part(visitor, "[data-ref=chip]").inner_text()
     assert box_colours(visitor, *LOCKED) == set(), "the patch that is locked does not ask, and has no box"
-    again = go(f"{PLACE}&what=relevance&label=1")
-    assert_close(again.until("r => r.map")["map"], seen().relevance(label=1))
+    second_visitor = go(f"{PLACE}&what=relevance&label=1")
+    assert_close(second_visitor.until("r => r.map")["map"], seen().relevance(label=1))
 
 
 QUERY_COLOUR = (0, 0x72, 0xB2)
@@ -69,11 +69,11 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
     part(visitor, ".explained span").filter(
         has_text="161 passes, blanked in blocks of 4 × 4, 2 × 2 and 1 × 1"
     ).wait_for()
-    *_, last = occlusion.occlusion(occlusion.Measured(seen(), occlusion.Target(label=1)))
-    shown = visitor.until("r => r.map")
-    np.testing.assert_allclose(np.array(shown["map"]), last.map.flatten(), rtol=0.02, atol=1e-3)
+    *_, last_step = occlusion.occlusion(occlusion.Measured(seen(), occlusion.Target(label=1)))
+    state = visitor.until("r => r.map")
+    np.testing.assert_allclose(np.array(state["map"]), last_step.map.flatten(), rtol=0.02, atol=1e-3)
     part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
-    assert shown["domain"]["signed"]
+    assert state["domain"]["signed"]
     assert box_colours(visitor, *LOCKED) == set()
     patch_visitor = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")
     patch_visitor.until("r => r.map")
@@ -87,19 +87,19 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     part(visitor, ".explained span").filter(has_text="passes of 161, blanked in blocks of").filter(
         has_text="Relevance foretells"
     ).wait_for()
-    measured = occlusion.Measured(seen(), occlusion.Target(query=LOCKED))
+    measurement = occlusion.Measured(seen(), occlusion.Target(query=LOCKED))
     steps = {}
-    for most in (24, 48, 96, 161):
-        *_, last = occlusion.occlusion(measured, most)
-        steps[most] = last
+    for most_blocks in (24, 48, 96, 161):
+        *_, last_step = occlusion.occlusion(measurement, most_blocks)
+        steps[most_blocks] = last_step
     drawn_map = np.array(visitor.read()["map"])
     assert any(np.allclose(drawn_map, step.map.flatten(), rtol=0.02, atol=1e-4) for step in steps.values())
     part(visitor, "[data-ref=more]").click()
     visitor.page.locator(".lens button[data-value=relevance]").click()
     relevance = seen().on_grid(seen().relevance(LOCKED))
-    foretold = {f"{occlusion.foretells(relevance, step.whole, step.moves):.2f}" for step in steps.values()}
+    correlations = {f"{occlusion.foretells(relevance, step.whole, step.moves):.2f}" for step in steps.values()}
     text = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
-    assert text.split("rank correlation of ")[1][:4] in foretold
+    assert text.split("rank correlation of ")[1][:4] in correlations
     visitor.page.locator(".lens button[data-value=occlusion]").click()
     part(visitor, ".explained select[aria-label='What blanked patches become']").select_option("noise")
     visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('blank') === 'noise'")
@@ -133,10 +133,10 @@ def test_patches_that_are_painted_are_not_heard(go):
     part(visitor, ".cuts p").filter(has_text="3 patches shall not be heard by the locked patch").wait_for()
     assert visitor.read()["query"] == "7,5", "a patch that is painted is not locked"
     visitor.page.get_by_role("button", name="cut these").click()
-    shown = visitor.until("r => r.pass === 'whole'")
-    less = trace(cut="7,5>3,10+3,11+4,11")
-    assert_close(shown["row"], less.row(4, 0, LOCKED))
-    assert all(shown["row"][less.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))
+    state = visitor.until("r => r.pass === 'whole'")
+    cut_trace = trace(cut="7,5>3,10+3,11+4,11")
+    assert_close(state["row"], cut_trace.row(4, 0, LOCKED))
+    assert all(state["row"][cut_trace.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))
     part(visitor, ".painted").wait_for(state="hidden")
     part(visitor, ".cuts p").filter(has_text="%").last.wait_for()
 
@@ -145,18 +145,18 @@ def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(go):
     visitor = go(f"{PLACE}&query=7,5&locked=true")
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
     visitor.page.get_by_role("button", name="cut this head").click()
-    shown = visitor.until("r => r.pass === 'whole'")
-    assert shown["row"][seen().token(LOCKED)] == 1
-    before, after = (one.logits.sigmoid() for one in (seen(), trace(cut="*>*@4.0")))
-    most_changed = int((after - before).abs().argmax())
+    state = visitor.until("r => r.pass === 'whole'")
+    assert state["row"][seen().token(LOCKED)] == 1
+    scores_before, scores_after = (trace_of_pass.logits.sigmoid() for trace_of_pass in (seen(), trace(cut="*>*@4.0")))
+    most_changed = int((scores_after - scores_before).abs().argmax())
     name = model().config.labels[most_changed]
     part(visitor, ".cuts [data-labels]").filter(has_text=name).wait_for()
 
 
 def test_behind_the_curtain_stands_what_was_alike_before_the_cut(go):
     visitor = go(f"{PLACE}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
-    shown = visitor.until("r => r.pass === 'whole' && r.map")
-    assert_close(shown["map"], trace(cut="*>3x3").similarity(LOCKED, 4))
+    state = visitor.until("r => r.pass === 'whole' && r.map")
+    assert_close(state["map"], trace(cut="*>3x3").similarity(LOCKED, 4))
     part(visitor, ".curtain.drawn[data-behind='nothing cut']").wait_for()
 
 
@@ -165,8 +165,8 @@ def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     part(visitor, ".patching button").first.click()
     sentence = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
     sentence.wait_for()
-    patched = patching.patch(seen(), trace("flock"), {(9, 5): (9, 5)}, 4)
-    assert f"by {percent(float(patched.moved[seen().token((9, 5))]))}" in sentence.inner_text()
+    patched_trace = patching.patch(seen(), trace("flock"), {(9, 5): (9, 5)}, 4)
+    assert f"by {percent(float(patched_trace.moved[seen().token((9, 5))]))}" in sentence.inner_text()
     part(visitor, ".patching canvas").wait_for()
     part(visitor, ".patching .close").click()
     part(visitor, ".patching canvas").wait_for(state="hidden")
@@ -178,13 +178,13 @@ def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
 
 def test_a_link_puts_another_sample_s_patch_into_the_pass_and_cuts_a_path(go):
     cut = "residual@3:9,5<1,2;zero@1.0>4.5"
-    beside = f"beside=compare&with=sample:flock&cut={cut}"
-    visitor = go(f"sample=meadow&model=bundled&detail=1&layer=5&head=0&query=7,5&locked=true&{beside}")
-    shown = visitor.until("r => r.pass === 'whole'")
-    put = trace().patch(trace("flock"), 3, {(9, 5): (1, 2)}).paths((1, 0), (4, 5)).through
-    assert_close(shown["row"], put.row(5, 0, LOCKED))
-    listed = part(visitor, ".cuts li span").all_inner_texts()
-    assert listed[0] == "the residual of layer 3: the other picture’s, at 9,5 from 1,2", listed
+    parameters = f"beside=compare&with=sample:flock&cut={cut}"
+    visitor = go(f"sample=meadow&model=bundled&detail=1&layer=5&head=0&query=7,5&locked=true&{parameters}")
+    state = visitor.until("r => r.pass === 'whole'")
+    expected = trace().patch(trace("flock"), 3, {(9, 5): (1, 2)}).paths((1, 0), (4, 5)).through
+    assert_close(state["row"], expected.row(5, 0, LOCKED))
+    cut_texts = part(visitor, ".cuts li span").all_inner_texts()
+    assert cut_texts[0] == "the residual of layer 3: the other picture’s, at 9,5 from 1,2", cut_texts
     assert part(visitor, ".cuts p").filter(has_text="feature moved by").inner_text()
 
 

@@ -42,11 +42,11 @@ class Phone(Visitor):
     def asks(self, words: str) -> None:
         self.page.locator(".phone").get_by_text(words).wait_for()
 
-    def touch(self, right: float, down: float) -> None:
+    def touch(self, x_share: float, y_share: float) -> None:
         place = self.page.locator(".phone-place > .class-map")  # the copy of the map that takes presses
         self.page.wait_for_function("() => document.querySelector('.phone-place > .class-map img')?.naturalWidth > 0")
         box = place.bounding_box()
-        place.click(position={"x": right * box["width"], "y": down * box["height"]})
+        place.click(position={"x": x_share * box["width"], "y": y_share * box["height"]})
         self.page.locator(".phone-yours").get_by_text("marked").wait_for()
 
     def number(self, value: int) -> None:
@@ -101,26 +101,26 @@ def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_tru
 
 @pytest.mark.slow
 def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lecturer, phones):
-    early, late, stranger = phones
+    early_phone, late_phone, stranger = phones
     code = lecturer.begin()
-    early.come(code).asks("A question comes here")
+    early_phone.come(code).asks("A question comes here")
     lecturer.go(3)
-    early.asks("Nine, or everybody")
+    early_phone.asks("Nine, or everybody")
     lecturer.press("Open this question")
-    early.number(7)
+    early_phone.number(7)
     lecturer.page.reload()
     lecturer.sees("1 of 1 have answered")
-    late.come(code.lower())
-    late.number(2)
+    late_phone.come(code.lower())
+    late_phone.number(2)
     lecturer.sees("2 of 2 have answered")
     lecturer.press("Close the door")
     stranger.come(code).asks("closed the door")
     lecturer.press("Reveal the guesses")
     lecturer.press("Show the answer")
-    early.asks("The answer: ")
+    early_phone.asks("The answer: ")
     lecturer.go(6)
     lecturer.press("Open this question")
-    early.page.locator(".phone-choice button").first.click()
+    early_phone.page.locator(".phone-choice button").first.click()
     lecturer.sees("1 of 2 have answered")
     lecturer.page.locator(".class-hands input").first.fill("4")
     lecturer.press("Add")
@@ -128,7 +128,7 @@ def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lectur
     lecturer.page.locator(".class-choices b").get_by_text("5", exact=True).wait_for()
     lecturer.forgiven = REFUSED  # a poll that arrives after the class has ended gets 404
     lecturer.press("End the class")
-    early.asks("This class has ended.")
+    early_phone.asks("This class has ended.")
     stranger.come(code).asks("There is no class")
     stranger.page.locator(".phone form input").wait_for()
 
@@ -136,11 +136,11 @@ def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lectur
 def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server, lecturer):
     code = lecturer.begin()
     link = lecturer.page.locator(".class-small a").get_attribute("href")
-    other = arrive(Lecturer, server.url)
-    other.page.goto(server.url + link)
-    other.page.locator(".class-code").wait_for()
-    assert other.page.locator(".class-code").inner_text() == code
-    assert "lecture" not in other.page.url
+    second_lecturer = arrive(Lecturer, server.url)
+    second_lecturer.page.goto(server.url + link)
+    second_lecturer.page.locator(".class-code").wait_for()
+    assert second_lecturer.page.locator(".class-code").inner_text() == code
+    assert "lecture" not in second_lecturer.page.url
 
 
 def test_a_german_phone_reads_german_and_a_code_that_nobody_has_leaves_a_field(arrive, server):

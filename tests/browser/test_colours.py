@@ -18,9 +18,9 @@ from playground.samples import named
 from playground.tracing import trace
 
 SIZE = (112, 144)
-LEVELS, MEAN_LEVELS = 3, 0.3  # of 255, the largest and the mean difference of two implementations of a profile
-JPEG_LEVELS = 2  # of 255, the mean difference: the copy was encoded a second time
-BAR = 0.008  # total variation between rows, mostly an effect of model weights in eight bits
+LEVELS, MEAN_LEVELS = 3, 0.3  # largest and mean difference, of 255 levels, between implementations of a profile
+JPEG_LEVELS = 2  # mean difference, of 255 levels, of a copy that was encoded a second time
+BAR = 0.008  # most total variation between rows; most of it comes from model weights in eight bits
 ROWS = (
     "Display P3, JPEG", "Adobe RGB", "sixteen bits, grey", "half transparent, WebP", "half transparent, Display P3",
     "half transparent, Adobe RGB, WebP",
@@ -48,27 +48,27 @@ def decoder(request, tmp_path_factory):
 def photo():
     """A photograph with strong colours and thin lines."""
     picture = open_image(named("meadow").path).resize((431, 338), Image.Resampling.BICUBIC)
-    pixels = np.asarray(picture).astype(float)
-    strong = pixels.mean(-1, keepdims=True) + 1.6 * (pixels - pixels.mean(-1, keepdims=True))
-    strong += np.random.default_rng(0).normal(0, 12, strong.shape)
-    return Image.fromarray(strong.clip(0, 255).astype(np.uint8))
+    pixel_levels = np.asarray(picture).astype(float)
+    strong_colours = pixel_levels.mean(-1, keepdims=True) + 1.6 * (pixel_levels - pixel_levels.mean(-1, keepdims=True))
+    strong_colours += np.random.default_rng(0).normal(0, 12, strong_colours.shape)
+    return Image.fromarray(strong_colours.clip(0, 255).astype(np.uint8))
 
 
 def test_the_network_sees_the_pixels_that_it_sees_in_python(decoder, photo):
     differences = {}
-    for kind, written in COLOURFUL.items():
-        data = written(photo)
+    for kind, write in COLOURFUL.items():
+        data = write(photo)
         levels = np.abs(decoder.displayed(data, SIZE).astype(int) - shrunk(open_image(data), SIZE))
         differences[kind] = (int(levels.max()), round(float(levels.mean()), 3))
-    wrong = {kind: far for kind, far in differences.items() if far[0] > LEVELS or far[1] > MEAN_LEVELS}
-    assert not wrong, f"(largest, mean) difference: {differences}"
+    too_far = {kind: errors for kind, errors in differences.items() if errors[0] > LEVELS or errors[1] > MEAN_LEVELS}
+    assert not too_far, f"(largest, mean) difference: {differences}"
 
 
 def test_the_colours_of_these_files_are_other_than_their_bytes(photo):
     """If bytes and colours were equal, a decoder that ignores profiles would pass these tests."""
-    plain = np.asarray(photo).astype(int)
+    plain_pixels = np.asarray(photo).astype(int)
     for kind in ("Display P3", "Adobe RGB", "grey of gamma 1.8", "half transparent"):
-        assert np.abs(np.asarray(open_image(COLOURFUL[kind](photo))) - plain).max() > 30, kind
+        assert np.abs(np.asarray(open_image(COLOURFUL[kind](photo))) - plain_pixels).max() > 30, kind
 
 
 @pytest.mark.parametrize("kind", [*ROWS[:2], *(pytest.param(kind, marks=pytest.mark.slow) for kind in ROWS[2:])])
@@ -76,10 +76,14 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
     data, config = COLOURFUL[kind](photo), model().config
     picture = open_image(data)
     size = fit(picture.size, config.patch_size, config.image_size)
-    here = Image.fromarray(decoder.displayed(data, size))
-    apart, same = distance(*(theirs(trace(model(), one, size=size)) for one in (here, picture)))
-    assert apart <= BAR / 2, f"rows differ by {apart:.4f}, the strongest patch is the same in {same:.1%}"
-    assert same >= 0.98, f"the strongest patch is the same in {same:.1%}"
+    browser_picture = Image.fromarray(decoder.displayed(data, size))
+    difference, same_share = distance(
+        *(theirs(trace(model(), decoded_picture, size=size)) for decoded_picture in (browser_picture, picture))
+    )
+    assert difference <= BAR / 2, (
+        f"rows differ by {difference:.4f}, the strongest patch is the same in {same_share:.1%}"
+    )
+    assert same_share >= 0.98, f"the strongest patch is the same in {same_share:.1%}"
 
 
 @pytest.mark.parametrize(
@@ -87,9 +91,9 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
 )
 def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, pixels_in_one):
     """Browser and Python reduce a picture with too many pixels alike: `pixels_in_one` pixels of a side become one."""
-    large = photo.resize((width, height), Image.Resampling.BILINEAR)
+    large_photo = photo.resize((width, height), Image.Resampling.BILINEAR)
     assert math.ceil(math.sqrt(width * height / KEPT_PIXELS)) == pixels_in_one
-    data = saved(large, "JPEG", quality=85)
+    data = saved(large_photo, "JPEG", quality=85)
     assert open_image(data).size == (math.ceil(width / pixels_in_one), math.ceil(height / pixels_in_one))
     levels = np.abs(decoder.displayed(data, SIZE).astype(int) - shrunk(open_image(data), SIZE))
     assert levels.max() <= 1, f"differ by {levels.max()}, {levels.mean():.3f} on the mean"
@@ -97,13 +101,13 @@ def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width
 
 @pytest.mark.parametrize("kind", ["Display P3", "half transparent"])
 def test_a_copy_that_is_made_smaller_before_it_is_sent_has_the_same_colours(decoder, photo, kind):
-    large = np.asarray(photo.resize((2300, 1804), Image.Resampling.BICUBIC)).astype(int)
-    large += np.random.default_rng(0).integers(-25, 26, large.shape)
-    noisy = Image.fromarray(large.clip(0, 255).astype(np.uint8))
-    how = {"icc_profile": P3} if kind == "Display P3" else {}
-    data = saved(noisy if how else half_transparent(noisy), "PNG", compress_level=1, **how)
-    sent = decoder.sent(data)
-    assert len(sent) < len(data) / 2, "it is sent as it is"
+    large_pixels = np.asarray(photo.resize((2300, 1804), Image.Resampling.BICUBIC)).astype(int)
+    large_pixels += np.random.default_rng(0).integers(-25, 26, large_pixels.shape)
+    noisy_photo = Image.fromarray(large_pixels.clip(0, 255).astype(np.uint8))
+    options = {"icc_profile": P3} if kind == "Display P3" else {}
+    data = saved(noisy_photo if options else half_transparent(noisy_photo), "PNG", compress_level=1, **options)
+    sent_bytes = decoder.sent(data)
+    assert len(sent_bytes) < len(data) / 2, "it is sent as it is"
     size = (45, 58)
-    levels = np.abs(shrunk(open_image(sent), size).astype(int) - shrunk(open_image(data), size))
+    levels = np.abs(shrunk(open_image(sent_bytes), size).astype(int) - shrunk(open_image(data), size))
     assert levels.mean() <= JPEG_LEVELS, f"differ by {levels.max()}, {levels.mean():.2f} on the mean"

@@ -10,7 +10,7 @@ from browser.truth import sent
 from browser.visitor import Visitor
 from playground.samples import named
 
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +25,11 @@ def test_an_own_photograph_does_not_travel_and_a_lesson_asks_before_it_does(arri
     assert "stays in this browser" in visitor.unfold("opening").inner_text()
     visitor.page.keyboard.press("Escape")
     hand_over(visitor, "drop", named("meadow").path.read_bytes())
-    read = visitor.until("r => r.picture !== 'flock' && r.layersHeld.length === 6")
+    state = visitor.until("r => r.picture !== 'flock' && r.layersHeld.length === 6")
     assert visitor.brought == [], "nothing was sent"
-    query = tuple(map(int, read["query"].split(",")))
-    row = sent().row(read["layer"], read["head"], query).numpy()
-    assert np.abs(np.asarray(read["row"]) - row).max() < EIGHT_BITS
+    query = tuple(map(int, state["query"].split(",")))
+    row = sent().row(state["layer"], state["head"], query).numpy()
+    assert np.abs(np.asarray(state["row"]) - row).max() < EIGHT_BITS
 
     visitor.unfold("pages").get_by_role("link", name="Heads").click()
     visitor.says("your photograph would travel")

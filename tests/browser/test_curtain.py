@@ -1,5 +1,5 @@
-"""The scale's switch has visible effects: a curtain across the picture, a head that collapses, and a dial that goes
-beyond "no scale"."""
+"""Without the scale, a head collapses visibly. A curtain across the picture compares both, and a dial goes beyond
+"no scale"."""
 
 PIXELS = "() => theLens().picture(1).toDataURL()"
 
@@ -7,7 +7,7 @@ PIXELS = "() => theLens().picture(1).toDataURL()"
 def test_the_curtain_is_dragged_and_stands_in_the_link(go):
     visitor = go("layer=4&head=1&query=9,5&locked=true")
     page = visitor.page
-    before = visitor.page.evaluate(PIXELS)
+    pixels_before = visitor.page.evaluate(PIXELS)
     box = page.locator("[data-ref=pictureBox]").bounding_box()
     y = box["y"] + 0.88 * box["height"] - 13  # the middle of the handle, see lens.css
     page.mouse.move(box["x"] + 9, y)
@@ -17,11 +17,11 @@ def test_the_curtain_is_dragged_and_stands_in_the_link(go):
     page.mouse.up()
     page.wait_for_function("() => Math.abs(theLens().view.curtain - 0.6) < 0.02")
     page.wait_for_url("**curtain=0.*")
-    assert visitor.page.evaluate(PIXELS) != before, "the picture is still the same"
+    assert visitor.page.evaluate(PIXELS) != pixels_before, "the picture is still the same"
     page.locator("[data-ref=curtain]").press("Home")
     page.wait_for_function("() => theLens().view.curtain === 0")
     visitor.until()
-    assert visitor.page.evaluate(PIXELS) == before
+    assert visitor.page.evaluate(PIXELS) == pixels_before
 
 
 def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(go):

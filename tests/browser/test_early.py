@@ -65,20 +65,20 @@ def comes(visitor: Visitor) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 820, 1280])
 def test_nothing_moves_when_streamlit_s_page_comes(early, width):
-    visitor, held = early(viewport={"width": width, "height": 720})
+    visitor, held_scripts = early(viewport={"width": width, "height": 720})
     visitor.hover((6, 6))
     visitor.until("r => r.waits === ''")
-    before = visitor.page.evaluate(BOXES)
-    assert all(box for _, box in before), before
-    held.let_go()
+    boxes_before = visitor.page.evaluate(BOXES)
+    assert all(box for _, box in boxes_before), boxes_before
+    held_scripts.let_go()
     comes(visitor)
     assert visitor.until("r => r.query === '6,6'")["waits"] == ""
-    assert visitor.page.evaluate(BOXES) == before
+    assert visitor.page.evaluate(BOXES) == boxes_before
     visitor.check()
 
 
 def test_all_that_needs_no_lesson_works_before_and_goes_on(early):
-    visitor, held = early()
+    visitor, held_scripts = early()
     visitor.lock((3, 3))
     visitor.layer(2)
     visitor.page.locator('.strip [data-sample="flock"]').click()
@@ -87,10 +87,10 @@ def test_all_that_needs_no_lesson_works_before_and_goes_on(early):
     visitor.page.wait_for_url("**with=**")
     visitor.part("twin").wait_for()  # waits until the second picture has made the first one smaller
     visitor.lock((5, 4))
-    held.let_go()
+    held_scripts.let_go()
     comes(visitor)
-    said = visitor.until("r => r.locked && r.query === '5,4'")
-    assert said["picture"] == "flock"
+    state = visitor.until("r => r.locked && r.query === '5,4'")
+    assert state["picture"] == "flock"
     assert "with=sample%3Aportrait" in visitor.page.url
     visitor.page.go_back()
     visitor.page.wait_for_url(re.compile("^(?!.*with=)"))
@@ -99,9 +99,9 @@ def test_all_that_needs_no_lesson_works_before_and_goes_on(early):
 
 
 def test_a_page_that_was_chosen_before_streamlit_came_is_shown(early):
-    visitor, held = early()
+    visitor, held_scripts = early()
     visitor.unfold("pages").get_by_role("link", name="By hand").click()
-    held.let_go()
+    held_scripts.let_go()
     visitor.page.wait_for_url("**/by_hand?**")
     visitor.page.get_by_role("heading", name="By hand").first.wait_for()
     visitor.check()
@@ -152,13 +152,11 @@ def test_its_colours_are_those_of_the_theme(arrive, server, scheme):
     visitor = arrive(Visitor, server.url, color_scheme=scheme)
     Held(visitor)
     visitor.open(early=True)
-    read_them = (
-        f"() => {{ const style = getComputedStyle(document.querySelector('{EARLY}')); return NAMES.map((name) => \
+    script = f"() => {{ const style = getComputedStyle(document.querySelector('{EARLY}')); return NAMES.map((name) => \
 style.getPropertyValue('--st-' + name).trim().toLowerCase().replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')); }}"
-    )
     names = {
         "primary-color": "primaryColor", "background-color": "backgroundColor",
         "secondary-background-color": "secondaryBackgroundColor", "text-color": "textColor",
     }  # fmt: skip
-    colours = visitor.page.evaluate(read_them.replace("NAMES", str(list(names))))
+    colours = visitor.page.evaluate(script.replace("NAMES", str(list(names))))
     assert colours == [theme[name].lower() for name in names.values()]

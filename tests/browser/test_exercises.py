@@ -24,30 +24,32 @@ def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
 
 
 def one_way() -> str:
-    """Arrows by which the tokens A and B both attend to B."""
+    """The words of an address with arrows (queries and keys) with which the tokens A and B both attend to B."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[:2, 0], keys[:2, 0] = 4, torch.tensor([-1.0, 1.0])
     return arrows(queries, keys)
 
 
 def at_i() -> str:
-    """Arrows by which the token A attends to I, whose value is the largest."""
+    """The words of an address with arrows (queries and keys) with which A attends to I, the token of largest value."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[0, 0] = keys[8, 0] = 4
     return arrows(queries, keys) + "&step=values"
 
 
 def strongest(layer: bool) -> str:
-    """The address that switches off the head that adds most; if `layer`, all heads of its layer."""
+    """The address that switches off the head that adds most to the tokens or, if `layer`, that head's layer."""
     effect = look(seen()).effect
-    most, one = np.unravel_index(np.nanargmax(effect), effect.shape)
-    return f"off={quote(' '.join(f'{most}.{head}' for head in (range(seen().heads) if layer else [one])))}"
+    layer_number, head_number = np.unravel_index(np.nanargmax(effect), effect.shape)
+    return (
+        f"off={quote(' '.join(f'{layer_number}.{head}' for head in (range(seen().heads) if layer else [head_number])))}"
+    )
 
 
 def longest_push() -> str:
     stream = block.stream(seen())
-    pushes, before = (lengths.median(dim=1).values for lengths in (stream.heard, stream.before))
-    return f"step=stream&layer={int((pushes / before).argmax())}"
+    pushes, own_lengths = (lengths.median(dim=1).values for lengths in (stream.heard, stream.before))
+    return f"step=stream&layer={int((pushes / own_lengths).argmax())}"
 
 
 def largest_box() -> str:
@@ -58,24 +60,24 @@ def largest_box() -> str:
 def differing() -> str:
     """The address of a row in which the patch with the largest weight does not add the longest vector."""
     trace = seen()
-    layer, front = trace.upper_layer, len(trace.prefix)
-    weights = trace.weights(layer)[:, front:, front:]  # (heads, queries, patches)
-    added = weights * trace.value_norms(layer)[:, None, front:]
-    head, query = (weights.argmax(-1) != added.argmax(-1)).nonzero()[0].tolist()
+    layer, prefix_count = trace.upper_layer, len(trace.prefix)
+    weights = trace.weights(layer)[:, prefix_count:, prefix_count:]  # (heads, queries, patches)
+    vector_lengths = weights * trace.value_norms(layer)[:, None, prefix_count:]
+    head, query = (weights.argmax(-1) != vector_lengths.argmax(-1)).nonzero()[0].tolist()
     row, column = divmod(query, trace.grid[1])
     return f"look={layer}.{head}.{row}.{column}"
 
 
 def lower_gradient() -> str:
-    off, on = curve("gradient", 0.0), curve("gradient", 0.5)
-    width = next(w for w, a, b in zip(scale.WIDTHS, off.median, on.median, strict=True) if a < b)
+    without_scale, with_scale = curve("gradient", 0.0), curve("gradient", 0.5)
+    width = next(w for w, a, b in zip(scale.WIDTHS, without_scale.median, with_scale.median, strict=True) if a < b)
     return f"step=rows&dk={width}&power=0.0"
 
 
 def sharp_moment() -> str:
     """The address of the first moment of the training at which a head is as sharp as the exercise asks for."""
-    sharpest = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
-    return f"moment={next(step for step, bits in sharpest if bits <= sharpest[0][1] - SHARPER)}"
+    entropies = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
+    return f"moment={next(step for step, bits in entropies if bits <= entropies[0][1] - SHARPER)}"
 
 
 def first_habit() -> str:
@@ -93,7 +95,7 @@ def the_told_head(page) -> None:
 def dearest(page) -> None:
     label = model().config.labels[int(seen().logits.argmin())]
     box = page.locator(".st-key-supposed input")
-    box.click()  # opens the list of labels, also where it has to be scrolled to
+    box.click()  # scrolls to the list of labels if necessary, and opens the list
     box.fill(label)
     page.get_by_role("option", name=label).click()
 
@@ -115,7 +117,7 @@ def fewest_tokens(page) -> None:
     page.get_by_role("slider", name="Tokens").press("Home")
 
 
-# (page, address or function that returns one, action there, exercises that are done afterwards)
+# (page, address or function that returns an address, action there, exercises that are done afterwards)
 DONE = [
     ("by_hand", arrows(torch.zeros(9, 2), torch.zeros(9, 2)), None, ("by_hand_even", "by_hand_one_role")),
     ("by_hand", one_way, None, ("by_hand_one_way",)),
@@ -156,14 +158,14 @@ def visitor(arrive, server):
 
 @pytest.mark.slow
 def test_every_exercise_is_done_in_its_state_and_kept(visitor):
-    page, done = visitor.page, []
-    for name, words, act, ids in DONE:
+    page, done_ids = visitor.page, []
+    for name, words, action, ids in DONE:
         page.goto(f"{visitor.url}/{name}?{coarse(words() if callable(words) else words)}")
         page.locator(f'.exercise[data-id="{ids[0]}"]').wait_for()
-        if act:
-            act(page)
+        if action:
+            action(page)
         for id in ids:
             finish(page, id)
-            done.append(id)
-    assert sorted(done) == sorted(EXERCISES)
+            done_ids.append(id)
+    assert sorted(done_ids) == sorted(EXERCISES)
     page.locator(".overview").get_by_text(f"{len(EXERCISES)} of {len(EXERCISES)} exercises done").wait_for()

@@ -29,9 +29,9 @@ def drawn(sheet):
 
 
 def save(visitor, sheet) -> tuple[str, bytes]:
-    with visitor.page.expect_download(timeout=PATIENCE) as coming:
+    with visitor.page.expect_download(timeout=PATIENCE) as download:
         sheet.get_by_role("button", name="Download").click()
-    return coming.value.suggested_filename, coming.value.path().read_bytes()
+    return download.value.suggested_filename, download.value.path().read_bytes()
 
 
 def line(sheet, heading: str) -> str:
@@ -69,8 +69,8 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
     for words in ("--model bundled", "flock", "--layer 2", "--head 1", "--patch 3,4", name):
         assert words in command, command
     link = line(sheet, "The link")
-    shown = go(urlsplit(link).query).until("r => r.locked")
-    assert (shown["picture"], shown["layer"], shown["head"], shown["query"]) == ("flock", 2, 1, "3,4")
+    state = go(urlsplit(link).query).until("r => r.locked")
+    assert (state["picture"], state["layer"], state["head"], state["query"]) == ("flock", 2, 1, "3,4")
 
 
 def test_the_address_of_a_figure_is_an_image_that_a_slide_can_hold(go):
@@ -98,12 +98,12 @@ def test_a_lesson_exports_its_own_figure(visit, page, layout):
 def test_a_figure_of_one_s_own_picture_is_asked_for_with_the_key_and_has_no_address(visit):
     visitor, requests = visit(), []
     hand_over(visitor, "drop", picture(320, 240))
-    shown = assert_shows(visitor, picture(320, 240), "dropped.jpg")
+    state = assert_shows(visitor, picture(320, 240), "dropped.jpg")
     visitor.page.on("request", lambda request: requests.append((request.method, urlsplit(request.url))))
     sheet = choose(drawn(visitor.unfold("export")), "numbers")
     name, data = save(visitor, sheet)
     assert "dropped" in name
-    assert row_in(data).shape == np.array(shown["row"]).shape
+    assert row_in(data).shape == np.array(state["row"]).shape
     figures = {(method, url.path.startswith("/figure.")) for method, url in requests if "figure" in url.path}
     assert figures == {("POST", True)}, requests
     assert not sheet.locator(".export-copy").filter(has_text="The address of this figure").is_visible()

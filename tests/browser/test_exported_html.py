@@ -51,115 +51,119 @@ def reader(arrive):
 
 
 def _painted(frame):
-    """Waits until the frame is painted. wait_for_function fails here: it evals, which the frame's policy forbids."""
+    """Waits until the frame is painted, without wait_for_function, whose eval the frame's policy forbids."""
     until(lambda: frame.evaluate("window.theLens?.()?.read()?.painted"), "the frame is not painted")
 
 
 def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_network(reader, file):
-    there, truth = reader().read_file(file), seen()
-    first = there.read()
-    assert (first["layer"], first["head"], first["query"]) == (4, 2, "7,5")
-    assert_close(first["row"], truth.row(4, 2, (7, 5)))
+    visitor, truth = reader().read_file(file), seen()
+    first_state = visitor.read()
+    assert (first_state["layer"], first_state["head"], first_state["query"]) == (4, 2, "7,5")
+    assert_close(first_state["row"], truth.row(4, 2, (7, 5)))
     for patch in ((0, 0), (12, 11)):
-        assert_close(there.hover(patch)["row"], truth.row(4, 2, patch))
-    there.lock((3, 4))
-    there.aim((9, 9))
-    assert "gives this patch" in there.page.locator(".lens .pair-label").inner_text()
-    there.page.locator(".lens .pair-label.resting").click()
-    there.page.locator(".lens .sums dd").last.filter(has_text="%").wait_for()
-    there.page.keyboard.press("Escape")
-    there.page.locator(".lens .sums").wait_for(state="hidden")
+        assert_close(visitor.hover(patch)["row"], truth.row(4, 2, patch))
+    visitor.lock((3, 4))
+    visitor.aim((9, 9))
+    assert "gives this patch" in visitor.page.locator(".lens .pair-label").inner_text()
+    visitor.page.locator(".lens .pair-label.resting").click()
+    visitor.page.locator(".lens .sums dd").last.filter(has_text="%").wait_for()
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator(".lens .sums").wait_for(state="hidden")
     for key, (layer, head) in ((".", (4, 5)), ("0", (4, 0)), ("[", (1, 0)), ("2", (1, 2))):
-        there.page.keyboard.press(key)
-        shown = there.until(f"r => r.layer === {layer} && r.head === {head}")
-        assert_close(shown["row"], truth.row(layer, head, (3, 4)))
-    there.page.keyboard.press("ArrowDown")
-    there.until("r => r.query === '4,4' && r.locked")
-    there.part("switch").click()
-    shown = there.until("r => r.scale === 1")
-    assert_close(shown["row"], sent().row(1, 2, (4, 4), scale="off"))
-    there.part("dial").fill("250")
-    shown = there.until("r => r.scale < 1")
-    assert shown["scale"] == pytest.approx(truth.native_scale / 2)
-    assert_close(shown["row"], sent().row(1, 2, (4, 4), scale=shown["scale"]))
-    assert there.asked == [file.as_uri()]
+        visitor.page.keyboard.press(key)
+        state = visitor.until(f"r => r.layer === {layer} && r.head === {head}")
+        assert_close(state["row"], truth.row(layer, head, (3, 4)))
+    visitor.page.keyboard.press("ArrowDown")
+    visitor.until("r => r.query === '4,4' && r.locked")
+    visitor.part("switch").click()
+    state = visitor.until("r => r.scale === 1")
+    assert_close(state["row"], sent().row(1, 2, (4, 4), scale="off"))
+    visitor.part("dial").fill("250")
+    state = visitor.until("r => r.scale < 1")
+    assert state["scale"] == pytest.approx(truth.native_scale / 2)
+    assert_close(state["row"], sent().row(1, 2, (4, 4), scale=state["scale"]))
+    assert visitor.asked == [file.as_uri()]
 
 
 def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
-    there = reader().read_file(file)
-    names = there.page.locator("button:visible").all_inner_texts()
+    visitor = reader().read_file(file)
+    names = visitor.page.locator("button:visible").all_inner_texts()
     assert {"weight", "Save", "all heads"} <= set(names)
     assert not {"similarity", "rollout", "whole forward pass", "compare", "Copy link"} & set(names)
-    assert [text.split()[0] for text in there.page.locator(".lens [data-head]").all_inner_texts()] == ["0", "2", "5"]
-    there.part("wallTab").click()
-    there.until()
-    box = there.part("wall").bounding_box()
-    there.page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.25)
-    shown = there.until("r => r.layer === 1 && r.head === 5")
-    assert_close(shown["row"], seen().row(1, 5, (7, 5)))
+    assert [text.split()[0] for text in visitor.page.locator(".lens [data-head]").all_inner_texts()] == ["0", "2", "5"]
+    visitor.part("wallTab").click()
+    visitor.until()
+    box = visitor.part("wall").bounding_box()
+    visitor.page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.25)
+    state = visitor.until("r => r.layer === 1 && r.head === 5")
+    assert_close(state["row"], seen().row(1, 5, (7, 5)))
 
 
 def test_a_picture_of_it_is_saved_without_a_server(reader, file):
-    there = reader().read_file(file)
-    there.part("saving").click()
-    with there.page.expect_download(timeout=PATIENCE) as coming:
-        there.page.locator('.lens [data-save="1"]').first.click()
-    assert coming.value.suggested_filename == "attention-layer4-head2-7-5.png"
+    visitor = reader().read_file(file)
+    visitor.part("saving").click()
+    with visitor.page.expect_download(timeout=PATIENCE) as download:
+        visitor.page.locator('.lens [data-save="1"]').first.click()
+    assert download.value.suggested_filename == "attention-layer4-head2-7-5.png"
 
 
 def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, file):
-    there = reader()
-    there.page.goto(f"{file.as_uri()}#layer=9&head=5&query=2,3&what=rollout&pass=whole&beside=compare")
-    shown = there.until()
-    assert (shown["layer"], shown["head"], shown["query"], shown["what"]) == (4, 5, "2,3", "weight")
-    assert_close(shown["row"], seen().row(4, 5, (2, 3)))
+    visitor = reader()
+    visitor.page.goto(f"{file.as_uri()}#layer=9&head=5&query=2,3&what=rollout&pass=whole&beside=compare")
+    state = visitor.until()
+    assert (state["layer"], state["head"], state["query"], state["what"]) == (4, 5, "2,3", "weight")
+    assert_close(state["row"], seen().row(4, 5, (2, 3)))
 
 
 @pytest.mark.parametrize("width", [900, pytest.param(1180, marks=pytest.mark.slow)])
 def test_in_the_frame_of_a_slide_everything_stands_inside(reader, file, tmp_path, width):
     slide = tmp_path / "slide.html"
     slide.write_text(f'<iframe src="{file.as_uri()}" width="{width}" height="540" style="border: 0"></iframe>')
-    there = reader()
-    there.page.goto(slide.as_uri())
-    frame = there.page.frames[1]
+    visitor = reader()
+    visitor.page.goto(slide.as_uri())
+    frame = visitor.page.frames[1]
     _painted(frame)
     assert frame.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [
         width,
         540,
     ]
     canvas = frame.locator('[data-ref="picture"]').bounding_box()
-    last = tuple(side - 1 for side in seen().grid)
-    there.page.mouse.move(canvas["x"] + canvas["width"] * 0.99, canvas["y"] + canvas["height"] * 0.99)
-    until(lambda: frame.evaluate("theLens().read().query") == "{},{}".format(*last), "the last patch does not ask")
-    assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, last))
+    last_patch = tuple(side - 1 for side in seen().grid)
+    visitor.page.mouse.move(canvas["x"] + canvas["width"] * 0.99, canvas["y"] + canvas["height"] * 0.99)
+    until(
+        lambda: frame.evaluate("theLens().read().query") == "{},{}".format(*last_patch), "the last patch does not ask"
+    )
+    assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, last_patch))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, file, scheme):
     size = {"width": 390, "height": 844}
-    there = reader(viewport=size, has_touch=True, is_mobile=True, color_scheme=scheme).read_file(file)
-    there.page.touchscreen.tap(*there.place((10, 2)))
-    shown = there.until("r => r.query === '10,2' && r.locked")
-    assert_close(shown["row"], seen().row(4, 2, (10, 2)))
-    assert there.page.evaluate("document.documentElement.scrollWidth") == 390
-    bright = "sum(getComputedStyle(document.body)[what].match(/\\d+/g).slice(0, 3).map(Number))"
-    light = f"(what) => {{ const sum = (a) => a.reduce((x, y) => x + y); return {bright}; }}"
-    paper, ink = (there.page.evaluate(light, what) for what in ("backgroundColor", "color"))
-    assert (paper > ink) == (scheme == "light")
+    visitor = reader(viewport=size, has_touch=True, is_mobile=True, color_scheme=scheme).read_file(file)
+    visitor.page.touchscreen.tap(*visitor.place((10, 2)))
+    state = visitor.until("r => r.query === '10,2' && r.locked")
+    assert_close(state["row"], seen().row(4, 2, (10, 2)))
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
+    sum_script = "sum(getComputedStyle(document.body)[what].match(/\\d+/g).slice(0, 3).map(Number))"
+    brightness_script = f"(what) => {{ const sum = (a) => a.reduce((x, y) => x + y); return {sum_script}; }}"
+    paper_brightness, ink_brightness = (
+        visitor.page.evaluate(brightness_script, property_name) for property_name in ("backgroundColor", "color")
+    )
+    assert (paper_brightness > ink_brightness) == (scheme == "light")
 
 
 def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tmp_path):
-    shown = playground.show(seen(), layer=4, head=2, query=(7, 5), layers=[4])
-    assert isinstance(shown, Living)
+    figure_html = playground.show(seen(), layer=4, head=2, query=(7, 5), layers=[4])
+    assert isinstance(figure_html, Living)
     notebook = tmp_path / "notebook.html"
-    notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{shown._repr_html_()}</div></body>")
-    there = reader()
-    there.page.goto(notebook.as_uri())
-    frame = there.page.frames[1]
+    notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{figure_html._repr_html_()}</div></body>")
+    visitor = reader()
+    visitor.page.goto(notebook.as_uri())
+    frame = visitor.page.frames[1]
     _painted(frame)
     assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, (7, 5)), CLOSE)
     canvas = frame.locator('[data-ref="picture"]').bounding_box()
-    there.page.mouse.move(canvas["x"] + 2, canvas["y"] + 2)
+    visitor.page.mouse.move(canvas["x"] + 2, canvas["y"] + 2)
     until(lambda: frame.evaluate("theLens().read().query") == "0,0", "the patch under the cursor does not ask")
     assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
     heights = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
@@ -169,23 +173,23 @@ def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tm
 def test_eight_bits_answer_as_the_file_says_of_itself(reader, tmp_path):
     spec = replace(HELD, pack="int8", theme="dark", draw="light")
     html.write(tmp_path / "small.html", spec, seen())
-    there = reader().read_file(tmp_path / "small.html")
-    packed = Trace.from_bytes(seen().to_bytes([1, 4], [0, 2, 5], "int8"))
-    assert_close(there.hover((3, 4))["row"], packed.row(4, 1, (3, 4)))
-    assert "8 bits" in there.page.locator("#foot").inner_text()
-    assert there.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 19, 24)"
+    visitor = reader().read_file(tmp_path / "small.html")
+    packed_trace = Trace.from_bytes(seen().to_bytes([1, 4], [0, 2, 5], "int8"))
+    assert_close(visitor.hover((3, 4))["row"], packed_trace.row(4, 1, (3, 4)))
+    assert "8 bits" in visitor.page.locator("#foot").inner_text()
+    assert visitor.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 19, 24)"
 
 
 def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_path):
     html.write(tmp_path / "bare.html", replace(HELD, bare=True), seen())
-    there = reader(viewport={"width": 900, "height": 420}).read_file(tmp_path / "bare.html")
-    assert there.page.locator("body").inner_text().count("Put the cursor on a patch: it asks.") == 1
-    assert there.page.locator("button:visible").count() == 0
-    box = there.part("picture").bounding_box()
+    visitor = reader(viewport={"width": 900, "height": 420}).read_file(tmp_path / "bare.html")
+    assert visitor.page.locator("body").inner_text().count("Put the cursor on a patch: it asks.") == 1
+    assert visitor.page.locator("button:visible").count() == 0
+    box = visitor.part("picture").bounding_box()
     print(box)
     assert abs(box["x"] + box["width"] / 2 - 450) < 2
     assert 390 < box["height"] <= 420
-    assert_close(there.hover((0, 0))["row"], seen().row(4, 2, (0, 0)))
+    assert_close(visitor.hover((0, 0))["row"], seen().row(4, 2, (0, 0)))
 
 
 def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(reader, tmp_path):
@@ -193,14 +197,16 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
         plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
         for id in ("one", "two")
     ]
-    asking = [[{"kind": "ask", "question": one, "context": "", "afresh": True}] for one in questions]
-    shown = [teaching.Slide(f"Scene {n}", "", f"Notes of {n}.", story=n) for n in (1, 8)]
-    shown += [teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in asking]
+    question_parts = [[{"kind": "ask", "question": question, "context": "", "afresh": True}] for question in questions]
+    slides = [teaching.Slide(f"Scene {n}", "", f"Notes of {n}.", story=n) for n in (1, 8)]
+    slides += [
+        teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in question_parts
+    ]
     facts = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
-    living = html.story(Spec(image="meadow", model="bundled", layers="all"), seen(), seen().picture, facts)
+    story_html = html.story(Spec(image="meadow", model="bundled", layers="all"), seen(), seen().picture, facts)
     path = tmp_path / "slides.html"
-    path.write_text(teaching.page("Slides", teaching.Deck(shown, mounted(), living)), encoding="utf-8")
-    page = (there := reader()).page
+    path.write_text(teaching.page("Slides", teaching.Deck(slides, mounted(), story_html)), encoding="utf-8")
+    page = (visitor := reader()).page
     page.goto(path.as_uri())
     story = page.frame_locator("iframe")
     story.get_by_text("The story · 1 of 12").wait_for()
@@ -218,11 +224,11 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
     box.locator("input[type=range]").fill("5")
     box.get_by_role("button", name="Lock my guess").click()
     assert "You said 5, it is 3" in box.locator("div.told").inner_text()
-    page.keyboard.press("ArrowRight")  # as a remote control does, after a click on a button
+    page.keyboard.press("ArrowRight")  # a remote control's key, after a click on a button
     page.get_by_text("4 of 4").wait_for()
     assert page.locator(".guess:visible div.told").is_hidden()
     page.get_by_role("button", name="the slide before").click()
     page.get_by_role("button", name="the slide before").click()
-    story.get_by_text("The story · 8 of 12").wait_for()  # still at the scene that was left
+    story.get_by_text("The story · 8 of 12").wait_for()  # the story is where the presenter left it
     story.locator(".story-after .wrong, .story-after .right").first.wait_for()
-    assert there.asked  # Reader.check asserts that only the file was asked for
+    assert visitor.asked  # Reader.check asserts that only the file was asked for

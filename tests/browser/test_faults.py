@@ -27,8 +27,8 @@ def visit(arrive, server):
     return lambda address="": arrive(Patient, server.url).open(address)
 
 
-def chosen(shown: dict) -> dict:
-    return {key: shown[key] for key in CHOSEN}
+def chosen(state: dict) -> dict:
+    return {key: state[key] for key in CHOSEN}
 
 
 # The server is lost and comes back ------------------------------------------------------------------------------------
@@ -45,15 +45,15 @@ def looking(visit):
 
 
 def test_a_page_outlives_its_server_and_finds_the_next_one_by_itself(looking, server):
-    before, link = chosen(looking.read()), looking.page.url
+    choice_before, link = chosen(looking.read()), looking.page.url
     server.kill()
     looking.page.locator(CONNECTED).wait_for(state="detached")
     looking.page.keyboard.press("Escape")
-    looking.hover((8, 8))  # the numbers are in the browser
+    looking.hover((8, 8))  # works without the server, because the numbers are in the browser
     looking.lock((3, 4))
     server.start().wait()
     looking.page.locator(CONNECTED).wait_for()
-    assert chosen(looking.read()) == before
+    assert chosen(looking.read()) == choice_before
     assert looking.page.url.split("?")[1] == link.split("?")[1]
     looking.pick("portrait")
     looking.page.wait_for_url("**sample=portrait**")
@@ -119,17 +119,18 @@ def newcomer(arrive, server):
 
 @pytest.fixture
 def no_room(newcomer, server):
-    """The server has one place left when two pages are asked for: the later pages get no socket, then 503."""
-    page, full = newcomer.page, []
+    """Simulates a full server: the first page loads but gets no socket, and later pages get status 503. The fixture
+    returns a function that ends this."""
+    page, page_addresses = newcomer.page, []
     newcomer.forgiven = re.compile(f"{LOST.pattern}|status of 503")
     page.route_web_socket(
-        "**/_stcore/stream", lambda socket: socket.close(code=1013) if full else socket.connect_to_server()
+        "**/_stcore/stream", lambda socket: socket.close(code=1013) if page_addresses else socket.connect_to_server()
     )
 
     def answer(route) -> None:
-        if len(full) < 2:
-            full.append(route.request.url)
-        if len(full) == 1:  # the page that took the last place
+        if len(page_addresses) < 2:
+            page_addresses.append(route.request.url)
+        if len(page_addresses) == 1:  # the first page
             return route.continue_()
         route.fulfill(status=503, content_type="text/html", body=FULL)
 
@@ -138,7 +139,7 @@ def no_room(newcomer, server):
 
     def there_is() -> None:
         page.unroute(pages)
-        full.clear()
+        page_addresses.clear()
 
     return there_is
 
@@ -170,10 +171,10 @@ def test_on_a_lesson_who_gets_no_socket_reads_that_the_server_is_full_and_comes_
 
 @pytest.mark.slow
 def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newcomer, server):
-    page, back = newcomer.page, []
+    page, restarts = newcomer.page, []
 
     def goes(socket) -> None:
-        if back:
+        if restarts:
             return socket.connect_to_server()
         if server.process.poll() is None:
             server.kill()
@@ -185,7 +186,7 @@ def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newc
         newcomer.says("The server does not answer. This page tries again by itself.")
         assert "streamlit run" not in page.inner_text("body")
     finally:
-        back.append(True)
+        restarts.append(True)
         server.start().wait()
     page.locator(CONNECTED).wait_for()
     assert newcomer.until()["picture"] == "flock"
@@ -214,16 +215,16 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
     visitor = visit("model=bundled&sample=flock")
     visitor.page.goto(f"{server.url}/patches?model=bundled&sample=flock")
     visitor.page.locator(".drawing .apart").wait_for()
-    visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches the highlighter late
+    visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches its highlighter late
     visitor.rest()
-    collected = []
-    visitor.page.on("websocket", lambda line: line.on("framesent", lambda sent: collected.append(sent)))
+    frames = []
+    visitor.page.on("websocket", lambda line: line.on("framesent", lambda sent: frames.append(sent)))
     with visitor.page.expect_websocket():
         server.kill()
         visitor.page.locator(CONNECTED).wait_for(state="detached")
         server.start().wait()
     # Playwright reports sent frames only while a call of it runs, hence evaluate("true")
-    until(lambda: visitor.page.evaluate("true") and collected, "the page has not asked the new server to draw it")
+    until(lambda: visitor.page.evaluate("true") and frames, "the page has not asked the new server to draw it")
     visitor.page.locator('.strip [data-sample="portrait"]').click()  # during the server's first run of the page
     visitor.page.wait_for_url("**sample=portrait**")
     visitor.page.locator(".drawing .apart").wait_for()
@@ -236,11 +237,11 @@ def test_the_next_server_is_brought_one_s_own_picture(visit, server):
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
     link = visitor.page.url
-    for page, there in (("", ".lens"), ("patches", ".drawing .apart")):
+    for page, selector in (("", ".lens"), ("patches", ".drawing .apart")):
         server.kill()
         server.start().wait()
         visitor.page.goto(link.replace("/?", f"/{page}?"))
-        visitor.page.locator(there).first.wait_for()
+        visitor.page.locator(selector).first.wait_for()
         visitor.rest()
         assert "mine=" in visitor.page.url
         if not page:
@@ -253,19 +254,19 @@ def test_the_next_server_is_brought_one_s_own_picture(visit, server):
 
 @pytest.mark.slow
 def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
-    one = visit("sample=flock&layer=1")
-    other = one.tab().open("model=bundled&sample=meadow&layer=4")
-    one.pick("portrait")
-    one.page.wait_for_url("**sample=portrait**")
-    other.head(3)
-    other.page.wait_for_url("**head=3**")
-    one.page.reload()
-    other.page.reload()
-    assert one.until()["layer"] == 1
-    assert "portrait" in one.page.url
-    assert "head" not in one.page.url
-    assert (other.until()["layer"], other.until()["head"]) == (4, 3)
-    assert "sample=meadow" in other.page.url
+    first_tab = visit("sample=flock&layer=1")
+    second_tab = first_tab.tab().open("model=bundled&sample=meadow&layer=4")
+    first_tab.pick("portrait")
+    first_tab.page.wait_for_url("**sample=portrait**")
+    second_tab.head(3)
+    second_tab.page.wait_for_url("**head=3**")
+    first_tab.page.reload()
+    second_tab.page.reload()
+    assert first_tab.until()["layer"] == 1
+    assert "portrait" in first_tab.page.url
+    assert "head" not in first_tab.page.url
+    assert (second_tab.until()["layer"], second_tab.until()["head"]) == (4, 3)
+    assert "sample=meadow" in second_tab.page.url
 
 
 @pytest.mark.slow

@@ -29,9 +29,9 @@ def test_the_film_shows_every_layer_a_click_goes_there_and_dragging_plays_them(v
     pixels = "c => Array.from(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).join()"
     pictures = set()
     visitor.more()
-    for of in ("head", "sharpest", "mean"):
-        visitor.page.locator(f'.lens [data-film="{of}"][aria-pressed]').click()
-        visitor.page.locator(f'.lens [data-film="{of}"][aria-pressed="true"]').wait_for()
+    for film_kind in ("head", "sharpest", "mean"):
+        visitor.page.locator(f'.lens [data-film="{film_kind}"][aria-pressed]').click()
+        visitor.page.locator(f'.lens [data-film="{film_kind}"][aria-pressed="true"]').wait_for()
         visitor.until()
         pictures.add(film.evaluate(pixels))
     assert len(pictures) == 3

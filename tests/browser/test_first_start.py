@@ -27,9 +27,9 @@ def test_every_drawing_is_shown_before_it_is_ready_and_ready_soon_after(bare, ar
     assert not ready()
     visitor = arrive(Visitor, bare.wait().url)
     visitor.page.goto(bare.url)  # an address without words
-    assert visitor.until()["grid"] == [28, 28]  # the meadow's layer whose numbers ship with the app
-    last = SAMPLES[-1].name
-    visitor.open(f"sample={last}")
+    assert visitor.until()["grid"] == [28, 28]  # the meadow in 28 × 28 patches ships with the app
+    last_sample = SAMPLES[-1].name
+    visitor.open(f"sample={last_sample}")
     assert visitor.until()["grid"] == [14, 14]
     until(lambda: ready() == PACKS, f"{PACKS - ready()} are not prepared; the server says\n{bare.tell()}")
     until(lambda: "prepared meadow-2" in bare.log, f"nobody said that it was prepared:\n{bare.tell()}")

@@ -19,7 +19,7 @@ from playground.ui.headers import headers as our_headers
 @pytest.fixture(scope="module")
 def server(hole):
     with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # a first session: the tests meet a server that has run a page
+        Stranger(running.url).close()  # so that the server has already run a page
         yield running
 
 
@@ -32,15 +32,25 @@ CHANGES = (
 
 @pytest.mark.parametrize(("method", "path"), CHANGES, ids=lambda part: part.partition("?")[0])
 def test_what_changes_something_needs_a_key_and_a_page_of_this_server(server, stranger, method, path):
-    url, ours = f"{server.url}/{path}", {"X_Playground_Key": stranger.key}
-    foreign = ("https://other.example", "null", f"http://127.0.0.1:{server.port + 1}", f"{server.url}.other.example")
-    refused = [{}, {"X_Playground_Key": "short"}, {"X_Playground_Key": "k" * 65}, {"X_Playground_Key": "?" * 30}]
-    refused += [ours | {"Origin": origin} for origin in foreign]
-    refused += [ours | {"Sec_Fetch_Site": site} for site in ("cross-site", "same-site")]
-    for headers in refused:
+    url, own_key = f"{server.url}/{path}", {"X_Playground_Key": stranger.key}
+    foreign_origins = (
+        "https://other.example",
+        "null",
+        f"http://127.0.0.1:{server.port + 1}",
+        f"{server.url}.other.example",
+    )
+    refused_headers = [
+        {},
+        {"X_Playground_Key": "short"},
+        {"X_Playground_Key": "k" * 65},
+        {"X_Playground_Key": "?" * 30},
+    ]
+    refused_headers += [own_key | {"Origin": origin} for origin in foreign_origins]
+    refused_headers += [own_key | {"Sec_Fetch_Site": site} for site in ("cross-site", "same-site")]
+    for headers in refused_headers:
         status, _, body = answer(url, method, b"x", **headers)
         assert (status, refused_as_foreign(body)) == (403, True), headers
-    for headers in (ours, ours | {"Origin": server.url, "Sec_Fetch_Site": "same-origin"}):
+    for headers in (own_key, own_key | {"Origin": server.url, "Sec_Fetch_Site": "same-origin"}):
         assert not refused_as_foreign(answer(url, method, b"x", **headers)[2]), headers
 
 
@@ -75,12 +85,14 @@ def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
 )  # fmt: skip
 def test_a_foreign_name_is_refused_wherever_it_asks_and_this_machine_s_names_are_not(server, method, path):
     """Without this check, any page that a person visits could use the app on their laptop, by DNS rebinding."""
-    ours = {"X_Playground_Key": "k" * 30}
+    own_key = {"X_Playground_Key": "k" * 30}
     for host in ("evil.example", f"evil.example:{server.port}", "localhost@evil.example", "127.0.0.1.evil.example"):
-        status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, X_Forwarded_Host="localhost", **ours)
+        status, _, body = answer(
+            f"{server.url}/{path}", method, None, Host=host, X_Forwarded_Host="localhost", **own_key
+        )
         assert (status, b"PLAYGROUND_HOSTS" in body) == (403, True), (host, body)
     for host in ("localhost:9000", "[::1]:8501", "192.168.1.5:8501", socket.gethostname()):
-        status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, **ours)
+        status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, **own_key)
         assert b"PLAYGROUND_HOSTS" not in body, (host, body)
         assert status == (400 if method == "POST" else 410 if "/app/" in path else 200), (host, body)
 
@@ -142,6 +154,6 @@ def test_how_much_the_server_does_is_nobody_s_business(server, path):
 def test_a_site_that_is_named_may_show_it_in_a_frame(monkeypatch):
     monkeypatch.setattr(settings, "now", lambda: settings.read({"PLAYGROUND_FRAMED_BY": "https://*.hall.example"}))
     assert our_headers()["Content-Security-Policy"] == f"{POLICY} https://*.hall.example"
-    for wrong in ("hall.example", "*", "https://x; script-src *"):
+    for wrong_site in ("hall.example", "*", "https://x; script-src *"):
         with pytest.raises(PlaygroundError, match="PLAYGROUND_FRAMED_BY is sites"):
-            settings.read({"PLAYGROUND_FRAMED_BY": wrong})
+            settings.read({"PLAYGROUND_FRAMED_BY": wrong_site})

@@ -4,7 +4,7 @@ import pytest
 
 from browser.visitor import Visitor
 
-# Records, at the end of each rest of the cursor, what the page asks and says. Looks in every frame, so that a slow
+# Records the query and the page's sentence each time the ghost rests on a patch. Looks in every frame, so that a slow
 # machine misses no rest.
 NOTES = """
 window.rests = [];
@@ -33,7 +33,7 @@ def test_a_newcomer_is_shown_three_patches_and_then_it_is_their_turn_and_never_a
     visitor.page.locator(".lens .ghost.turn").get_by_text("your turn").wait_for()
     ghost.wait_for(state="detached")
     rests = visitor.page.evaluate("rests")
-    assert len({asked for asked, _ in rests}) == len({said for _, said in rests}) == len(rests) == 3, rests
+    assert len({query for query, _ in rests}) == len({sentence for _, sentence in rests}) == len(rests) == 3, rests
     visitor.page.reload()
     visitor.until()
     visitor.rest()

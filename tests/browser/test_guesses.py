@@ -23,9 +23,9 @@ STEPS = {
     "training": ("timelapse", "pair", "now"),
     "code": ("file", "twice", "library"),
 }
-# The steps whose questions depend on the chosen model and picture, by lesson
+# Lesson -> the steps whose questions depend on the chosen model and picture
 OF_THE_CHOICE = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
-# Drawings and animations; icons are too small to count.
+# A selector of drawings and animations, also of icons, which are too small to matter.
 DRAWN = """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
 SHARE = """(what) => {
   const drawn = (x, y) => {
@@ -91,8 +91,8 @@ def with_dinov2(really_here):
 
 @pytest.mark.slow
 def test_so_does_every_step_in_dinov2_on_a_photograph(arrive, with_dinov2):
-    """Tests the questions that depend on model and picture. Where blanking patches takes long, the step shows the
-    patch first and asks after the computation; where blanking would take too long, the step says so."""
+    """Tests the questions that depend on model and picture. If blanking patches takes long, the step shows the patch
+    first and asks its question after the computation. If blanking would take too long, the step says so."""
     visitor = arrive(Visitor, with_dinov2.url, newcomer=True)
     page = visitor.page
     for name, steps in OF_THE_CHOICE.items():
@@ -124,26 +124,26 @@ def go_through(visitor, pages) -> None:
             visitor.rest()
             until(box, f"(g) => ({SHARE})({json.dumps(DRAWN)}) >= {LEAST} && ({ONE_WINDOW_ON})(g)", step)
             assert box.evaluate(WITHIN), f"{name} {step}: nobody can guess right"
-            after = page.locator(f".st-key-after_{id}")
-            assert after.count() == 0 or not after.is_visible()
-            sent = len(visitor.sent)
+            hidden_part = page.locator(f".st-key-after_{id}")
+            assert hidden_part.count() == 0 or not hidden_part.is_visible()
+            sent_count = len(visitor.sent)
             guess(page, box)
             box.get_by_role("button", name="Lock my guess").click()
             box.locator("div.told b").first.wait_for()
-            assert not visitor.sent[sent:], f"{name} {step} told the server: {visitor.sent[sent:]}"
-            if after.count():
-                after.wait_for(state="visible")
+            assert not visitor.sent[sent_count:], f"{name} {step} told the server: {visitor.sent[sent_count:]}"
+            if hidden_part.count():
+                hidden_part.wait_for(state="visible")
 
 
-def until(box, condition: str, what: str) -> None:
+def until(box, condition: str, complaint: str) -> None:
     """Waits for a condition on this element. A locator also finds elements in shadow roots, unlike
     page.wait_for_function."""
-    seen = box.evaluate(f"""async (g) => {{
+    is_met = box.evaluate(f"""async (g) => {{
       const late = performance.now() + {SLOW};
       while (performance.now() < late && !({condition})(g)) await new Promise((next) => setTimeout(next, 50));
       return ({condition})(g);
     }}""")
-    assert seen, what
+    assert is_met, complaint
 
 
 def test_there_are_as_many_questions_as_steps():
@@ -152,8 +152,10 @@ def test_there_are_as_many_questions_as_steps():
 
 def guess(page, box) -> None:
     if box.locator("input[type=range]").count():
-        low, high = (float(box.locator("input[type=range]").get_attribute(end)) for end in ("min", "max"))
-        box.locator("input[type=range]").fill(str(low if low + high else high))
+        lowest, highest = (
+            float(box.locator("input[type=range]").get_attribute(attribute)) for attribute in ("min", "max")
+        )
+        box.locator("input[type=range]").fill(str(lowest if lowest + highest else highest))
     elif box.locator(".choices").count():
         box.locator(".choices button").first.click()
     else:

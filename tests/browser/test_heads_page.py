@@ -41,10 +41,10 @@ def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(les
     assert card.locator(".habit").inner_text().lower() == habits.kinds()[2][3].lower()
     assert f"{habits.entropy[2, 3]:.2f} bits" in card.inner_text()
     assert f"{habits.distance[2, 3]:.1f} patches" in card.inner_text()
-    before = colours(page)
+    colours_before = colours(page)
     page.get_by_role("radio", name="distance", exact=True).click()
     page.locator('.atlas[data-measure="distance"]').wait_for()
-    assert colours(page) != before
+    assert colours(page) != colours_before
     page.wait_for_url("**measure=distance**")
 
 
@@ -65,29 +65,29 @@ def test_a_click_opens_the_head_in_the_microscope(lesson):
         "model": ["bundled"], "sample": ["flock"], "layer": ["3"], "head": ["4"],
     }  # fmt: skip
     cell(visitor.page, 3, 4).click()
-    shown = visitor.until("r => r.layer === 3 && r.head === 4")
-    truth = seen("flock").row(3, 4, tuple(int(n) for n in shown["query"].split(",")))
-    assert np.abs(np.array(shown["row"]) - truth.numpy()).max() < 1e-3
+    state = visitor.until("r => r.layer === 3 && r.head === 4")
+    truth = seen("flock").row(3, 4, tuple(int(n) for n in state["query"].split(",")))
+    assert np.abs(np.array(state["row"]) - truth.numpy()).max() < 1e-3
 
 
 def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page = lesson("step=off").page
     layer = seen().layers // 2
     head = int(np.nanargmax(look(seen()).effect[layer]))  # a head that adds something
-    lost = without(seen(), {(layer, head)})
+    without_head = without(seen(), {(layer, head)})
     cell(page, layer, head, "board").click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
     page.wait_for_url(f"**off={layer}.{head}**")
     captions = page.locator(".film figcaption").all_inner_texts()
-    patches = lost.change[:, len(seen().prefix) :].mean(1)
-    nothing = [caption.startswith(f"layer {i}: 0 %") for i, caption in enumerate(captions)]
-    assert nothing[: layer + 1] == [True] * layer + [False]
+    patches = without_head.change[:, len(seen().prefix) :].mean(1)
+    is_unchanged = [caption.startswith(f"layer {i}: 0 %") for i, caption in enumerate(captions)]
+    assert is_unchanged[: layer + 1] == [True] * layer + [False]
     for text, change in zip(captions, patches.tolist(), strict=True):
         assert abs(float(text.split(":")[1].split("%")[0]) - 100 * change) < 0.6
-    label, before, after = lost.predictions(model().config.labels)[0]
+    label, share_before, share_after = without_head.predictions(model().config.labels)[0]
     line = page.locator(".prediction .line").filter(has_text=label).first.inner_text()
-    for p in (before, after):
-        assert f"{100 * p:.0f} %" in line or f"{100 * p:.1f} %" in line
+    for share in (share_before, share_after):
+        assert f"{100 * share:.0f} %" in line or f"{100 * share:.1f} %" in line
     page.get_by_text("switch all on").click()
     page.locator('.board[data-off=""]').wait_for()
     page.wait_for_url(lambda url: "off=" not in url.replace("step=off", ""))
@@ -117,10 +117,10 @@ def test_over_all_samples_the_numbers_have_a_spread(lesson):
 @pytest.mark.parametrize("step", ["atlas", pytest.param("off", marks=pytest.mark.slow)])
 def test_on_a_phone_nothing_is_cut_off(lesson, step):
     page = lesson(f"off=2.1&step={step}", viewport={"width": 390, "height": 844}, color_scheme="dark").page
-    wide = (
+    width_script = (
         "[...document.querySelectorAll('html, body, [data-testid=stMain]')].map((e) => e.scrollWidth - e.clientWidth)"
     )
-    assert max(page.evaluate(wide)) <= 0
+    assert max(page.evaluate(width_script)) <= 0
     boards = (".board .headgrid", ".board .prediction", ".board .film")
     for part in boards if step == "off" else (".atlas .headgrid", ".atlas .card"):
         box = page.locator(part).bounding_box()

@@ -35,12 +35,12 @@ MB = 2**20
 @pytest.fixture(scope="module")
 def server(hole):
     with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # a first session: the tests meet a server that has run a page
+        Stranger(running.url).close()  # so that the server has already run a page
         yield running
 
 
 def assert_lives(stranger: Stranger) -> None:
-    """Asserts that the session still works: it shows another sample."""
+    """Asserts that the session still shows a sample that is chosen."""
     stranger.choose(sample="flock", model="bundled")
     assert stranger.picture == pictures.sample("flock").id
 
@@ -63,11 +63,12 @@ def files(tmp_path_factory, hole):
 
 
 def names(folder: Path) -> list[str]:
-    good, trap = folder / "good.safetensors", folder / "trap.pt"
+    good_file, trap_file = folder / "good.safetensors", folder / "trap.pt"
     return [
-        str(good), os.path.relpath(good, ROOT), f"file://{good}", f"local-dir:{folder}", str(folder), "~", "${HOME}",
-        str(trap), f"file://{trap}", f"vit_tiny_patch16_224.{trap}", f"{trap}\0.safetensors", "/etc/passwd",
-        "assets/bundled.safetensors", "https://other.example/x", "https://other.example/x.safetensors",
+        str(good_file), os.path.relpath(good_file, ROOT), f"file://{good_file}", f"local-dir:{folder}", str(folder),
+        "~", "${HOME}",
+        str(trap_file), f"file://{trap_file}", f"vit_tiny_patch16_224.{trap_file}", f"{trap_file}\0.safetensors",
+        "/etc/passwd", "assets/bundled.safetensors", "https://other.example/x", "https://other.example/x.safetensors",
         "hf-hub:other/x", "hf_hub:other/x", "timm/other", "ViT-Ti/" + "9" * 5000, "vit_" * 5000, "x" * 10**6,
     ]  # fmt: skip
 
@@ -79,15 +80,15 @@ def test_the_traps_work(files):
 
 
 def test_no_file_and_no_address_is_taken_for_a_model(files, monkeypatch):
-    asked_names = []
-    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked_names.append(where))
+    requested_names = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: requested_names.append(where))
     for name in names(files):
-        for get in (models.fetch, models.load):
+        for function in (models.fetch, models.load):
             with pytest.raises(PlaygroundError, match=r"\.$"):
-                get(name)
+                function(name)
         assert models.search(name[:10_000]) == []
     assert not (files / "run").exists()
-    assert asked_names == []
+    assert requested_names == []
 
 
 @pytest.mark.slow
@@ -105,12 +106,12 @@ def test_an_address_names_no_file_either(server, stranger, files, hole):
 
 def test_whether_a_file_exists_is_not_told(files):
     for name in ("good.safetensors", "trap.pt"):
-        collected = []
+        refusals = []
         for path in (str(files / name), str(files / name).replace("files", "filet")):
             with pytest.raises(PlaygroundError) as error:
                 models.load(path)
-            collected.append(str(error.value).partition("; the nearest")[0])
-        assert collected[0].replace("files", "filet") == collected[1]
+            refusals.append(str(error.value).partition("; the nearest")[0])
+        assert refusals[0].replace("files", "filet") == refusals[1]
 
 
 def test_a_model_that_would_keep_everybody_waiting_is_refused(stranger):
@@ -127,8 +128,8 @@ def test_a_model_that_would_keep_everybody_waiting_is_refused(stranger):
 
 
 def test_an_upload_above_the_limit_is_refused_before_it_is_read(server, stranger):
-    claimed = {"X_Playground_Key": stranger.key, "Content_Length": str(32 * MB + 1)}
-    assert ask(f"{server.url}/api/pictures", "POST", b"x", **claimed)[0] == 413
+    claimed_headers = {"X_Playground_Key": stranger.key, "Content_Length": str(32 * MB + 1)}
+    assert ask(f"{server.url}/api/pictures", "POST", b"x", **claimed_headers)[0] == 413
 
 
 def posts(server, stranger, *more: str) -> bytes:
@@ -157,12 +158,12 @@ def test_a_length_that_is_none_is_refused(server, stranger):
 
 @pytest.mark.slow
 def test_an_upload_that_stalls_ends_and_keeps_nobody_else_s_away(server, stranger):
-    other = Stranger(server.url)
+    other_stranger = Stranger(server.url)
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
         line.sendall(posts(server, stranger, "Content-Length: 1000000") + b"x")
-        assert other.bring(plain("PNG")), other.said
+        assert other_stranger.bring(plain("PNG")), other_stranger.said
         assert line.recv(100).split()[1] == b"408"
-    other.close()
+    other_stranger.close()
 
 
 def test_answers_that_nobody_reads_keep_nobody_waiting(server, stranger):
@@ -187,10 +188,10 @@ def test_a_head_that_is_too_long_is_refused(server, stranger):
 
 
 def test_a_picture_may_be_as_large_as_the_limit(stranger):
-    out = io.BytesIO()
-    Image.new("RGB", (3200, 3200), "teal").save(out, "TIFF")  # browsers send TIFF at full size: they can't decode it
-    assert len(out.getvalue()) > 29 * MB
-    assert stranger.bring(out.getvalue(), "scan.tiff"), stranger.said
+    buffer = io.BytesIO()
+    Image.new("RGB", (3200, 3200), "teal").save(buffer, "TIFF")  # browsers send TIFF at full size: they can't decode it
+    assert len(buffer.getvalue()) > 29 * MB
+    assert stranger.bring(buffer.getvalue(), "scan.tiff"), stranger.said
 
 
 BOMBS = (
@@ -216,20 +217,20 @@ CHOICES = [
 
 
 def test_a_choice_that_is_none_harms_nobody(server, stranger):
-    other = Stranger(server.url, page="patches")
+    other_stranger = Stranger(server.url, page="patches")
     for choice in CHOICES:
         print(str(choice)[:60])
-        other.tell(choice)
-        assert_lives(other)
-    other.close()
+        other_stranger.tell(choice)
+        assert_lives(other_stranger)
+    other_stranger.close()
     assert_lives(stranger)
 
 
 def test_a_way_that_is_none_harms_nobody(server, stranger):
-    for way in (7, [], {"page": 7}, {"page": "../x"}, {"page": "block", "words": 7}):
-        other = Stranger(server.url, page="patches")
-        other.trigger("go", way)
-        other.close()
+    for page_event in (7, [], {"page": 7}, {"page": "../x"}, {"page": "block", "words": 7}):
+        other_stranger = Stranger(server.url, page="patches")
+        other_stranger.trigger("go", page_event)
+        other_stranger.close()
     assert_lives(stranger)
 
 
@@ -248,12 +249,12 @@ def test_nobody_reads_somebody_else_s_picture_by_any_address(server, stranger):
     id = stranger.bring(plain("PNG"))
     words = {"id": id, "mine": f"mine={id}&model=bundled"}
     words["digest"] = stranger.describe(mine=id, model="bundled")["digest"]
-    thief, browser = Stranger(server.url, page="patches"), {"X_Playground_Key": ""}
+    thief, no_key = Stranger(server.url, page="patches"), {"X_Playground_Key": ""}
     requests = [("GET", place) for place in PLACES] + list(CHANGING)
     for method, place in requests:
         path = place.format_map(words)
         assert thief.get(path, method)[0] == 404, path
-        assert thief.get(path, method, **browser)[0] in (403, 404), path  # without any key
+        assert thief.get(path, method, **no_key)[0] in (403, 404), path  # without any key
         in_address = f"{server.url}/{path}{'&' if '?' in path else '?'}key={stranger.key}"
         assert answer(in_address, method)[0] in (400, 403, 404), path
     for method, place in requests[:-1]:
@@ -275,9 +276,9 @@ NONSENSE = {
 
 
 def test_who_sends_nonsense_loses_their_own_socket_and_nobody_else_s(server, stranger):
-    def speak(other: Stranger, message: bytes | list[bytes]) -> None:
-        other.socket.send(message)
-        other.hear(lambda said: False)
+    def speak(sender: Stranger, message: bytes | list[bytes]) -> None:
+        sender.socket.send(message)
+        sender.hear(lambda said: False)
 
     for name, message in NONSENSE.items():
         other = Stranger(server.url)
@@ -307,30 +308,30 @@ def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
     """Each session takes four open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # inherited by the server's process
-    with serving() as small:
+    with serving() as small_server:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        people = [Stranger(small.url, page=page) for page in [""] * 269 + ["patches"]]
+        people = [Stranger(small_server.url, page=page) for page in [""] * 269 + ["patches"]]
         assert_lives(people[-1])
-        for one in people:
-            one.close()
+        for person in people:
+            person.close()
 
 
 @pytest.mark.slow
 def test_who_asks_a_hundred_times_for_a_figure_keeps_nobody_else_s_away(server, stranger):
-    other = Stranger(server.url)
-    ends = []
+    other_stranger = Stranger(server.url)
+    outcomes = []
 
     def ask_for(number: int) -> None:
-        ends.append(stranger.get(f"figure.html?sample=flock&model=bundled&layer={number % 6}&head=0", "POST")[0])
+        outcomes.append(stranger.get(f"figure.html?sample=flock&model=bundled&layer={number % 6}&head=0", "POST")[0])
 
-    asking = [threading.Thread(target=ask_for, args=(number,), daemon=True) for number in range(100)]
-    for one in asking:
-        one.start()
-    assert other.get("figure.png?sample=meadow&model=bundled")[0] == 200
-    assert ends.count(200) < 50, "the other's figure came after the greedy one's"
-    for one in asking:
-        one.join(PATIENCE)
+    threads = [threading.Thread(target=ask_for, args=(number,), daemon=True) for number in range(100)]
+    for thread in threads:
+        thread.start()
+    assert other_stranger.get("figure.png?sample=meadow&model=bundled")[0] == 200
+    assert outcomes.count(200) < 50, "the other's figure came after the greedy one's"
+    for thread in threads:
+        thread.join(PATIENCE)
     refusals = {sentence for sentence in stranger.said if "questions wait already" not in sentence}
-    assert 200 in ends, ends
+    assert 200 in outcomes, outcomes
     assert not refusals
-    other.close()
+    other_stranger.close()

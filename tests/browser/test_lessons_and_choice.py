@@ -27,9 +27,9 @@ def words(visitor) -> dict[str, str]:
 def read(visit):
     """read("patches", "step=filters") gives a visitor on that page, who came from the microscope."""
 
-    def open_(page: str, more: str = "", **options):
+    def open_(page: str, more_words: str = "", **options):
         visitor = visit(FLOCK, **options)
-        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&{more}")
+        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&{more_words}")
         visitor.rest()
         return visitor
 
@@ -40,18 +40,18 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     visitor = read("patches", "step=filters&filter=14")
     visitor.pick("portrait")
     visitor.page.wait_for_url("**sample=portrait**")
-    assert words(visitor)["filter"] == "14"  # the lesson's settings stay in the address
+    assert words(visitor)["filter"] == "14"  # a setting of the lesson stays in the address
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
 
 
 def choose(visitor, name: str) -> dict[str, str]:
-    """Presses one of a row of buttons; returns the words of the new address. An address that is only written in
-    another way, as at the beginning of a visit, is no new one."""
-    before = words(visitor)
+    """Presses one of a row of buttons; returns the words of the new address. Waits until the words differ, because at
+    first the page may only write the same words in another order."""
+    words_before = words(visitor)
     visitor.page.get_by_role("radio", name=name).click()
-    visitor.page.wait_for_url(lambda url: words_in(url) != before)
+    visitor.page.wait_for_url(lambda url: words_in(url) != words_before)
     visitor.rest()
     return words(visitor)
 
@@ -61,28 +61,28 @@ def is_chosen(visitor, *names: str) -> None:
         visitor.page.get_by_role("radio", name=name, checked=True).wait_for()
 
 
-def says(visitor, wanted: dict[str, str]) -> None:
+def says(visitor, expected: dict[str, str]) -> None:
     """Waits until the address holds exactly these words: the server sends them once it has drawn the page."""
-    visitor.page.wait_for_url(lambda url: words_in(url) == wanted)
+    visitor.page.wait_for_url(lambda url: words_in(url) == expected)
 
 
 def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
     visitor = read("patches")
-    first = words(visitor)
-    second = choose(visitor, "2 · ")
-    third = choose(visitor, "Principal components")
-    assert (second, third) == (first | {"step": "filters"}, first | {"pictures": "components"})
+    first_words = words(visitor)
+    second_words = choose(visitor, "2 · ")
+    third_words = choose(visitor, "Principal components")
+    assert (second_words, third_words) == (first_words | {"step": "filters"}, first_words | {"pictures": "components"})
     visitor.page.reload()
     is_chosen(visitor, "2 · ", "Principal components")
     visitor.page.go_back()
     is_chosen(visitor, "2 · ", "Filters")
-    says(visitor, second)
+    says(visitor, second_words)
     visitor.page.go_back()
     is_chosen(visitor, "1 · ")
-    says(visitor, first)
+    says(visitor, first_words)
     visitor.page.go_forward()
     is_chosen(visitor, "2 · ", "Filters")
-    says(visitor, second)
+    says(visitor, second_words)
 
 
 @pytest.mark.slow
@@ -107,25 +107,25 @@ def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_p
     visitor, data = visit(FLOCK), picture(320, 240)
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
-    mine = words(visitor)["mine"]
+    picture_id = words(visitor)["mine"]
     visitor.unfold("pages").get_by_role("link", name="Patches").click()
-    apart = visitor.page.locator(".drawing .apart")
-    apart.wait_for()
-    assert words(visitor)["mine"] == mine
+    drawing = visitor.page.locator(".drawing .apart")
+    drawing.wait_for()
+    assert words(visitor)["mine"] == picture_id
     visitor.page.reload()
-    apart.wait_for()
-    visitor.page.locator(f'.strip [data-sample="mine:{mine}"][aria-pressed="true"]').wait_for(state="attached")
+    drawing.wait_for()
+    visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for(state="attached")
     visitor.page.go_back()
     assert_shows(visitor, data, "dropped.jpg")
     visitor.page.go_forward()
-    apart.wait_for()
+    drawing.wait_for()
     visitor.page.get_by_test_id("stButtonGroup").get_by_text("5 · Without positions").click()
     link = visitor.page.get_by_text("Next: ").last
     link.wait_for()
     visitor.rest()
     link.click()
     visitor.page.wait_for_url(f"**/{NEXT}**")
-    assert words(visitor)["mine"] == mine
+    assert words(visitor)["mine"] == picture_id
 
 
 def test_the_last_step_leads_to_the_next_page_with_all_that_is_chosen(read):
@@ -162,6 +162,6 @@ def test_the_links_of_teach_open_their_scenes(visit):
         visitor.page.locator(".toolbar .opener.pages").wait_for()
         visitor.rest()
         assert visitor.page.get_by_test_id("stException").count() == 0
-        query, stands = dict(parse_qsl(urlsplit(link).query)), words(visitor)
+        query, page_words = dict(parse_qsl(urlsplit(link).query)), words(visitor)
         # Addresses omit default values
-        assert all(stands.get(key, word) == word for key, word in query.items()), (link, stands)
+        assert all(page_words.get(key, word) == word for key, word in query.items()), (link, page_words)

@@ -42,13 +42,13 @@ def test_the_brightest_patch_lies_within_the_lines_and_as_much_as_the_legend_say
     rows, columns = grid = visitor.read()["grid"]
     visitor.page.evaluate(KEEP_LINES)
     for place in range(1, rows * columns, every):
-        shown = visitor.hover(divmod(place, columns))
-        values = np.array(shown["row"][-rows * columns :]).reshape(rows, columns)
-        within = inside(drawn(visitor, grid), (rows, columns))
-        share = values[within].sum() / values.sum()
+        state = visitor.hover(divmod(place, columns))
+        values = np.array(state["row"][-rows * columns :]).reshape(rows, columns)
+        enclosed = inside(drawn(visitor, grid), (rows, columns))
+        share = values[enclosed].sum() / values.sum()
         words = visitor.part("outlined").inner_text()
         legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", words)
-        assert within.flat[values.argmax()], (shown["query"], values.max())
+        assert enclosed.flat[values.argmax()], (state["query"], values.max())
         assert abs(float(legend_match[1]) - 100 * share) < 0.51, (legend_match[0], share)
         assert share >= 0.6 - 1e-6, share
-        assert share - values[within].min() / values.sum() < 0.6, "not one patch too many"
+        assert share - values[enclosed].min() / values.sum() < 0.6, "not one patch too many"

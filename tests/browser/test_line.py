@@ -33,29 +33,29 @@ def visit(arrive, server):
 
 def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
     """For each sample, a Stranger asks for a pass of a large model on its finest grid. When the first pass has begun,
-    returns a function that counts the strangers whose passes have not."""
+    returns a function that counts the strangers who still wait."""
     words = {"model": LARGE, **words}
 
     def served() -> int:
         return server.log.count(f"trace model={LARGE} ")
 
     def ask(somebody: Stranger, sample: str) -> None:
-        wanted = {**words, "sample": sample}
+        address_words = {**words, "sample": sample}
         with suppress(OSError):  # nobody waits for the answer
-            offered = [str(grid["detail"]) for grid in somebody.describe(**wanted)["grids"]]
-            wanted = {"detail": offered[-1], **wanted}  # a slow machine offers less
-            digest = somebody.describe(**wanted)["digest"]
-            somebody.get(f"api/trace/{digest}/layers?{urlencode(wanted)}", X_Playground_Run=somebody.id)
+            grid_details = [str(grid["detail"]) for grid in somebody.describe(**address_words)["grids"]]
+            address_words = {"detail": grid_details[-1], **address_words}  # the finest grid that this machine offers
+            digest = somebody.describe(**address_words)["digest"]
+            somebody.get(f"api/trace/{digest}/layers?{urlencode(address_words)}", X_Playground_Run=somebody.id)
 
     def waiting() -> int:
         text = people[0].get("metrics")[1].decode()
         return int(re.search(r'waiting{queue="passes"} (\d+)', text)[1])
 
-    before, people = served(), [Stranger(server.url) for _ in samples]
+    served_before, people = served(), [Stranger(server.url) for _ in samples]
     for somebody, sample in zip(people, samples, strict=True):
         Thread(target=ask, args=(somebody, sample), daemon=True).start()
     until(lambda: waiting() == len(samples) - 1, "one of the crowd is served, and the others wait")
-    return lambda: len(samples) - (served() - before)
+    return lambda: len(samples) - (served() - served_before)
 
 
 @pytest.mark.slow
@@ -64,13 +64,13 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
     stage = visit("model=untrained&scale=off")
     lesson = visit("model=untrained")
     lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")
-    again = lesson.page.get_by_role("button", name="Shuffle again")
-    again.wait_for()
+    shuffle_button = lesson.page.get_by_role("button", name="Shuffle again")
+    shuffle_button.wait_for()
     lesson.rest()
     crowd(server, "meadow", "flock", scale="off")
     stage.more()
     stage.choice("pass", "whole").click()
-    again.click()
+    shuffle_button.click()
     for visitor in (stage, lesson):
         visitor.says("before you")
         visitor.check()
@@ -83,11 +83,11 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
 TOLD = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
 
 
-def hears(visitor, before: int) -> None:
-    """Waits until the page says that `before` others come first."""
+def hears(visitor, people_before: int) -> None:
+    """Waits until the page says that `people_before` others come first."""
     until(
-        lambda: visitor.page.evaluate(TOLD) == before,
-        f"the page says {visitor.page.evaluate(TOLD)} and not {before} come first",
+        lambda: visitor.page.evaluate(TOLD) == people_before,
+        f"the page says {visitor.page.evaluate(TOLD)} and not {people_before} come first",
     )
 
 
@@ -95,14 +95,14 @@ def hears(visitor, before: int) -> None:
 def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
     """Of two equal requests, that of the visitor with fewer pictures so far comes first. This test must stay the
     last of the file, because its crowd still waits when it ends."""
-    second, first = visit("model=untrained"), visit("model=untrained")
-    second.pick("portrait")
-    left = crowd(server, "still-life", "odd-tile")
-    first.page.locator('.strip [data-sample="flock"]').click()
-    hears(first, 1)  # only the request being served: the crowd's other one costs more
-    second.page.locator('.strip [data-sample="landscape"]').click()
-    hears(second, 2)
-    first.page.close()
-    hears(second, 1)
-    assert left() == 2, "the first of the crowd was served before anybody could leave"
-    second.hover((5, 5))  # the old picture still answers the cursor
+    second_visitor, first_visitor = visit("model=untrained"), visit("model=untrained")
+    second_visitor.pick("portrait")
+    count_waiting = crowd(server, "still-life", "odd-tile")
+    first_visitor.page.locator('.strip [data-sample="flock"]').click()
+    hears(first_visitor, 1)  # the request being served; the crowd's other request costs more
+    second_visitor.page.locator('.strip [data-sample="landscape"]').click()
+    hears(second_visitor, 2)
+    first_visitor.page.close()
+    hears(second_visitor, 1)
+    assert count_waiting() == 2, "the first of the crowd was served before anybody could leave"
+    second_visitor.hover((5, 5))  # the old picture still answers the cursor

@@ -24,21 +24,21 @@ def number(text: str) -> float:
 
 
 def test_a_locked_row_stays_and_the_line_says_what_it_gives_the_patch_under_the_cursor(visitor):
-    shown = visitor.lock(LOCKED)
+    state = visitor.lock(LOCKED)
     truth = sent()
-    row = truth.row(shown["layer"], shown["head"], LOCKED)
+    row = truth.row(state["layer"], state["head"], LOCKED)
     for patch in (OTHER, (12, 3)):
-        seen = visitor.aim(patch)
-        assert seen["query"] == "7,5"
-        assert_close(seen["row"], row)
+        state_under_cursor = visitor.aim(patch)
+        assert state_under_cursor["query"] == "7,5"
+        assert_close(state_under_cursor["row"], row)
         token = truth.token(patch)
-        assert seen["aim"]["weight"] == pytest.approx(float(row[token]), rel=1e-3)
-        assert seen["aim"]["rank"] == 1 + int((row > row[token]).sum())
-        score = float(truth.scores(shown["layer"], shown["head"], LOCKED)[token])
-        assert seen["aim"]["score"] == pytest.approx(score, abs=1e-3)
+        assert state_under_cursor["aim"]["weight"] == pytest.approx(float(row[token]), rel=1e-3)
+        assert state_under_cursor["aim"]["rank"] == 1 + int((row > row[token]).sum())
+        score = float(truth.scores(state["layer"], state["head"], LOCKED)[token])
+        assert state_under_cursor["aim"]["score"] == pytest.approx(score, abs=1e-3)
         text = label(visitor).inner_text()
         assert "gives this patch" in text
-        assert f"rank {seen['aim']['rank']} of {len(row)}" in text
+        assert f"rank {state_under_cursor['aim']['rank']} of {len(row)}" in text
         assert number(re.search(r"q·k/√\d+ = (\S+)", text)[1]) == pytest.approx(score, abs=0.06)
     visitor.leave()
     visitor.until("r => r.locked && !r.aim")

@@ -8,7 +8,7 @@ from browser.truth import seen
 from browser.visitor import PATIENCE
 from playground.figures.bundle import bundle, stylesheet
 
-# A source with the traces "landscape" and "meadow". A question stays open until window.answer(name).
+# A source with the traces "landscape" and "meadow". A request stays open until window.answer(name) is called.
 BUILD = """(packs) => {
   const bytes = Object.fromEntries(Object.entries(packs).map(([name, text]) =>
     [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
@@ -53,7 +53,7 @@ def test_a_new_microscope_shows_nothing_until_its_source_has_answered(page):
     page.evaluate("answer('landscape')")
     page.wait_for_function("() => lens.read()?.painted", timeout=PATIENCE)
     rows, columns = page.evaluate("lens.read().grid")
-    assert rows < columns  # the landscape
+    assert rows < columns  # the landscape is wider than high
 
 
 def test_an_answer_that_comes_after_something_else_was_chosen_is_not_shown(page):

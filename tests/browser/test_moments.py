@@ -25,13 +25,13 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
     truth = trace(model(), open_image(data))
     columns = truth.grid[1]
-    best = best_moments(truth)[:3]  # numbers travel in 16 bits, so the best two may swap
-    assert best[0].tells[0] > STRIKING, best[0]
-    places = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best}
-    wanted = " || ".join(
+    best_three = best_moments(truth)[:3]  # the browser gets 16-bit numbers, so the best moments may swap places
+    assert best_three[0].tells[0] > STRIKING, best_three[0]
+    places = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best_three}
+    conditions = " || ".join(
         f"(r.layer === {layer} && r.head === {head} && r.query === '{query}')" for layer, head, query in places
     )
-    visitor.until(f"r => {wanted}")
+    visitor.until(f"r => {conditions}")
     assert "layer=" not in visitor.page.url
     assert "query=" not in visitor.page.url
     visitor.page.locator(".kindline", has_text="far part that is like this one").wait_for()
@@ -73,27 +73,27 @@ def settled(visitor) -> dict:
 def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_describe_its_own_row(visitor):
     visitor.until("r => r.waits === ''")
     visitor.layer(5)
-    shown = visitor.lock(ASKING)
-    before = settled(visitor)
+    state = visitor.lock(ASKING)
+    texts_before = settled(visitor)
     visitor.part("picture").focus()
     visitor.page.keyboard.press("n")
     visitor.part("filterWords").filter(has_text="in common").wait_for()
     assert visitor.choice("beside", "filter").get_attribute("aria-pressed") == "true"
     assert "no network: colour and nearness alone" in visitor.part("twinBadge").inner_text()
-    assert settled(visitor) == before
+    assert settled(visitor) == texts_before
 
-    truth, columns = seen("meadow"), shown["grid"][1]
+    truth, columns = seen("meadow"), state["grid"][1]
     patch = ASKING[0] * columns + ASKING[1]
-    small = open_image(named("meadow").path).resize((8 * columns, 8 * shown["grid"][0]))
-    row = row_of(mean_colours(np.asarray(small), shown["grid"]), patch)
+    small_picture = open_image(named("meadow").path).resize((8 * columns, 8 * state["grid"][0]))
+    row = row_of(mean_colours(np.asarray(small_picture), state["grid"]), patch)
     sentence, legend = (visitor.part(name).inner_text() for name in ("filterWords", "filterExposed"))
-    largest, share = re.search(r"row (\d+), column (\d+) \(([\d.]+)\s%\)", sentence), row.max()
-    assert divmod(int(row.argmax()), columns) == (int(largest[1]), int(largest[2])), sentence
-    assert abs(float(largest[3]) / 100 - share) < PIXELS, (sentence, share)
-    assert re.search(rf"(up to|from) {largest[3]}\s%", legend), (sentence, legend)
-    common = in_common(truth.row(5, shown["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
+    largest_words, share = re.search(r"row (\d+), column (\d+) \(([\d.]+)\s%\)", sentence), row.max()
+    assert divmod(int(row.argmax()), columns) == (int(largest_words[1]), int(largest_words[2])), sentence
+    assert abs(float(largest_words[3]) / 100 - share) < PIXELS, (sentence, share)
+    assert re.search(rf"(up to|from) {largest_words[3]}\s%", legend), (sentence, legend)
+    expected_share = in_common(truth.row(5, state["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
     share_in_common = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
-    assert abs(share_in_common - common) < PIXELS, (sentence, common)
+    assert abs(share_in_common - expected_share) < PIXELS, (sentence, expected_share)
 
     visitor.page.keyboard.press("n")
     visitor.part("filterFoot").wait_for(state="hidden")
@@ -108,10 +108,10 @@ def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, wid
     visitor.part("present").click()
     visitor.page.locator('.lens[data-way="present"]').wait_for()
     visitor.part("twin").element_handle().wait_for_element_state("stable")
-    left, right = (visitor.part(name).bounding_box() for name in ("picture", "twin"))
-    assert abs(left["y"] - right["y"]) < 2, (left, right)
-    assert abs(left["width"] - right["width"]) < 3, (left, right)
-    assert left["x"] + left["width"] < right["x"], (left, right)
+    left_box, right_box = (visitor.part(name).bounding_box() for name in ("picture", "twin"))
+    assert abs(left_box["y"] - right_box["y"]) < 2, (left_box, right_box)
+    assert abs(left_box["width"] - right_box["width"]) < 3, (left_box, right_box)
+    assert left_box["x"] + left_box["width"] < right_box["x"], (left_box, right_box)
     legend = visitor.part("filterWords").bounding_box()
     assert legend["y"] + legend["height"] <= visitor.part("scale").bounding_box()["y"], legend
 

@@ -35,27 +35,29 @@ def chosen(visitor) -> dict:
 
 def expected(grid: tuple[int, int], words: dict) -> dict:
     """The value that `chosen` should return for these words of the address."""
-    shown = " × ".join(map(str, grid))
+    grid_text = " × ".join(map(str, grid))
     return {
         "address": words,
         "strip": [f"mine:{words['mine']}" if "mine" in words else words["sample"]],
         "model": plain_name(words["model"]),
-        "grid": shown,
+        "grid": grid_text,
         "compared": "with" in words,
-        "stage": [words.get("mine") or words["sample"], words["model"], shown],
+        "stage": [words.get("mine") or words["sample"], words["model"], grid_text],
     }
 
 
-def agree(visitor, wanted: dict) -> None:
+def agree(visitor, expected_choice: dict) -> None:
     """Waits until `chosen` returns this, and prints what it returned if it never does."""
-    end = time.monotonic() + PATIENCE
-    while (shown := chosen(visitor)) != wanted:
-        assert time.monotonic() < end, f"{json.dumps(shown, indent=1)}\ninstead of\n{json.dumps(wanted, indent=1)}"
+    deadline = time.monotonic() + PATIENCE
+    while (choice := chosen(visitor)) != expected_choice:
+        assert time.monotonic() < deadline, (
+            f"{json.dumps(choice, indent=1)}\ninstead of\n{json.dumps(expected_choice, indent=1)}"
+        )
         visitor.page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
 def go_to(visitor, page: str) -> None:
-    """Goes to another page by the toolbar's menu."""
+    """Opens another page through the toolbar's menu."""
     visitor.unfold("pages").get_by_role("link").filter(has_text=page).first.click()
 
 
@@ -86,25 +88,25 @@ def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_agai
         side // c.patch_size
         for side in fit(playground.open_image(data).size, c.patch_size, tuple(2 * side for side in c.image_size))
     )
-    mine = own(visitor, data, "mine.jpg")
-    step((rows, columns), mine=mine, model="bundled", detail="2")
+    picture_id = own(visitor, data, "mine.jpg")
+    step((rows, columns), mine=picture_id, model="bundled", detail="2")
     page.locator(".toolbar > .rest select").select_option("1")
     coarse = (rows // 2, columns // 2)
-    step(coarse, mine=mine, model="bundled")
+    step(coarse, mine=picture_id, model="bundled")
     visitor.pick_model(plain_name("bundled-taught"))
-    step(coarse, mine=mine, model="bundled-taught")
+    step(coarse, mine=picture_id, model="bundled-taught")
     visitor.unfold("compare").locator('[data-beside="portrait"]').click()
-    step(coarse, mine=mine, model="bundled-taught", **{"with": "sample:portrait"})
+    step(coarse, mine=picture_id, model="bundled-taught", **{"with": "sample:portrait"})
     visitor.pick("portrait")  # the two pictures change places
-    step((14, 14), sample="portrait", model="bundled-taught", **{"with": f"mine:{mine}"})
+    step((14, 14), sample="portrait", model="bundled-taught", **{"with": f"mine:{picture_id}"})
     visitor.unfold("compare").get_by_role("button", name="end the comparison").click()
     step((14, 14), sample="portrait", model="bundled-taught")
-    for before in reversed(steps[:-1]):
+    for step_before in reversed(steps[:-1]):
         page.go_back()
-        agree(visitor, before)
-    for after in steps[1:]:
+        agree(visitor, step_before)
+    for step_after in steps[1:]:
         page.go_forward()
-        agree(visitor, after)
+        agree(visitor, step_after)
     page.reload()
     agree(visitor, steps[-1])
 
@@ -123,11 +125,11 @@ def test_all_agree_where_a_link_is_opened(go, grid, words):
 @pytest.mark.slow
 def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
     visitor = visit(SHORT)
-    mine = own(visitor, picture(300, 300), "mine.jpg")
-    agree(visitor, expected((14, 14), {"mine": mine, "model": "bundled"}))
+    picture_id = own(visitor, picture(300, 300), "mine.jpg")
+    agree(visitor, expected((14, 14), {"mine": picture_id, "model": "bundled"}))
     go_to(visitor, "Heads: what they do")
     visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
-    on_lesson = expected((14, 14), {"mine": mine, "model": "bundled"}) | {"stage": None, "grid": ""}
+    on_lesson = expected((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None, "grid": ""}
     agree(visitor, on_lesson)
     visitor.page.locator('.strip [data-sample="flock"]').click()
     visitor.pick_model(plain_name("bundled-taught"))
@@ -136,22 +138,22 @@ def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
     visitor.rest()
     go_to(visitor, "Microscope")
     agree(visitor, expected((14, 14), words))
-    visitor.pick(f"mine:{mine}")
-    agree(visitor, expected((14, 14), {"mine": mine, "model": "bundled-taught"}))
+    visitor.pick(f"mine:{picture_id}")
+    agree(visitor, expected((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
 
 
 def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
     visitor = visit(SHORT)
     visitor.pick("portrait")
-    before = expected((14, 14), {"sample": "portrait", "model": "bundled"})
-    agree(visitor, before)
+    choice_before = expected((14, 14), {"sample": "portrait", "model": "bundled"})
+    agree(visitor, choice_before)
     go_to(visitor, "Heads: what they do")
     visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
     visitor.rest()
     visitor.page.go_back()
-    agree(visitor, before)
+    agree(visitor, choice_before)
     visitor.page.go_forward()
-    agree(visitor, before | {"stage": None, "grid": ""})
+    agree(visitor, choice_before | {"stage": None, "grid": ""})
 
 
 def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
@@ -160,32 +162,35 @@ def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
     for sample in ("flock", "meadow", "portrait"):
         visitor.pick(sample)
         agree(visitor, expected((14, 14), {"sample": sample, "model": "bundled-taught"}))
-    mine = own(visitor, picture(200, 200), "mine.jpg")
-    agree(visitor, expected((14, 14), {"mine": mine, "model": "bundled-taught"}))
+    picture_id = own(visitor, picture(200, 200), "mine.jpg")
+    agree(visitor, expected((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
     assert not visitor.page.locator(".advice").is_visible()  # the app did not advise another model
 
 
 @pytest.mark.slow
 def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
-    one = visit(SHORT)
-    two = one.tab().open(SHORT)
-    one.pick("flock")
-    two.pick_model(plain_name("bundled-taught"))
-    agree(one, expected((14, 14), {"sample": "flock", "model": "bundled"}))
-    agree(two, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
-    mine = own(one, picture(240, 240), "mine.jpg")
-    agree(one, expected((14, 14), {"mine": mine, "model": "bundled"}))
-    agree(two, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
-    two.page.goto(one.page.url)
-    agree(two, expected((14, 14), {"mine": mine, "model": "bundled"}))
-    assert one.brought == ["mine.jpg"], "it is the same browser with the same key"
-    for tab, words in ((one, {"mine": mine, "model": "bundled"}), (two, {"mine": mine, "model": "bundled"})):
+    first_tab = visit(SHORT)
+    second_tab = first_tab.tab().open(SHORT)
+    first_tab.pick("flock")
+    second_tab.pick_model(plain_name("bundled-taught"))
+    agree(first_tab, expected((14, 14), {"sample": "flock", "model": "bundled"}))
+    agree(second_tab, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
+    picture_id = own(first_tab, picture(240, 240), "mine.jpg")
+    agree(first_tab, expected((14, 14), {"mine": picture_id, "model": "bundled"}))
+    agree(second_tab, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
+    second_tab.page.goto(first_tab.page.url)
+    agree(second_tab, expected((14, 14), {"mine": picture_id, "model": "bundled"}))
+    assert first_tab.brought == ["mine.jpg"], "it is the same browser with the same key"
+    for tab, words in (
+        (first_tab, {"mine": picture_id, "model": "bundled"}),
+        (second_tab, {"mine": picture_id, "model": "bundled"}),
+    ):
         tab.page.reload()
         agree(tab, expected((14, 14), words))
-    two.page.close()
+    second_tab.page.close()
 
 
-OLD = {  # addresses of every form that earlier versions wrote, and the choices that they open
+OLD = {  # an address in each form that earlier versions wrote -> the choice that the address opens
     "sample=flock": {"sample": "flock"},
     "model=bundled&sample=portrait&detail=2": {"model": "bundled", "sample": "portrait", "detail": "2"},
     "sample=meadow&layer=3&head=2&query=7%2C5&locked=true": {"sample": "meadow"},
@@ -202,19 +207,19 @@ OLD = {  # addresses of every form that earlier versions wrote, and the choices 
 @pytest.mark.slow
 @pytest.mark.parametrize("address", OLD)
 def test_an_old_link_opens_what_it_named(go, address):
-    visitor, given = go(address), dict(parse_qsl(address))
-    shown = chosen(visitor)
-    assert shown["address"] == shown["address"] | OLD[address]
-    shown = visitor.read()
-    assert (shown["picture"], shown["model"]) == (given["sample"], given.get("model", "bundled"))
+    visitor, words_given = go(address), dict(parse_qsl(address))
+    state = chosen(visitor)
+    assert state["address"] == state["address"] | OLD[address]
+    state = visitor.read()
+    assert (state["picture"], state["model"]) == (words_given["sample"], words_given.get("model", "bundled"))
     for word in ("layer", "head"):
-        if word in given:
-            assert shown[word] == int(given[word])
-    if "query" in given:
-        assert (shown["query"], shown["locked"]) == (given["query"], True)
-    if "scale" in given:
-        assert (shown["scale"], shown["direction"]) == (1, "column")
-    if "with" in given:
+        if word in words_given:
+            assert state[word] == int(words_given[word])
+    if "query" in words_given:
+        assert (state["query"], state["locked"]) == (words_given["query"], True)
+    if "scale" in words_given:
+        assert (state["scale"], state["direction"]) == (1, "column")
+    if "with" in words_given:
         assert visitor.choice("beside", "compare").get_attribute("aria-pressed") == "true"
-    for word in given:
+    for word in words_given:
         assert f"{word}=" in visitor.page.url, "the address still says it"

@@ -30,15 +30,15 @@ def folder(tmp_path_factory):
 def test_what_was_assumed_of_an_own_model_is_read_below_its_picture_and_in_its_card(arrive, folder):
     with serving(PLAYGROUND_MODELS_DIR=str(folder)) as server:
         visitor = arrive(Visitor, server.url).open("sample=flock&model=own/leaves")
-        below = visitor.part("assumed")
-        assert below.inner_text() == f"Assumed of the model: {ASSUMED}."
+        assumptions = visitor.part("assumed")
+        assert assumptions.inner_text() == f"Assumed of the model: {ASSUMED}."
         sheet = visitor.unfold("model")
         card = sheet.locator('[data-model="own/leaves"]')
         card.wait_for()
         assert f"Assumed: {ASSUMED}, the class token read out. leaves.json beside its file says" in card.inner_text()
         sheet.locator('[data-model="own/told"]').click()
         visitor.shows(model="own/told")
-        below.wait_for(state="hidden")
+        assumptions.wait_for(state="hidden")
 
 
 @pytest.mark.slow

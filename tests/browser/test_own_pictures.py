@@ -35,17 +35,21 @@ def test_a_picture_can_be_dropped_and_pasted_anywhere(visitor, how):
     assert_shows(visitor, data, "dropped.jpg")
 
 
-def overlap(a: dict, b: dict) -> bool:
-    return all(a[at] < b[at] + b[size] and b[at] < a[at] + a[size] for at, size in (("x", "width"), ("y", "height")))
+def overlap(first_box: dict, second_box: dict) -> bool:
+    return all(
+        first_box[coordinate] < second_box[coordinate] + second_box[size]
+        and second_box[coordinate] < first_box[coordinate] + first_box[size]
+        for coordinate, size in (("x", "width"), ("y", "height"))
+    )
 
 
 def test_a_broken_file_is_said_and_the_page_goes_on(visit):
     visitor = visit()
     visitor.forgiven = REFUSED
-    before = visitor.hover((4, 4))["row"]
+    row_before = visitor.hover((4, 4))["row"]
     upload(visitor, b"this is no picture at all" * 40, "broken.jpg")
     visitor.says("picture")
-    assert visitor.hover((4, 4))["row"] == before
+    assert visitor.hover((4, 4))["row"] == row_before
     hand_over(visitor, "drop", picture(320, 240)[:900])
     visitor.says("damaged")
     notice = visitor.page.locator(".toolbar .notice")
@@ -60,10 +64,10 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
 
 def test_a_dropped_file_that_is_no_picture_is_said(visitor):
     visitor.forgiven = REFUSED
-    before = chosen(visitor.page.url)
+    choice_before = chosen(visitor.page.url)
     hand_over(visitor, "drop", b"%PDF-1.7 and so on", "application/pdf", "slides.pdf")
     visitor.says("PDF document")
-    assert chosen(visitor.page.url) == before
+    assert chosen(visitor.page.url) == choice_before
 
 
 def chosen(address: str) -> dict[str, list[str]]:
@@ -85,12 +89,12 @@ def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
 
 @pytest.mark.slow
 def test_a_patch_locked_in_one_photograph_is_free_in_the_next(visit):
-    visitor, first, second = visit(), picture(320, 240), picture(300, 260)
-    hand_over(visitor, "drop", first, title="first.jpg")
-    assert_shows(visitor, first, "first.jpg")
+    visitor, first_picture, second_picture = visit(), picture(320, 240), picture(300, 260)
+    hand_over(visitor, "drop", first_picture, title="first.jpg")
+    assert_shows(visitor, first_picture, "first.jpg")
     visitor.lock((2, 3))
-    hand_over(visitor, "drop", second, title="second.jpg")
-    assert_shows(visitor, second, "second.jpg")
+    hand_over(visitor, "drop", second_picture, title="second.jpg")
+    assert_shows(visitor, second_picture, "second.jpg")
     assert not visitor.read()["locked"]
 
 
@@ -131,16 +135,18 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     visitor.page.locator('.strip .mine [title="Yours: 1.jpg"]').click()
     assert_shows(visitor, files["1.jpg"], "1.jpg")
     assert mine(visitor) == [f"Yours: {name}" for name in reversed(files)]
-    other = visitor.tab().open()
-    other.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
+    second_tab = visitor.tab().open()
+    second_tab.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
     visitor.page.locator(".strip .forget").click()
     visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")
     assert mine(visitor) == []
     kept(visitor, 0)
     visitor.forgiven = REFUSED  # the server has forgotten the picture, and the tab uploads it again
-    other.page.locator('.strip .mine [title="Yours: 2.jpg"]').click()  # the other tab's strip still shows the picture
-    assert_shows(other, files["2.jpg"], "2.jpg")
-    other.page.close()
+    second_tab.page.locator(
+        '.strip .mine [title="Yours: 2.jpg"]'
+    ).click()  # the other tab's strip still shows the picture
+    assert_shows(second_tab, files["2.jpg"], "2.jpg")
+    second_tab.page.close()
 
 
 @pytest.mark.slow
@@ -155,7 +161,7 @@ def test_a_browser_that_keeps_nothing_shows_photographs_all_the_same(arrive, ser
     assert_shows(visitor, data, "dropped.jpg")
 
 
-# The microscope's sentence, and whether its picture takes clicks, at the moment when it begins to wait
+# Records the microscope's sentence, and whether the picture takes clicks, when the microscope begins to wait
 SAY_WHEN_IT_WAITS = """() => {
   const find = (root) => root.querySelector(".lens")
     ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean);
@@ -204,14 +210,14 @@ def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the
     visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
     visitor.until("r => window.grids.length > 1")
     box = visitor.part("picture").bounding_box()
-    there = {side: f"{int(0.72 * side)},{int(0.31 * side)}" for side in (20, 28)}
+    place_by_side = {side: f"{int(0.72 * side)},{int(0.31 * side)}" for side in (20, 28)}
 
     def points() -> bool:
         visitor.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.7 * box["height"])
         visitor.page.mouse.move(box["x"] + 0.31 * box["width"], box["y"] + 0.72 * box["height"])
-        seen = visitor.page.evaluate("theLens()?.read() ?? {}")
-        return seen.get("query") in there.values()
+        state = visitor.page.evaluate("theLens()?.read() ?? {}")
+        return state.get("query") in place_by_side.values()
 
     until(points, "the cursor is on no patch")
-    visitor.until(f"r => r.grid[0] === 28 && r.query === '{there[28]}'")
+    visitor.until(f"r => r.grid[0] === 28 && r.query === '{place_by_side[28]}'")
     assert visitor.page.evaluate("window.grids")[-2:] == ["20 × 20", "28 × 28"]

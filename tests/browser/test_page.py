@@ -33,8 +33,8 @@ def luminance(colour: str) -> float:
 
 
 def contrast(a: str, b: str) -> float:
-    bright, dark = sorted((luminance(a), luminance(b)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
+    brighter, darker = sorted((luminance(a), luminance(b)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
 
 
 def test_a_lecture_hall_s_window_needs_no_scrolling(visitor):
@@ -45,7 +45,7 @@ def test_a_lecture_hall_s_window_needs_no_scrolling(visitor):
 @pytest.mark.parametrize("width", [390, 768])
 def test_a_narrow_window_scrolls_only_downwards(visit, width):
     visitor = visit(viewport={"width": width, "height": 844}, has_touch=True)
-    assert max(across for across, _ in visitor.page.evaluate(SCROLLS)) <= 0
+    assert max(width_beyond for width_beyond, _ in visitor.page.evaluate(SCROLLS)) <= 0
     box = visitor.part("pictureBox").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
@@ -57,12 +57,12 @@ def test_a_narrow_window_scrolls_only_downwards(visit, width):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_are_readable_in_both_themes(visit, scheme):
     page = visit(color_scheme=scheme).page
-    colour = "(e, name) => getComputedStyle(e)[name]"
+    read_colour = "(e, name) => getComputedStyle(e)[name]"
     lens = page.locator(".lens")
-    paper = lens.evaluate(colour, "backgroundColor")
-    assert (luminance(paper) < 0.05) == (scheme == "dark")
+    paper_colour = lens.evaluate(read_colour, "backgroundColor")
+    assert (luminance(paper_colour) < 0.05) == (scheme == "dark")
     for words in (lens, page.locator(".lens .soft").first, page.locator(".lens .tabs button").nth(1)):
-        assert contrast(words.evaluate(colour, "color"), paper) > 4.5
+        assert contrast(words.evaluate(read_colour, "color"), paper_colour) > 4.5
 
 
 def test_the_theme_can_change_while_the_page_is_open(visit):
@@ -79,9 +79,9 @@ def test_another_sample_neither_fades_nor_moves_the_microscope(go):
     visitor = go()
     visitor.page.evaluate(WATCH)
     for sample in ("flock", "portrait", "meadow"):
-        before = visitor.read()["row"]
+        row_before = visitor.read()["row"]
         visitor.pick(sample)
-        visitor.until(f"r => Math.abs(r.row[0] - {before[0]}) + Math.abs(r.peak - {max(before)}) > 1e-9")
+        visitor.until(f"r => Math.abs(r.row[0] - {row_before[0]}) + Math.abs(r.peak - {max(row_before)}) > 1e-9")
     assert len(visitor.page.evaluate("[...new Set(window.trail)]")) == 1
 
 
@@ -99,15 +99,15 @@ def test_what_is_opened_in_the_moment_of_another_choice_is_not_empty(go):
 
 def test_a_step_is_chosen_though_its_script_arrives_after_the_page_was_drawn_twice(arrive, server):
     visitor = arrive(Visitor, server.url)
-    late = []
-    visitor.page.route("**/static/js/ButtonGroup.*.js", lambda route: late.append(route))
+    late_scripts = []
+    visitor.page.route("**/static/js/ButtonGroup.*.js", lambda route: late_scripts.append(route))
     with visitor.page.expect_request("**/static/js/ButtonGroup.*.js"):
         visitor.page.goto(f"{server.url}/cost?model=bundled&sample=meadow")
-    before = len(visitor.sent)
+    sent_count = len(visitor.sent)
     visitor.pick("flock")
-    until(lambda: visitor.page.evaluate("1") and len(visitor.sent) > before, "another picture draws the page again")
+    until(lambda: visitor.page.evaluate("1") and len(visitor.sent) > sent_count, "another picture draws the page again")
     visitor.page.locator(REST).wait_for()
-    late.pop().continue_()
+    late_scripts.pop().continue_()
     visitor.page.get_by_text("1,024 px, patch 16").click()
     visitor.page.get_by_text("16,777,216", exact=True).wait_for()
     assert "step" not in visitor.page.url

@@ -51,12 +51,12 @@ class Reader(Visitor):
     def canvas(self, drawing: str, name: str):
         return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).locator(f'[data-ref="{name}"]')
 
-    def point(self, drawing: str, name: str, across: float, down: float) -> tuple[float, float]:
+    def point(self, drawing: str, name: str, x_share: float, y_share: float) -> tuple[float, float]:
         """Moves the mouse to a place on a canvas, in shares of its width and height; returns the place on the page."""
         canvas = self.canvas(drawing, name)
         canvas.scroll_into_view_if_needed()
         box = canvas.bounding_box()
-        place = box["x"] + across * box["width"], box["y"] + down * box["height"]
+        place = box["x"] + x_share * box["width"], box["y"] + y_share * box["height"]
         self.page.mouse.move(*place)
         return place
 
@@ -66,8 +66,8 @@ class Reader(Visitor):
     def choose(self, words: str):
         self.page.get_by_test_id("stButtonGroup").get_by_text(words, exact=True).click()
 
-    def link(self, holds: str) -> str:
-        self.page.wait_for_url(lambda url: holds in url)
+    def link(self, part: str) -> str:
+        self.page.wait_for_url(lambda url: part in url)
         return urlsplit(self.page.url).query
 
 
@@ -89,8 +89,8 @@ def by_formula(arrows: str) -> list[float]:
 
 def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
     reader = read("by_hand")
-    before = reader.until_drawn(ARROWS)
-    assert_close(before["weights"], by_formula(before["arrows"]), 1e-6)
+    state_before = reader.until_drawn(ARROWS)
+    assert_close(state_before["weights"], by_formula(state_before["arrows"]), 1e-6)
     grid = reader.canvas(ARROWS, "grid")
     grid.scroll_into_view_if_needed()
     box, tip = grid.bounding_box(), reader.until_drawn(ARROWS)["tips"][0]["k"]
@@ -98,15 +98,15 @@ def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
     reader.page.mouse.down()
     reader.page.mouse.move(box["x"] + tip[0] - 30, box["y"] + tip[1] + 20, steps=3)
     reader.page.mouse.up()
-    after = reader.until_drawn(ARROWS, f"r.arrows !== '{before['arrows']}'")
-    assert_close(after["weights"], by_formula(after["arrows"]), 1e-6)
+    state_after = reader.until_drawn(ARROWS, f"r.arrows !== '{state_before['arrows']}'")
+    assert_close(state_after["weights"], by_formula(state_after["arrows"]), 1e-6)
     reader.button(ARROWS, "Make one key match").click()
-    matched = reader.until_drawn(ARROWS, f"r.arrows !== '{after['arrows']}'")
-    row = matched["weights"][9 * matched["token"] :][:9]
+    matched_state = reader.until_drawn(ARROWS, f"r.arrows !== '{state_after['arrows']}'")
+    row = matched_state["weights"][9 * matched_state["token"] :][:9]
     assert max(row) > 0.7
-    address = reader.link(matched["arrows"])
-    again = read("by_hand", address).until_drawn(ARROWS)
-    assert again["arrows"] == matched["arrows"]
+    address = reader.link(matched_state["arrows"])
+    reopened_state = read("by_hand", address).until_drawn(ARROWS)
+    assert reopened_state["arrows"] == matched_state["arrows"]
 
 
 def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(read):
@@ -115,35 +115,35 @@ def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(rea
     seen = by_hand.colour_trace(sample("twins"), 16)
     rows, columns = seen.grid
     reader.point(FRIENDS, "picture", 2.5 / columns, 1.5 / rows)
-    hovered = reader.until_drawn(FRIENDS, f"r.at === {columns + 2}")
-    assert_close(hovered["row"], seen.row(0, 0, (1, 2), scale=1 / hovered["temperature"]).tolist(), 1e-4)
+    hovered_state = reader.until_drawn(FRIENDS, f"r.at === {columns + 2}")
+    assert_close(hovered_state["row"], seen.row(0, 0, (1, 2), scale=1 / hovered_state["temperature"]).tolist(), 1e-4)
     reader.page.get_by_label("temperature").fill("0")
     assert reader.until_drawn(FRIENDS, "r.temperature === 1")["row"][0] < 1.2 / seen.tokens
     reader.button(FRIENDS, "hide patches").click()
     reader.page.mouse.click(*reader.point(FRIENDS, "picture", 4.5 / columns, 3.5 / rows))
-    hidden = reader.until_drawn(FRIENDS, f"r.hidden === 1 && r.row[{3 * columns + 4}] === 0")
-    assert sum(hidden["row"]) == pytest.approx(1, abs=1e-5)
+    hidden_state = reader.until_drawn(FRIENDS, f"r.hidden === 1 && r.row[{3 * columns + 4}] === 0")
+    assert sum(hidden_state["row"]) == pytest.approx(1, abs=1e-5)
     address = reader.link("hidden=")
-    again = read("by_hand", address).until_drawn(FRIENDS, "r.hidden === 1")
-    assert (again["temperature"], again["row"][3 * columns + 4]) == (1, 0)
+    reopened_state = read("by_hand", address).until_drawn(FRIENDS, "r.hidden === 1")
+    assert (reopened_state["temperature"], reopened_state["row"][3 * columns + 4]) == (1, 0)
 
 
 @pytest.mark.slow
 def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     reader = read("patches", "sample=twins")
-    first = reader.until_drawn(CUT, "r.apart === 1")
-    assert first["grid"] == [9, 14]
+    first_state = reader.until_drawn(CUT, "r.apart === 1")
+    assert first_state["grid"] == [9, 14]
     reader.choose("48")
-    cut = reader.until_drawn(CUT, "r.patch === 48")
-    assert cut["grid"] == [3, 4]
+    cut_state = reader.until_drawn(CUT, "r.patch === 48")
+    assert cut_state["grid"] == [3, 4]
     reader.page.get_by_text("no token contains it").wait_for()
     reader.point(CUT, "picture", 0.1, 0.15)
-    cut = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
+    cut_state = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
     expected_cut = patches.cut(model(), sample("twins"), 48)
-    assert cut["sum"] + cut["bias"] == pytest.approx(expected_cut.tokens[0, 0].item(), abs=0.02)
+    assert cut_state["sum"] + cut_state["bias"] == pytest.approx(expected_cut.tokens[0, 0].item(), abs=0.02)
     reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # it may be folded away
-    again = read("patches", reader.link("at=0")).until_drawn(CUT)
-    assert (again["patch"], again["at"]) == (48, 0)
+    reopened_state = read("patches", reader.link("at=0")).until_drawn(CUT)
+    assert (reopened_state["patch"], reopened_state["at"]) == (48, 0)
 
 
 @pytest.mark.slow
@@ -167,19 +167,19 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     size = patches.small_size(model(), sample("meadow"))
     rows, columns = (side // model().config.patch_size for side in size)
     reader.point(SHUFFLE, "before", 5.5 / columns, 9.5 / rows)
-    blind = reader.until_drawn(SHUFFLE, f"r.at === {9 * columns + 5}")
-    prefix = len(blind["before"]) - len(blind["order"])
-    back = [blind["before"][prefix + patch] for patch in blind["order"]]
-    assert_close(blind["after"][prefix:], back)
+    state_without = reader.until_drawn(SHUFFLE, f"r.at === {9 * columns + 5}")
+    prefix = len(state_without["before"]) - len(state_without["order"])
+    token_order = [state_without["before"][prefix + patch] for patch in state_without["order"]]
+    assert_close(state_without["after"][prefix:], token_order)
     reader.page.get_by_text("did not notice").wait_for()
     reader.choose("on")
-    drawing_state = reader.until_drawn(SHUFFLE, f"r.id !== '{blind['id']}'")
-    back = [drawing_state["before"][prefix + patch] for patch in drawing_state["order"]]
-    assert max(abs(a - b) for a, b in zip(drawing_state["after"][prefix:], back, strict=True)) > 0.001
+    drawing_state = reader.until_drawn(SHUFFLE, f"r.id !== '{state_without['id']}'")
+    token_order = [drawing_state["before"][prefix + patch] for patch in drawing_state["order"]]
+    assert max(abs(a - b) for a, b in zip(drawing_state["after"][prefix:], token_order, strict=True)) > 0.001
     # The link also holds step=shuffle, because the word filter= alone would open the step on filters
-    again = read("patches", reader.link("positions=on"))
-    assert again.until_drawn(SHUFFLE)["id"] == drawing_state["id"]
-    again.choose("2 · What the matrix looks for")
-    assert again.until_drawn(FILTERS)["chosen"] == 14
-    again.choose("4 · Where a patch lies")
-    assert again.until_drawn(PLACES)["at"] == place
+    second_reader = read("patches", reader.link("positions=on"))
+    assert second_reader.until_drawn(SHUFFLE)["id"] == drawing_state["id"]
+    second_reader.choose("2 · What the matrix looks for")
+    assert second_reader.until_drawn(FILTERS)["chosen"] == 14
+    second_reader.choose("4 · Where a patch lies")
+    assert second_reader.until_drawn(PLACES)["at"] == place

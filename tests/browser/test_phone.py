@@ -41,9 +41,9 @@ SCROLLED = """() => [document.scrollingElement, ...document.querySelectorAll('se
 def test_everything_is_in_reach_of_a_thumb(visit, size):
     visitor = phone(visit, size)
     page = visitor.page
-    inside = "e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth + 1 }"
+    is_inside = "e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth + 1 }"
     for part in ("sentence", "picture", "heads", "switch"):
-        assert visitor.part(part).evaluate(inside), part
+        assert visitor.part(part).evaluate(is_inside), part
     for group in ("direction", "what", "draw"):
         box = page.locator(f'.lens .bar [data-choice="{group}"]').bounding_box()
         print(group, "ends at", round(box["y"] + box["height"]), "of", 2 * size[1])
@@ -51,9 +51,9 @@ def test_everything_is_in_reach_of_a_thumb(visit, size):
             assert box["y"] + box["height"] < 2 * size[1], group
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
     sheet = visitor.unfold("opening")
-    first = sheet.locator(".wide").first
-    assert first.inner_text() == "Take a photo"
-    assert first.locator("input").get_attribute("capture") == "environment"
+    first_button = sheet.locator(".wide").first
+    assert first_button.inner_text() == "Take a photo"
+    assert first_button.locator("input").get_attribute("capture") == "environment"
     page.keyboard.press("Escape")
 
 
@@ -72,7 +72,7 @@ def test_a_tap_locks_and_two_fingers_scroll(visit):
     visitor.page.touchscreen.tap(x, y)
     visitor.until("r => r.query === '3,3' && r.locked")
     path = [(x, y + 60 - 12 * step) for step in range(12)]
-    fingers(visitor, path, [(x + 60, down) for _, down in path])
+    fingers(visitor, path, [(x + 60, finger_y) for _, finger_y in path])
     visitor.page.wait_for_function(f"() => ({SCROLLED})() > 20")
     assert visitor.read()["query"] == "3,3"
 
@@ -85,11 +85,11 @@ def alive_alone(browser, file) -> None:
     page.goto(file.as_uri())
     picture = page.locator('.lens [data-ref="picture"]')
     picture.wait_for()
-    says = page.locator(".lens .see-says").filter(has_text="%")
-    says.wait_for()
-    before, box = says.inner_text(), picture.bounding_box()
+    sentence = page.locator(".lens .see-says").filter(has_text="%")
+    sentence.wait_for()
+    sentence_before, box = sentence.inner_text(), picture.bounding_box()
     page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"])
-    expect(says).not_to_have_text(before)
+    expect(sentence).not_to_have_text(sentence_before)
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
     context.close()
 
@@ -98,9 +98,9 @@ def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
     visitor = phone(visit)
     page = visitor.page
     page.evaluate(STUB)
-    before = visitor.read()
+    state_before = visitor.read()
     visitor.part("sending").click()
-    for way, kind, begins in (
+    for way, kind, first_bytes in (
         ("picture", "image/png", b"\x89PNG"),
         ("tall", "video/mp4", b"ftyp"),
         ("page", "text/html", b"<!doctype html>"),
@@ -109,37 +109,37 @@ def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
         page.locator(f'[data-share="{way}"]').click()
         expect(visitor.part("shareGo")).to_be_enabled(timeout=1000 * PATIENCE)
         visitor.part("shareGo").click()
-        shared = page.wait_for_function("() => window.shared").json_value()
-        assert shared["type"] == kind or (way == "tall" and shared["type"] == "image/gif"), shared
-        assert shared["text"] == visitor.part("sentence").inner_text()
-        with page.expect_download() as saved:
+        shared_file = page.wait_for_function("() => window.shared").json_value()
+        assert shared_file["type"] == kind or (way == "tall" and shared_file["type"] == "image/gif"), shared_file
+        assert shared_file["text"] == visitor.part("sentence").inner_text()
+        with page.expect_download() as download:
             visitor.part("shareSave").click()
-        file = tmp_path / saved.value.suggested_filename
-        saved.value.save_as(file)
-        assert file.stat().st_size == shared["size"] > 20_000
-        assert begins in file.read_bytes()[:20] or shared["type"] == "image/gif"
+        file = tmp_path / download.value.suggested_filename
+        download.value.save_as(file)
+        assert file.stat().st_size == shared_file["size"] > 20_000
+        assert first_bytes in file.read_bytes()[:20] or shared_file["type"] == "image/gif"
     assert file.stat().st_size <= 450_000, "the page that travels"
     alive_alone(visitor.context.browser, file)
     page.keyboard.press("Escape")
     visitor.part("sendingSheet").wait_for(state="hidden")
-    after = visitor.until()
-    assert {k: after[k] for k in ("layer", "head", "query", "locked")} == {
-        k: before[k] for k in ("layer", "head", "query", "locked")
+    state_after = visitor.until()
+    assert {k: state_after[k] for k in ("layer", "head", "query", "locked")} == {
+        k: state_before[k] for k in ("layer", "head", "query", "locked")
     }
 
 
 def test_without_a_recorder_three_seconds_are_a_gif(visit):
-    poor = phone(visit)
-    poor.page.evaluate("delete window.MediaRecorder")
-    poor.part("sending").click()
-    poor.page.locator('[data-share="wide"]').click()
-    expect(poor.part("shareSave")).to_be_enabled()
-    with poor.page.expect_download() as saved:
-        poor.part("shareSave").click()
-    film = Image.open(saved.value.path())
-    assert (film.format, film.size) == ("GIF", (1920, 1080))
-    assert film.n_frames > 5
-    assert saved.value.path().stat().st_size <= 5e6
+    visitor = phone(visit)
+    visitor.page.evaluate("delete window.MediaRecorder")
+    visitor.part("sending").click()
+    visitor.page.locator('[data-share="wide"]').click()
+    expect(visitor.part("shareSave")).to_be_enabled()
+    with visitor.page.expect_download() as download:
+        visitor.part("shareSave").click()
+    animation = Image.open(download.value.path())
+    assert (animation.format, animation.size) == ("GIF", (1920, 1080))
+    assert animation.n_frames > 5
+    assert download.value.path().stat().st_size <= 5e6
 
 
 def test_elsewhere_it_stands_under_export(visit):

@@ -81,15 +81,15 @@ def named(wary):
 
 @pytest.mark.slow
 def test_every_page_works_under_the_policy_and_a_file_s_name_is_text_there(named):
-    for room in PAGES.values():
-        if room != MICROSCOPE:
-            named.unfold("pages").get_by_role("link", name=room.title.split("√")[0]).click()
-            named.page.wait_for_url(f"**/{room.name}**")
+    for lesson in PAGES.values():
+        if lesson != MICROSCOPE:
+            named.unfold("pages").get_by_role("link", name=lesson.title.split("√")[0]).click()
+            named.page.wait_for_url(f"**/{lesson.name}**")
         named.page.locator(".strip .own").filter(has_text=f"yours: {SCRIPT}.jpg").wait_for(state="attached")
         named.rest()
-        assert named.page.evaluate(PLANTED) == [], room
-        assert named.page.evaluate("window.violations") == [], room
-        assert named.page.get_by_test_id("stException").count() == 0, room
+        assert named.page.evaluate(PLANTED) == [], lesson
+        assert named.page.evaluate("window.violations") == [], lesson
+        assert named.page.get_by_test_id("stException").count() == 0, lesson
 
 
 @pytest.mark.slow

@@ -51,8 +51,8 @@ class Proxy:
         site.write_text(site.read_text().replace("requests", "access.log"))
 
     def start(self) -> Proxy:
-        tried = subprocess.run([*start.nginx(self.folder), "-t"], cwd=self.folder, capture_output=True, text=True)
-        assert tried.returncode == 0, tried.stderr
+        check = subprocess.run([*start.nginx(self.folder), "-t"], cwd=self.folder, capture_output=True, text=True)
+        assert check.returncode == 0, check.stderr
         errors = (self.folder / "errors").open("w")
         self.process = subprocess.Popen(start.nginx(self.folder), cwd=self.folder, stderr=errors)
         until(self.listens, "nginx does not listen")
@@ -107,8 +107,8 @@ class Proxy:
             return [line for line in self.log()[after:] if path in line]
 
         until(matching_lines, f"nothing is logged of {path}")
-        _, status, _, _, replicas, *rest = matching_lines()[-1].split()
-        return {"status": status, "replica": rest[-3] if len(rest) > 2 else replicas}
+        _, status, _, _, replicas, *last_fields = matching_lines()[-1].split()
+        return {"status": status, "replica": last_fields[-3] if len(last_fields) > 2 else replicas}
 
     def tell(self) -> str:
         return "\n".join([*self.log()[-20:], (self.folder / "errors").read_text()])
@@ -121,23 +121,23 @@ class Proxy:
 def replicas(tmp_path_factory):
     if NGINX is None:
         pytest.skip("nginx is not installed here; Debian's package of that name is what these tests use")
-    same = {"STREAMLIT_SERVER_COOKIE_SECRET": "the same", "PLAYGROUND_HOSTS": "hall.example"}
-    started = [Server(tmp_path_factory.mktemp("home"), **same).start() for _ in range(2)]
-    yield started
-    for replica in started:
+    settings = {"STREAMLIT_SERVER_COOKIE_SECRET": "the same", "PLAYGROUND_HOSTS": "hall.example"}
+    servers = [Server(tmp_path_factory.mktemp("home"), **settings).start() for _ in range(2)]
+    yield servers
+    for replica in servers:
         replica.kill()
 
 
 @pytest.fixture(scope="module")
 def proxy(replicas, tmp_path_factory):
-    started = Proxy(tmp_path_factory.mktemp("nginx"), replicas).start()
+    running_proxy = Proxy(tmp_path_factory.mktemp("nginx"), replicas).start()
     for replica in replicas:
         replica.wait()
-    witnesses.enter(started)
-    yield started
-    witnesses.leave(started)
-    started.process.terminate()
-    started.process.wait(10)
+    witnesses.enter(running_proxy)
+    yield running_proxy
+    witnesses.leave(running_proxy)
+    running_proxy.process.terminate()
+    running_proxy.process.wait(10)
 
 
 @pytest.fixture
@@ -157,10 +157,10 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
     seats = []
     for _ in range(12):
         _, headers = proxy.ask("/")
-        name, _, rest = headers["Set-Cookie"].partition("=")
+        name, _, seat_and_flags = headers["Set-Cookie"].partition("=")
         assert name == SEAT
-        assert "HttpOnly" in rest
-        seats.append(rest.partition(";")[0])
+        assert "HttpOnly" in seat_and_flags
+        seats.append(seat_and_flags.partition(";")[0])
     assert len(set(seats)) == 12
     assert {proxy.replica_of(seat) for seat in seats} == {replica.address for replica in replicas}
     for seat in seats[:3]:
@@ -172,17 +172,17 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
 def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy, replicas):
     """A typed code leads to that replica whatever the phone's seat; the link /c/CODE also gives the phone a seat."""
     for number in range(6):
-        mine, seat = f"lecturer-number-{number}-of-the-hall", f"{37 * number:02x}" + 30 * "0"
+        lecturer_key, seat = f"lecturer-number-{number}-of-the-hall", f"{37 * number:02x}" + 30 * "0"
         body_sent = json.dumps({"root": f"{proxy.url}/"}).encode()
-        headers = {"X-Playground-Key": mine, "Content-Type": "application/json"}
+        headers = {"X-Playground-Key": lecturer_key, "Content-Type": "application/json"}
         status, body = proxy.read("/api/classes", seat, data=body_sent, headers=headers, method="POST")
         assert status == 200, body
         code, replica = json.loads(body)["code"], proxy.replica_of(seat)
         for phone in ("00" * 16, "77" * 16, "e1" * 16):
             path = f"/api/classes/{code.lower()}"
-            before = len(proxy.log())
+            log_length = len(proxy.log())
             assert proxy.ask(path, phone, headers=KEY)[0] == 200
-            assert proxy.logged(path, before) == {"status": "200", "replica": replica}
+            assert proxy.logged(path, log_length) == {"status": "200", "replica": replica}
         newcomer = proxy.ask(f"/c/{code}")[1]["Set-Cookie"].partition("=")[2].partition(";")[0]
         assert proxy.replica_of(newcomer) == replica
 
@@ -196,21 +196,21 @@ def test_what_caches_may_keep_for_everybody_passes_as_it_is_and_holds_nobody_s_s
 
 
 def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
-    replica, logged, before = proxy.replica_of("s0"), " POST /api/pictures", len(proxy.log())
+    replica, log_part, log_length = proxy.replica_of("s0"), " POST /api/pictures", len(proxy.log())
     status, _ = proxy.ask("/api/pictures", "s0", data=bytes(32 * 2**20), headers=KEY, method="POST")
     assert status == 400  # the app refuses it: these bytes are no picture
-    assert proxy.logged(logged, before) == {"status": "400", "replica": replica}
+    assert proxy.logged(log_part, log_length) == {"status": "400", "replica": replica}
     assert proxy.replica_of("s0") == replica  # one refused upload moves no seat to another replica
-    before, large = len(proxy.log()), KEY | {"Content-Length": str(40 * 2**20)}
-    status, _ = proxy.ask("/api/pictures", data=b"x", headers=large, method="POST")
+    log_length, large_headers = len(proxy.log()), KEY | {"Content-Length": str(40 * 2**20)}
+    status, _ = proxy.ask("/api/pictures", data=b"x", headers=large_headers, method="POST")
     assert status == 413
-    assert proxy.logged(logged, before)["replica"] == "-"
+    assert proxy.logged(log_part, log_length)["replica"] == "-"
 
 
 def test_the_log_names_nobody_s_picture(proxy):
-    before = len(proxy.log())
+    log_length = len(proxy.log())
     proxy.ask("/api/pictures/0123456789abcdef.jpg?mine=0123456789abcdef", headers=KEY)
-    assert proxy.logged(" GET /api/pictures/", before)["status"] == "404"
+    assert proxy.logged(" GET /api/pictures/", log_length)["status"] == "404"
     assert "0123456789abcdef" not in "".join(proxy.log())
 
 
@@ -225,10 +225,10 @@ def alone(tmp_path):
     """nginx without a replica behind it."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
-    started = Proxy(tmp_path, [Nobody]).start()
-    yield started
-    started.process.terminate()
-    started.process.wait(10)
+    running_proxy = Proxy(tmp_path, [Nobody]).start()
+    yield running_proxy
+    running_proxy.process.terminate()
+    running_proxy.process.wait(10)
 
 
 def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(alone):
@@ -236,43 +236,43 @@ def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(alone):
     alone.ask("/_stcore/upload_file/the-id-of-a-session/1")
     until(lambda: len(alone.log()) == 2, "both requests are logged")
     assert any(" 502 GET /api/trace 127.0.0.1:1 " in line for line in alone.log()), alone.log()
-    written = alone.tell()
-    assert not any(word in written for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
+    log_text = alone.tell()
+    assert not any(word in log_text for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
 
 
 def test_half_of_a_new_address_is_one_network_and_a_house_and_a_street_are_one_too(tmp_path):
     """The test sends the addresses to nginx in X-Forwarded-For, like another proxy."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
-    alone = Proxy(tmp_path, [Nobody], PLAYGROUND_PROXIES="127.0.0.1")
-    conf = alone.folder / "nginx.conf"
-    shown = "add_header X-Network $network always; add_header X-House $house always;"
-    conf.write_text(conf.read_text().replace("server_tokens off;", f"server_tokens off; {shown}", 1))
-    alone.start()
+    lone_proxy = Proxy(tmp_path, [Nobody], PLAYGROUND_PROXIES="127.0.0.1")
+    conf = lone_proxy.folder / "nginx.conf"
+    header_lines = "add_header X-Network $network always; add_header X-House $house always;"
+    conf.write_text(conf.read_text().replace("server_tokens off;", f"server_tokens off; {header_lines}", 1))
+    lone_proxy.start()
 
     def named(header: str, address: str) -> str:
-        return alone.ask("/api/trace", headers={"X-Forwarded-For": address})[1][header]
+        return lone_proxy.ask("/api/trace", headers={"X-Forwarded-For": address})[1][header]
 
     try:
-        one = {named("X-Network", f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)}
-        one.add(named("X-Network", "2a41:4af8:4c17:4b8f:a:b:c:d"))
-        assert len(one) == 1
-        assert named("X-Network", "2a41:4af8:4c17:4b90::1") not in one
+        network_names = {named("X-Network", f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)}
+        network_names.add(named("X-Network", "2a41:4af8:4c17:4b8f:a:b:c:d"))
+        assert len(network_names) == 1
+        assert named("X-Network", "2a41:4af8:4c17:4b90::1") not in network_names
         assert named("X-House", "2a41:4af8:4c17:4b90::1") == named("X-House", "2a41:4af8:4c17:4b8f::1")
-        first, second = "203.71.113.77", "203.71.113.78"
-        assert named("X-Network", first) != named("X-Network", second)
-        assert named("X-House", first) == named("X-House", second)
-        assert named("X-Network", f"::ffff:{first}") == named("X-Network", first)
-        assert named("X-Network", f"::ffff:{first}") != named("X-Network", f"::ffff:{second}")
+        first_address, second_address = "203.71.113.77", "203.71.113.78"
+        assert named("X-Network", first_address) != named("X-Network", second_address)
+        assert named("X-House", first_address) == named("X-House", second_address)
+        assert named("X-Network", f"::ffff:{first_address}") == named("X-Network", first_address)
+        assert named("X-Network", f"::ffff:{first_address}") != named("X-Network", f"::ffff:{second_address}")
     finally:
-        alone.process.terminate()
-        alone.process.wait(10)
+        lone_proxy.process.terminate()
+        lone_proxy.process.wait(10)
 
 
 def test_only_pages_of_the_same_host_open_a_socket(proxy):
     assert proxy.opens_a_socket_for("hall.example", "https://hall.example") == "101"
     assert proxy.opens_a_socket_for("hall.example:8501", "http://hall.example:8501") == "101"
-    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # a client that sends no Origin, so no browser
+    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # a client without an Origin is no browser
     for stranger in ("https://other.example", "null", "https://hall.example.other.example", "https://hall.example:81"):
         assert proxy.opens_a_socket_for("hall.example", stranger) == "403"
 
@@ -297,78 +297,83 @@ def test_the_pages_work_under_the_policy(replicas, visit):
 @pytest.mark.slow
 def test_uploads_work_on_each_replica(proxy, replicas, visit):
     for i, replica in enumerate(replicas):
-        visitor, data, before = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
+        visitor, data, log_length = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
         upload(visitor, data, f"mine{i}.jpg")
         assert_shows(visitor, data, f"mine{i}.jpg")
-        assert proxy.logged(" POST /api/pictures", before) == {"status": "200", "replica": replica.address}
+        assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": replica.address}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [MICROSCOPE.name, "patches"])
 def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, replicas, visit, page):
     """On the microscope the browser meets the 404; on a lesson Python misses the picture and asks for it."""
-    one, other = replicas
-    visitor, data = visit(one), picture(320 if page == "patches" else 400, 240)
+    first_replica, second_replica = replicas
+    visitor, data = visit(first_replica), picture(320 if page == "patches" else 400, 240)
     visitor.forgiven = FORGOTTEN
     upload(visitor, data, "mine.jpg")
     assert_shows(visitor, data, "mine.jpg")
     link = visitor.page.url
     visitor.page.goto("about:blank")  # otherwise the old page might upload the picture again
-    visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(other), "url": proxy.url}])
-    before = len(proxy.log())
+    visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(second_replica), "url": proxy.url}])
+    log_length = len(proxy.log())
     visitor.page.goto(link if page == MICROSCOPE.name else link.replace("/?", f"/{page}?"))
     if page == MICROSCOPE.name:
         assert_shows(visitor, data, "mine.jpg")
     else:
         visitor.page.locator(".drawing .apart").wait_for()
     visitor.page.wait_for_url("**mine=**")
-    assert proxy.logged(" POST /api/pictures", before) == {"status": "200", "replica": other.address}
+    assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": second_replica.address}
 
 
 @pytest.mark.slow
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
-    lost, other = replicas
-    visitor = visit(lost, "sample=flock&layer=2")
+    killed, other_replica = replicas
+    visitor = visit(killed, "sample=flock&layer=2")
     visitor.forgiven = LOST
-    shown = visitor.lock((3, 4))
+    state = visitor.lock((3, 4))
     visitor.page.wait_for_url(re.compile("locked=true"))
     link = visitor.page.url
     with visitor.page.expect_websocket():  # the page connects to another replica by itself
-        lost.kill()
+        killed.kill()
     try:
-        same = visitor.until()
-        assert (same["layer"], same["query"], same["locked"], same["row"]) == (2, "3,4", True, shown["row"])
+        second_state = visitor.until()
+        assert (second_state["layer"], second_state["query"], second_state["locked"], second_state["row"]) == (
+            2,
+            "3,4",
+            True,
+            state["row"],
+        )
         assert visitor.page.url == link
-        before = len(proxy.log())
+        log_length = len(proxy.log())
         visitor.page.reload()
-        same = visitor.until("r => r.locked && r.query === '3,4'")
-        assert (same["layer"], same["row"]) == (2, shown["row"])
+        second_state = visitor.until("r => r.locked && r.query === '3,4'")
+        assert (second_state["layer"], second_state["row"]) == (2, state["row"])
         assert visitor.page.url == link
-        assert proxy.logged("/_stcore/host-config", before)["replica"] == other.address
+        assert proxy.logged("/_stcore/host-config", log_length)["replica"] == other_replica.address
         data = picture(640, 480)
         upload(visitor, data, "after.jpg")
         assert_shows(visitor, data, "after.jpg")
     finally:
-        lost.start().wait()
-    both = {replica.address for replica in replicas}
-    until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == both, "one of the replicas has not come back")
+        killed.start().wait()
+    addresses = {replica.address for replica in replicas}
+    until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == addresses, "one of the replicas has not come back")
 
 
 @pytest.mark.slow
 def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(proxy, replicas, visit):
-    lost, other = replicas
-    visitor, data = visit(lost, "sample=flock"), picture(320, 240)
+    killed, other_replica = replicas
+    visitor, data = visit(killed, "sample=flock"), picture(320, 240)
     visitor.forgiven = LOST
-    files, before = "**/api/pictures", len(proxy.log())
+    files, log_length = "**/api/pictures", len(proxy.log())
 
     def lose(route) -> None:
-        lost.kill()
+        killed.kill()
         route.continue_()
 
     visitor.page.route(files, lose, times=1)
     try:
         hand_over(visitor, "drop", data)
         assert_shows(visitor, data, "dropped.jpg")
-        assert proxy.logged(" 200 POST /api/pictures", before)["replica"] == other.address
+        assert proxy.logged(" 200 POST /api/pictures", log_length)["replica"] == other_replica.address
     finally:
-        lost.start().wait()
+        killed.start().wait()

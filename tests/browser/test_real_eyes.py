@@ -28,20 +28,20 @@ def first(arrive, server):
     return visitor
 
 
-def on_the_eyes(shown: dict) -> tuple[float, float]:
+def on_the_eyes(state: dict) -> tuple[float, float]:
     """The row's share on the cat's left eye, and on its right one."""
-    rows, columns = shown["grid"]
-    row = np.asarray(shown["row"][-rows * columns :]).reshape(rows, columns)
+    rows, columns = state["grid"]
+    row = np.asarray(state["row"][-rows * columns :]).reshape(rows, columns)
     return row[6:12, 10:16].sum(), row[8:13, 22:27].sum()
 
 
 def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first, server):
-    shown, look = first.read(), named("chelsea").look
-    assert (shown["layer"], shown["head"], shown["grid"]) == (look.layer, look.head, list(look.grid))
-    left, right = on_the_eyes(shown)
-    print(f"left eye {left:.0%}, right eye {right:.0%}")
-    assert left > 0.4
-    assert left + right > 0.7
+    state, look = first.read(), named("chelsea").look
+    assert (state["layer"], state["head"], state["grid"]) == (look.layer, look.head, list(look.grid))
+    left_share, right_share = on_the_eyes(state)
+    print(f"left eye {left_share:.0%}, right eye {right_share:.0%}")
+    assert left_share > 0.4
+    assert left_share + right_share > 0.7
     assert "trace model=dinov2-small" not in server.log
     assert "CC0" in first.part("credit").inner_text()
     assert "DINOv2 S/14" in first.opener("model").inner_text()
@@ -49,8 +49,8 @@ def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first, 
 
 def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first):
     for layer in (0, 11):
-        shown = first.layer(layer)
-        assert abs(sum(shown["row"]) - 1) < 1e-3
+        state = first.layer(layer)
+        assert abs(sum(state["row"]) - 1) < 1e-3
 
 
 @pytest.mark.slow
@@ -59,8 +59,8 @@ def test_one_click_goes_to_our_model_and_one_click_back(first):
     first.until("r => r.grid[0] === 11")
     first.page.get_by_text("This small model knows drawings best.").wait_for()
     first.page.get_by_role("button", name="See it with DINOv2 S/14").click()
-    shown = first.until("r => r.grid[0] === 23")
-    assert (shown["layer"], shown["head"]) == (6, 5)
+    state = first.until("r => r.grid[0] === 23")
+    assert (state["layer"], state["head"]) == (6, 5)
 
 
 @pytest.mark.slow
@@ -72,19 +72,19 @@ def test_a_drawing_opens_in_our_model_and_a_photograph_in_dinov2_again(first):
     first.pick("coffee")
     first.page.wait_for_url("**model=dinov2-small**sample=coffee**")
     look = named("coffee").look
-    shown = first.until(f"r => r.layer === {look.layer}")
-    assert (shown["head"], shown["grid"]) == (look.head, list(look.grid))
+    state = first.until(f"r => r.layer === {look.layer}")
+    assert (state["head"], state["grid"]) == (look.head, list(look.grid))
 
 
 def test_a_link_to_a_photograph_opens_it_at_its_best(arrive, server):
-    shown = arrive(Visitor, server.url).open("sample=rocket").read()
+    state = arrive(Visitor, server.url).open("sample=rocket").read()
     look = named("rocket").look
-    assert (shown["layer"], shown["head"], shown["grid"]) == (look.layer, look.head, list(look.grid))
+    assert (state["layer"], state["head"], state["grid"]) == (look.layer, look.head, list(look.grid))
 
 
 @pytest.mark.slow
 def test_a_link_to_a_model_that_is_not_here_opens_at_once_on_what_is(arrive, server):
-    says = "MAE B/16 is not on this server"
-    visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", says)
+    sentence = "MAE B/16 is not on this server"
+    visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", sentence)
     assert visitor.read()["grid"] == [23, 34]
     visitor.page.wait_for_url("**model=dinov2-small**")

@@ -50,13 +50,13 @@ def chart(page, title: str):
 def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale", "step=rows")
     assert len(bars_state(page)["weights"]) == scale.KEYS
-    before = chart(page, "Largest of 64 weights").evaluate(LINES)
-    row = page.evaluate(TURN, [512, 0])  # read in the same task, so no server can have answered
+    lines_before = chart(page, "Largest of 64 weights").evaluate(LINES)
+    row = page.evaluate(TURN, [512, 0])  # sets and reads in one task, so no server can have answered
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]
     for name, quantity in scale.QUANTITIES.items():
         assert row[name] == pytest.approx(float(quantity(scores, 1.0)), abs=1e-3)
     page.wait_for_url("**dk=512**")
-    page.wait_for_function(CHANGED, arg=before)
+    page.wait_for_function(CHANGED, arg=lines_before)
     page.reload()
     assert bars_state(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row["peak"])
 
@@ -64,9 +64,9 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
 @pytest.mark.slow
 def test_another_row_is_another_row(lesson):
     page = lesson("scale", "row=3")
-    first = bars_state(page, "r => r.row === 3")
+    first_state = bars_state(page, "r => r.row === 3")
     page.get_by_text("another random row").click()
-    assert bars_state(page, "r => r.row === 4")["peak"] != first["peak"]
+    assert bars_state(page, "r => r.row === 4")["peak"] != first_state["peak"]
     page.wait_for_url("**row=4**")
 
 
@@ -74,12 +74,12 @@ def test_another_row_is_another_row(lesson):
 def test_the_real_model_loses_its_entropy_without_the_scale(lesson):
     page = lesson("scale", "sample=flock&step=model")
     entropy = chart(page, "Entropy, bits")
-    _, on, off = entropy.evaluate("e => e._fullData.map((t) => [...t.y])")
-    assert sum(on) > sum(off)
-    alone = entropy.evaluate(LINES)
+    _, entropy_with, entropy_without = entropy.evaluate("e => e._fullData.map((t) => [...t.y])")
+    assert sum(entropy_with) > sum(entropy_without)
+    line_count = entropy.evaluate(LINES)
     page.get_by_test_id("stButtonGroup").get_by_text("the whole pass").click()
     page.wait_for_url("**off=the*whole*pass**")
-    page.wait_for_function(CHANGED, arg=alone)
+    page.wait_for_function(CHANGED, arg=line_count)
     page.get_by_role("button", name="What it then predicts").last.click()
     chart(page, "1, no scale, in every layer").wait_for()
 
@@ -101,16 +101,16 @@ def test_what_can_t_be_is_explained_in_place(lesson):
 
 @pytest.mark.slow
 def test_measuring_shows_its_progress_and_stops_and_others_wait(lesson):
-    page, other = lesson("cost", "width=1280&heads=16&step=measured"), lesson("cost", "step=measured")
+    page, other_page = lesson("cost", "width=1280&heads=16&step=measured"), lesson("cost", "step=measured")
     page.get_by_role("button", name="Measure").click()
     page.get_by_text(re.compile(r"^Measuring: [^\d]+, [\d,]+ tokens, \d+ of \d+$")).wait_for()
-    other.get_by_role("button", name="Measure").click()
-    other.get_by_text("One is before you.").wait_for()
+    other_page.get_by_role("button", name="Measure").click()
+    other_page.get_by_text("One is before you.").wait_for()
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped before its end").wait_for()
     chart(page, "Time of a layer").wait_for()
     chart(page, "Peak memory of a layer").wait_for()
-    other.get_by_text(re.compile("^Measuring: ")).wait_for()
+    other_page.get_by_text(re.compile("^Measuring: ")).wait_for()
 
 
 @pytest.mark.parametrize(("name", "scheme"), [pytest.param("scale", "light", marks=pytest.mark.slow), ("cost", "dark")])

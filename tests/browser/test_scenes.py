@@ -18,7 +18,7 @@ def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_af
     visitor.pick("landscape")
     assert visitor.until(f"r => r.grid.join() !== '{grid[0]},{grid[1]}'")["scale"] == 1
     save(visitor)
-    loads = page.evaluate("performance.timeOrigin")
+    loaded_at = page.evaluate("performance.timeOrigin")
     visitor.part("present").click()
     page.keyboard.press("PageUp")  # this scene's picture comes from the server
     visitor.until(f"r => r.grid.join() === '{grid[0]},{grid[1]}' && r.scale === 1 && r.query === '3,4' && r.locked")
@@ -26,15 +26,15 @@ def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_af
     visitor.until("r => r.scale !== 1 && r.query === '3,4'")
     page.keyboard.press("PageUp")  # no effect before the first scene
     visitor.until("r => r.scale !== 1 && r.query === '3,4'")
-    assert page.evaluate("performance.timeOrigin") == loads
+    assert page.evaluate("performance.timeOrigin") == loaded_at
     page.reload()
     visitor.until()
     visitor.part("scenes").click()
     items = page.locator(".lens .scene-list li")
     assert items.count() == 3
-    first = items.first.locator("input")
-    first.fill("d and s are no shortcuts here")
-    first.press("Enter")
+    first_title = items.first.locator("input")
+    first_title.fill("d and s are no shortcuts here")
+    first_title.press("Enter")
     items.nth(2).get_by_role("button", name="Delete scene 3").click()
     items.nth(1).get_by_role("button", name="Move scene 2 up").click()
     page.keyboard.press("Escape")

@@ -23,30 +23,30 @@ def cut(visitor) -> dict:
 
 def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(go):
     visitor = go("sample=meadow&model=bundled&detail=1")
-    shown = cut(visitor)
-    less = truth("7,5>2,11")
-    assert shown["row"][less.token(OTHER)] == 0
-    assert_close(shown["row"], less.row(shown["layer"], shown["head"], LOCKED))
+    state = cut(visitor)
+    cut_trace = truth("7,5>2,11")
+    assert state["row"][cut_trace.token(OTHER)] == 0
+    assert_close(state["row"], cut_trace.row(state["layer"], state["head"], LOCKED))
     visitor.page.locator(".lens .cuts p").filter(has_text="feature moved by").wait_for()
     assert "cut=7%2C5%3E2%2C11" in visitor.page.url
-    visitor.page.locator(".lens .cuts select").select_option(f"{shown['layer']}.{shown['head']}")
-    there = f"7,5>2,11@{shown['layer']}.{shown['head']}"
-    visitor.page.wait_for_function("(there) => new URLSearchParams(location.search).get('cut') === there", arg=there)
-    again = visitor.until("r => r.pass === 'whole'")
-    assert_close(again["row"], truth(there).row(shown["layer"], shown["head"], LOCKED))
+    visitor.page.locator(".lens .cuts select").select_option(f"{state['layer']}.{state['head']}")
+    cut_text = f"7,5>2,11@{state['layer']}.{state['head']}"
+    visitor.page.wait_for_function("(there) => new URLSearchParams(location.search).get('cut') === there", arg=cut_text)
+    reopened_state = visitor.until("r => r.pass === 'whole'")
+    assert_close(reopened_state["row"], truth(cut_text).row(state["layer"], state["head"], LOCKED))
     visitor.page.locator(".lens .cuts li button").click()
     plain_view = visitor.until("r => r.pass === 'layer'")
-    assert_close(plain_view["row"], seen().row(shown["layer"], shown["head"], LOCKED))
+    assert_close(plain_view["row"], seen().row(state["layer"], state["head"], LOCKED))
     visitor.page.locator(".lens .cuts").wait_for(state="hidden")
 
 
 @pytest.mark.slow
 def test_attention_as_a_convolution_is_a_link(go):
     visitor = go("sample=meadow&model=bundled&detail=1&cut=*>3x3&layer=4&head=0&query=7,5&locked=true")
-    shown = visitor.until("r => r.pass === 'whole'")
-    less = truth("*>3x3")
-    assert sum(weight > 0 for weight in shown["row"]) == 9
-    assert_close(shown["row"], less.row(4, 0, LOCKED))
+    state = visitor.until("r => r.pass === 'whole'")
+    cut_trace = truth("*>3x3")
+    assert sum(weight > 0 for weight in state["row"]) == 9
+    assert_close(state["row"], cut_trace.row(4, 0, LOCKED))
 
 
 def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_picture(go):
@@ -59,6 +59,6 @@ def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_pictur
 
 def test_relevance_is_drawn_for_a_locked_patch(go):
     visitor = go("sample=meadow&model=bundled&detail=1&what=relevance&query=7,5&locked=true")
-    shown = visitor.until("r => r.map")
-    assert_close(shown["map"], seen().relevance(LOCKED))
+    state = visitor.until("r => r.map")
+    assert_close(state["map"], seen().relevance(LOCKED))
     visitor.page.locator(".lens h1").filter(has_text="of what moves the feature of this patch").wait_for()

@@ -71,8 +71,8 @@ MOTIONS = """() => {
 
 @pytest.fixture
 def see(arrive, server):
-    def open_see(address: str = "", **how) -> Seeing:
-        return arrive(Seeing, server.url, **how).open(address)
+    def open_see(address: str = "", **options) -> Seeing:
+        return arrive(Seeing, server.url, **options).open(address)
 
     return open_see
 
@@ -82,8 +82,8 @@ def test_a_plain_link_opens_see_within_its_budget(see):
     person.page.locator(".see-moments button").nth(1).wait_for()
     stops = person.page.evaluate(FOCUSABLE)
     assert len(stops) <= 12, json.dumps(stops, indent=1)
-    small = [stop for stop in stops if min(stop["width"], stop["height"]) < 24]
-    assert not small, small
+    small_stops = [stop for stop in stops if min(stop["width"], stop["height"]) < 24]
+    assert not small_stops, small_stops
     texts = person.page.evaluate(TEXTS)
     words = re.findall(r"[^\\W_]*[A-Za-zÀ-ÿ]{2,}[^\\W_]*", " ".join(text for text, _ in texts))
     assert len(words) <= 60, words
@@ -139,13 +139,13 @@ def test_a_phone_shows_all_of_it_without_scrolling(arrive, server):
         box = person.page.locator(name).bounding_box()
         assert box["y"] + box["height"] <= 844 + 1, f"{name}: {box}"
     assert person.page.evaluate("document.documentElement.scrollHeight") <= 845
-    small = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 44]
-    assert len(small) <= 1, small  # only the line that names layer and head may be lower
+    small_stops = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 44]
+    assert len(small_stops) <= 1, small_stops  # only the line with layer and head may be less than 44 pixels high
 
 
 def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograph_untouched(see):
     person = see()
-    first = person.until_says("This patch looks")
+    first_sentence = person.until_says("This patch looks")
     person.point(0.2, 0.8)
     person.until("r => r.query !== null")
     sentence = person.until_says("This patch")
@@ -157,15 +157,15 @@ def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograp
     person.page.wait_for_function("(canvas) => getComputedStyle(canvas).opacity === '0'", arg=canvas)
     person.point(0.2, 0.8)
     assert person.until_says("This patch") == sentence
-    assert first
+    assert first_sentence
 
 
 def test_the_switch_collapses_the_row_and_the_sentence_says_so(see):
     person = see()
-    before = person.until("r => r.row")
+    state_before = person.until("r => r.row")
     person.part("switch").click()
-    after = person.until("r => r.scale === 1")
-    assert max(after["row"]) > max(before["row"])
+    state_after = person.until("r => r.scale === 1")
+    assert max(state_after["row"]) > max(state_before["row"])
     person.until_says("^Without ÷")
     assert "without ÷" in person.page.locator(".provenance").inner_text()
     person.part("switch").click()
@@ -178,12 +178,12 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     person.page.mouse.down()
     person.page.mouse.up()
     person.part("switch").click()
-    seen = person.until("r => r.locked && r.scale === 1")
+    see_state = person.until("r => r.locked && r.scale === 1")
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
     lab = person.until("r => r.locked")
-    same = ("picture", "model", "layer", "head", "query", "scale", "locked")
-    assert {key: lab[key] for key in same} == {key: seen[key] for key in same}
+    kept_keys = ("picture", "model", "layer", "head", "query", "scale", "locked")
+    assert {key: lab[key] for key in kept_keys} == {key: see_state[key] for key in kept_keys}
     person.page.get_by_role("button", name="See", exact=True).click()
     person.page.locator(".see-says").wait_for()
     person.page.get_by_role("button", name="Lab", exact=True).click()
@@ -196,11 +196,11 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
 def test_a_link_that_says_a_view_opens_lab_as_it_was_and_one_of_see_opens_see(see):
     person = see("layer=2&head=1&query=3%2C3&locked=true")
     assert person.page.locator('.lens[data-face="lab"]').count() == 1
-    other = see("layer=2&head=1&query=3%2C3&locked=true&face=see")
-    assert other.page.locator('.lens[data-face="see"]').count() == 1
-    seen = other.until("r => r.locked")
-    assert (seen["layer"], seen["head"], seen["query"]) == (2, 1, "3,3")
-    assert "face=see" in other.page.url
+    second_person = see("layer=2&head=1&query=3%2C3&locked=true&face=see")
+    assert second_person.page.locator('.lens[data-face="see"]').count() == 1
+    see_state = second_person.until("r => r.locked")
+    assert (see_state["layer"], see_state["head"], see_state["query"]) == (2, 1, "3,3")
+    assert "face=see" in second_person.page.url
 
 
 def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
@@ -208,18 +208,18 @@ def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
     person.page.locator(".see-moments button").nth(1).wait_for()
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar's height depends on its font
     person.part("picture").element_handle().wait_for_element_state("stable")
-    before = person.box("picture")
+    box_before = person.box("picture")
     for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
         door = person.page.get_by_role("button", name=name, exact=True)
         door.click()
         person.page.locator(part).wait_for()
-        assert person.box("picture") == before, name
+        assert person.box("picture") == box_before, name
         assert door.get_attribute("aria-expanded") == "true"
-        inside = person.page.locator(part).bounding_box()
-        assert inside["x"] >= before["x"] + before["width"] - 1, f"{name}: {inside}"
+        drawer_box = person.page.locator(part).bounding_box()
+        assert drawer_box["x"] >= box_before["x"] + box_before["width"] - 1, f"{name}: {drawer_box}"
         door.click()
         person.page.locator(part).wait_for(state="hidden")
-    assert person.box("picture") == before
+    assert person.box("picture") == box_before
 
 
 def test_a_moment_is_layer_head_and_patch_in_one_press_and_the_arrow_keys_step_through_heads(see):
@@ -229,14 +229,14 @@ def test_a_moment_is_layer_head_and_patch_in_one_press_and_the_arrow_keys_step_t
     assert moments.count() <= 6
     moments.nth(1).click()
     person.page.locator('.see-moments button:nth-child(2)[aria-pressed="true"]').wait_for()
-    before = person.read()
+    state_before = person.read()
     person.page.locator(".provenance").press("ArrowRight")
-    after = person.until(f"r => r.head !== {before['head']}")
-    assert after["layer"] == before["layer"]
+    state_after = person.until(f"r => r.head !== {state_before['head']}")
+    assert state_after["layer"] == state_before["layer"]
     person.page.locator(".provenance").press("ArrowDown")
-    person.until(f"r => r.layer === {before['layer'] - 1}")
+    person.until(f"r => r.layer === {state_before['layer'] - 1}")
     moments.last.click()
-    person.until(f"r => r.head !== {after['head']} || r.layer !== {before['layer'] - 1}")
+    person.until(f"r => r.head !== {state_after['head']} || r.layer !== {state_before['layer'] - 1}")
 
 
 def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive, server):
@@ -247,15 +247,15 @@ def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive,
     person.page.locator(".lens .sums h2", has_text="Ein Gewicht, Zeile").wait_for()
     person.page.get_by_role("button", name="Zahlen").click()
     person.page.locator(".lens .numbers", has_text="größtes Gewicht").wait_for()
-    shown = " ".join(text for text, _ in person.page.evaluate(TEXTS))
-    assert not re.search(r"\b(the|of|head|layer|largest|same|by|to)\b", shown), shown
+    page_text = " ".join(text for text, _ in person.page.evaluate(TEXTS))
+    assert not re.search(r"\b(the|of|head|layer|largest|same|by|to)\b", page_text), page_text
     person.page.get_by_role("button", name="Zahlen").click()
     person.page.get_by_role("button", name="Attention Playground").click()
     person.page.get_by_role("button", name="English", exact=True).click()
     person.until_says("This patch")
 
 
-# Records for each frame what is visible, so that a claim beside a photograph that is still loading is found
+# Records for each frame what is visible, to find a sentence beside a photograph that is still loading
 FRAMES = """(stage) => {
   const root = (stage ?? document).querySelector(".lens");
   const shown = (name) => root.querySelector(name)?.checkVisibility({ visibilityProperty: true }) ?? false;
@@ -276,27 +276,31 @@ def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attent
     person.part("picture").evaluate(f"(canvas) => ({FRAMES})(canvas.getRootNode())")
     data = picture(320, 240)
     hand_over(person, "drop", data)
-    best = person.until("r => r.picture.length === 16 && r.painted")
+    best_state = person.until("r => r.picture.length === 16 && r.painted")
     person.page.locator(".see-moments button").nth(1).wait_for()
     frames = person.page.evaluate("frames_shown")
-    coming = [frame for frame in frames if frame["coming"]]
-    assert coming, frames
-    assert {frame["says"] for frame in coming} == {"Reading…"}, coming
-    assert not any(frame["claims"] for frame in coming), coming
-    after = [frame for frame in frames if frame["picture"] == best["picture"]]
-    assert {(frame["layer"], frame["head"]) for frame in after} == {(best["layer"], best["head"])}, after
+    frames_loading = [frame for frame in frames if frame["coming"]]
+    assert frames_loading, frames
+    assert {frame["says"] for frame in frames_loading} == {"Reading…"}, frames_loading
+    assert not any(frame["claims"] for frame in frames_loading), frames_loading
+    frames_after = [frame for frame in frames if frame["picture"] == best_state["picture"]]
+    assert {(frame["layer"], frame["head"]) for frame in frames_after} == {(best_state["layer"], best_state["head"])}, (
+        frames_after
+    )
     truth = trace(model(), open_image(data))
-    assert (best["layer"], best["head"]) in {(moment.layer, moment.head) for moment in best_moments(truth)[:3]}
+    assert (best_state["layer"], best_state["head"]) in {
+        (moment.layer, moment.head) for moment in best_moments(truth)[:3]
+    }
 
 
 def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(see):
     person = see()
-    before = person.until_says("This patch looks")
+    sentence_before = person.until_says("This patch looks")
     person.forgiven = re.compile("status of 400")
     hand_over(person, "drop", b"no picture at all", title="notes.jpg")
     Visitor.says(person, "no picture of a kind")
     person.page.locator(".lens:not(.expects, .waits)").wait_for()
-    assert person.until_says("This patch looks") == before
+    assert person.until_says("This patch looks") == sentence_before
 
 
 def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(arrive, server):
@@ -321,28 +325,28 @@ def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(
 
 def test_forced_colours_keep_the_marks_of_what_is_chosen(see):
     person = see(forced_colors="active")
-    chosen = person.page.locator('.see-moments [aria-pressed="true"]')
-    chosen.wait_for()
+    chosen_moment = person.page.locator('.see-moments [aria-pressed="true"]')
+    chosen_moment.wait_for()
     border = (
         "(element) => { const { borderTopColor, borderTopWidth, borderTopStyle } = getComputedStyle(element); return"
     )
-    other = person.page.locator('.see-moments [aria-pressed="false"]').first
-    color = border + " [borderTopColor, borderTopWidth, borderTopStyle].join(); }"
-    assert chosen.evaluate(color) != other.evaluate(color)
+    other_moment = person.page.locator('.see-moments [aria-pressed="false"]').first
+    read_border = border + " [borderTopColor, borderTopWidth, borderTopStyle].join(); }"
+    assert chosen_moment.evaluate(read_border) != other_moment.evaluate(read_border)
     door = person.page.get_by_role("button", name="Numbers", exact=True)
-    closed = door.evaluate(color)
+    closed_border = door.evaluate(read_border)
     door.click()
     person.page.locator('[data-door="numbers"][aria-expanded="true"]').wait_for()
-    assert door.evaluate(color) != closed
+    assert door.evaluate(read_border) != closed_border
     place = person.page.locator(".see-says .key")
     assert place.evaluate("(mark) => getComputedStyle(mark).backgroundColor") == "rgb(213, 94, 0)"
-    knob = "(knob) => Math.round(knob.getBoundingClientRect().x)"
-    before = person.page.locator(".switch .knob").evaluate(knob)
+    read_knob = "(knob) => Math.round(knob.getBoundingClientRect().x)"
+    knob_before = person.page.locator(".switch .knob").evaluate(read_knob)
     door.click()
     person.part("switch").click()
     person.page.locator('.switch[aria-checked="false"]').wait_for()
     person.page.locator(".switch .knob").element_handle().wait_for_element_state("stable")
-    assert person.page.locator(".switch .knob").evaluate(knob) != before
+    assert person.page.locator(".switch .knob").evaluate(read_knob) != knob_before
 
 
 def test_with_reduced_motion_nothing_moves(see):

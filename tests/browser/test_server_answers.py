@@ -8,10 +8,10 @@ import torch
 from browser.truth import CLOSE, assert_close, entropy, largest_difference, seen, sent
 
 
-def map_of(visitor, what: str) -> dict:
+def map_of(visitor, map_name: str) -> dict:
     visitor.more()
-    visitor.choice("what", what).click()
-    return visitor.until(f"r => r.what === '{what}' && r.map")
+    visitor.choice("what", map_name).click()
+    return visitor.until(f"r => r.what === '{map_name}' && r.map")
 
 
 @pytest.mark.slow
@@ -25,25 +25,25 @@ def test_similarity_and_rollout_of_a_locked_patch_are_python_s(go):
 def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(go):
     visitor = go("sample=meadow&model=bundled&detail=1")
     truth, layer = seen(), visitor.read()["layer"]
-    for what, python in (
+    for map_name, python_map in (
         ("similarity", lambda patch: truth.similarity(patch, layer)),
         ("rollout", truth.rollout),
     ):
-        map_of(visitor, what)
-        visitor.page.wait_for_url(f"**what={what}**")  # waits, because the address changes with a delay
+        map_of(visitor, map_name)
+        visitor.page.wait_for_url(f"**what={map_name}**")  # waits, because the address changes with a delay
         visitor.rest()
-        sent = len(visitor.sent)
+        sent_count = len(visitor.sent)
         for patch in ((3, 4), (9, 2), (12, 12)):
-            assert_close(visitor.hover(patch)["map"], python(patch), 2e-3)
+            assert_close(visitor.hover(patch)["map"], python_map(patch), 2e-3)
         assert not visitor.part("waiting").is_visible()
-        assert visitor.sent[sent:] == []
+        assert visitor.sent[sent_count:] == []
 
 
 def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(go):
     visitor = go("sample=meadow&model=bundled&detail=1")
-    shown = map_of(visitor, "norm")
-    norms = seen().features(shown["layer"]).norm(dim=-1)
-    assert_close(shown["map"], norms, 2e-3 * float(norms.max()))
+    state = map_of(visitor, "norm")
+    norms = seen().features(state["layer"]).norm(dim=-1)
+    assert_close(state["map"], norms, 2e-3 * float(norms.max()))
     map_of(visitor, "components")
     colours = visitor.part("picture").evaluate(
         "c => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)"
@@ -55,29 +55,29 @@ def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(go):
 def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(go):
     visitor = go("sample=meadow&model=bundled&detail=1&with=sample:flock&beside=compare&what=similarity")
     patch = (5, 6)
-    shown = visitor.hover(patch)
+    state = visitor.hover(patch)
     foot_line = visitor.part("otherFoot").filter(has_text="Most alike here")
     foot_line.wait_for()
-    features_here, there = (seen(name).features(shown["layer"]) for name in ("meadow", "flock"))
-    cosine = torch.cosine_similarity(there, features_here[seen().token(patch)], dim=-1)
-    other = seen("flock")
-    front = len(other.prefix)
-    row, column = divmod(int(cosine[front:].argmax()), other.grid[1])
-    assert f"patch row {row}, column {column}, cosine {cosine[front:].max():.2f}" in foot_line.inner_text()
+    features_here, features_there = (seen(name).features(state["layer"]) for name in ("meadow", "flock"))
+    cosine = torch.cosine_similarity(features_there, features_here[seen().token(patch)], dim=-1)
+    other_trace = seen("flock")
+    prefix_count = len(other_trace.prefix)
+    row, column = divmod(int(cosine[prefix_count:].argmax()), other_trace.grid[1])
+    assert f"patch row {row}, column {column}, cosine {cosine[prefix_count:].max():.2f}" in foot_line.inner_text()
     x, y = visitor.place((2, 2), on="twin")
     visitor.page.mouse.move(x, y)
-    mine = visitor.until("r => r.query === '2,2' && r.map")["map"]
-    assert_close(mine, torch.cosine_similarity(features_here, there[seen().token((2, 2))], dim=-1), 2e-3)
+    map_here = visitor.until("r => r.query === '2,2' && r.map")["map"]
+    assert_close(map_here, torch.cosine_similarity(features_here, features_there[seen().token((2, 2))], dim=-1), 2e-3)
 
 
 def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor):
-    shown = visitor.lock((7, 5))
+    state = visitor.lock((7, 5))
     visitor.part("switch").click()
     visitor.choice("pass", "whole").click()
-    shown = visitor.until("r => r.pass === 'whole'")
-    truth = sent(scale="off").row(shown["layer"], shown["head"], (7, 5))
-    assert_close(shown["row"], truth, 0.02)  # without the scale, the sharper softmax of each layer enlarges rounding
-    assert largest_difference(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
+    state = visitor.until("r => r.pass === 'whole'")
+    truth = sent(scale="off").row(state["layer"], state["head"], (7, 5))
+    assert_close(state["row"], truth, 0.02)  # without the scale, each layer's sharper softmax enlarges rounding errors
+    assert largest_difference(state["row"], sent().row(state["layer"], state["head"], (7, 5))) > 0.02
     assert "in the whole forward pass" in visitor.part("badge").inner_text()
     text = visitor.part("verdict").inner_text()  # the labels before and after
     assert " → " in text or "no label changed" in text, text
@@ -89,11 +89,11 @@ def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
     visitor.part("switch").click()
     visitor.choice("pass", "whole").click()
     visitor.until("r => r.pass === 'whole'")
-    altered = map_of(visitor, "similarity")["map"]
-    assert_close(altered, seen(scale="off").similarity((7, 5), layer), 0.02)
+    unscaled_map = map_of(visitor, "similarity")["map"]
+    assert_close(unscaled_map, seen(scale="off").similarity((7, 5), layer), 0.02)
     visitor.part("switch").click()
-    trained = visitor.until("r => r.pass === 'layer' && r.map")["map"]
-    assert_close(trained, seen().similarity((7, 5), layer))
+    scaled_map = visitor.until("r => r.pass === 'layer' && r.map")["map"]
+    assert_close(scaled_map, seen().similarity((7, 5), layer))
 
 
 def test_twice_as_fine_is_a_grid_twice_as_fine(go):
@@ -101,8 +101,8 @@ def test_twice_as_fine_is_a_grid_twice_as_fine(go):
     rows, columns = visitor.read()["grid"]
     visitor.page.get_by_label("Patches, rows by columns").select_option(f"{2 * rows} × {2 * columns}")
     visitor.until(f"r => r.grid[0] === {2 * rows} && r.grid[1] === {2 * columns}")
-    shown = visitor.hover((13, 9))
-    assert_close(shown["row"], seen(detail=2).row(shown["layer"], shown["head"], (13, 9)))
+    state = visitor.hover((13, 9))
+    assert_close(state["row"], seen(detail=2).row(state["layer"], state["head"], (13, 9)))
     visitor.page.wait_for_url("**detail=2**")
 
 
@@ -111,12 +111,12 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     visitor.unfold("compare").get_by_role("button", name="A flock of equal birds").click()
     visitor.page.wait_for_url("**with=sample**")
     visitor.part("twinBadge").filter(has_text="flock").wait_for()
-    shown = visitor.hover((5, 6))
-    other = seen("flock").row(shown["layer"], shown["head"], (5, 6))
+    state = visitor.hover((5, 6))
+    other_row = seen("flock").row(state["layer"], state["head"], (5, 6))
     text = re.search(r"listens to about ([\d.]+) of", visitor.part("otherFoot").inner_text())
-    assert abs(float(text[1]) - 2 ** entropy(other)) < 0.2
+    assert abs(float(text[1]) - 2 ** entropy(other_row)) < 0.2
     assert "meadow" in visitor.part("badge").inner_text()
-    assert shown["query"] == "5,6"
+    assert state["query"] == "5,6"
     x, y = visitor.place((2, 2), on="twin")  # a patch of the second picture becomes the query
     visitor.page.mouse.move(x, y)
     visitor.until("r => r.query === '2,2'")
@@ -134,11 +134,11 @@ def test_another_model_stands_beside_on_the_same_picture(go):
 @pytest.mark.slow
 def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
     visitor = go({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
-    truth, first = seen(name="ViT-S/16", detail=2), visitor.read()["layer"]
-    for layer in (first, 1):
+    truth, first_layer = seen(name="ViT-S/16", detail=2), visitor.read()["layer"]
+    for layer in (first_layer, 1):
         visitor.layer(layer)
-        shown = visitor.hover((20, 20))
-        assert_close(shown["row"], truth.row(layer, shown["head"], (20, 20)))
+        state = visitor.hover((20, 20))
+        assert_close(state["row"], truth.row(layer, state["head"], (20, 20)))
         visitor.part("otherFoot").filter(has_text="listens to about").wait_for()
 
 

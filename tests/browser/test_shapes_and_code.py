@@ -39,8 +39,8 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     rows = [sum(weights["groups"][0]["values"][i : i + 4]) for i in range(0, 8 * 16, 4)]
     assert all(abs(total - 1) < 2e-3 for total in rows)
     visitor.page.wait_for_url("**walk=5**")
-    again = read(lesson("shapes", urlsplit(visitor.page.url).query), "walk", "r => r.step === 5")
-    assert again["groups"] == weights["groups"]
+    reopened_state = read(lesson("shapes", urlsplit(visitor.page.url).query), "walk", "r => r.step === 5")
+    assert reopened_state["groups"] == weights["groups"]
 
 
 @pytest.mark.slow
@@ -71,9 +71,9 @@ def test_a_layer_is_still_chosen_after_examples_that_have_none(lesson):
 
 def test_an_impossible_width_is_explained_in_place(lesson):
     visitor = lesson("shapes", "example=own&dim=100&chan=100&heads=8")
-    why = visitor.page.locator(".walk .refused").filter(has_text="96 or 104")
-    why.wait_for()
-    assert "5 or 10 heads" in why.inner_text()
+    explanation = visitor.page.locator(".walk .refused").filter(has_text="96 or 104")
+    explanation.wait_for()
+    assert "5 or 10 heads" in explanation.inner_text()
     visitor.page.get_by_role("spinbutton", name="Heads").fill("5")
     visitor.page.keyboard.press("Enter")
     assert read(visitor, "walk", "r => r.step === 1")["shape"] == [1, 4, 100]
@@ -92,16 +92,16 @@ def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
 
 def test_weight_and_contribution_follow_the_cursor_and_the_link(lesson):
     visitor = lesson("weight")
-    before = read(visitor, "drawing", "r => r.weights")
+    state_before = read(visitor, "drawing", "r => r.weights")
     canvas = visitor.page.locator(".drawing canvas").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     visitor.page.mouse.click(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.2)
-    after = read(visitor, "drawing", f"r => r.patch !== {before['patch']}")
-    assert abs(sum(after["weights"]) - 1) < 1e-3
-    assert after["weights"] != before["weights"]
-    for channel in after["desk"]:
+    state_after = read(visitor, "drawing", f"r => r.patch !== {state_before['patch']}")
+    assert abs(sum(state_after["weights"]) - 1) < 1e-3
+    assert state_after["weights"] != state_before["weights"]
+    for channel in state_after["desk"]:
         assert channel["heard"] == pytest.approx(channel["weight"] * channel["loud"])
     visitor.page.wait_for_url("**look=**")
-    again = lesson("weight", urlsplit(visitor.page.url).query)
-    assert read(again, "drawing", f"r => r.patch === {after['patch']}")["tops"] == after["tops"]
+    second_visitor = lesson("weight", urlsplit(visitor.page.url).query)
+    assert read(second_visitor, "drawing", f"r => r.patch === {state_after['patch']}")["tops"] == state_after["tops"]

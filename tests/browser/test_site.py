@@ -1,4 +1,4 @@
-"""The playground without a server: the written folder behind a plain file server, with all other hosts blocked."""
+"""The playground without a server: a plain file server serves the folder that `site` writes. No other host answers."""
 
 import re
 import shutil
@@ -27,14 +27,14 @@ from playground.tracing import trace
 from playground.ui import site
 
 KEPT = Path(__file__).parents[1] / "hostile" / "kept"
-SMALL = 100_000  # bytes: larger files are not opened
+SMALL = 100_000  # most bytes of a hostile file that the test opens
 FEW = 8
 LONG = (
     "a JPEG of 2,000 scans",  # refused only after twenty seconds
     "a HEIC of 48 megapixels that claims 64 × 48",  # making each HEIC takes ten seconds; Chromium reads none
     "a HEIC of 900 large tiles",
 )
-# Closes the notice and returns its sentence; without a notice, returns whether the picture has changed
+# Closes a notice and returns the notice's sentence. Without a notice, returns true once the picture has changed.
 HEARD = """(before) => {
   const said = sentences()[0];
   if (said) document.querySelector(".toolbar .notice button").click();
@@ -51,7 +51,7 @@ VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
   return list ? (await list.json()).length : 0;
 }"""
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 
 
 @pytest.fixture(scope="module")
@@ -78,15 +78,15 @@ def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_p
     visitor.page.evaluate("location.hash = 'model=bundled&sample=meadow&layer=4&head=1'")
     visitor.until("r => r.picture === 'meadow' && r.layer === 4")
     truth = sent()
-    read = visitor.hover((7, 5))
-    assert read["grid"] == list(truth.grid)
-    assert_close(read["row"], truth.row(4, 1, (7, 5)))
+    state = visitor.hover((7, 5))
+    assert state["grid"] == list(truth.grid)
+    assert_close(state["row"], truth.row(4, 1, (7, 5)))
     visitor.lock((7, 5))
     visitor.layer(2)
-    read = visitor.head(0)
-    assert_close(read["row"], truth.row(2, 0, (7, 5)))
+    state = visitor.head(0)
+    assert_close(state["row"], truth.row(2, 0, (7, 5)))
     visitor.page.locator('.lens [data-choice="beside"] [data-value="wall"]').click()
-    read = visitor.until("r => r.layersHeld.length === 6")
+    state = visitor.until("r => r.layersHeld.length === 6")
     assert not [file for file in visitor.files() if file.endswith(".bin")], "layers of samples lie in files"
     assert "#" in visitor.page.url
     assert "?" not in visitor.page.url
@@ -101,23 +101,23 @@ def test_a_photograph_stays_here(somebody):
     visitor.page.keyboard.press("Escape")
     visitor.gives(named("twins").path)
     visitor.until("r => r.layersHeld.length > 2")
-    before = len(ASKED)
+    asked_count = len(ASKED)
     visitor.gives(named("meadow").path, how="paste")
-    read = visitor.until("r => r.layersHeld.length === 6")
-    assert ASKED[before:] == [], "once the network is here nobody is asked for anything"
+    state = visitor.until("r => r.layersHeld.length === 6")
+    assert ASKED[asked_count:] == [], "once the network is here nobody is asked for anything"
     assert visitor.brought == []
     truth = sent()
-    row = truth.row(read["layer"], read["head"], _patch(read)).numpy()
-    assert np.abs(np.asarray(read["row"]) - row).max() < EIGHT_BITS
+    row = truth.row(state["layer"], state["head"], _patch(state)).numpy()
+    assert np.abs(np.asarray(state["row"]) - row).max() < EIGHT_BITS
     view = dict(layer=5, head=1, query="7,5", locked=True, scale="off", **{"pass": "whole"})
     visitor.page.evaluate("view => theLens().update({ view })", view)
     assert visitor.until("r => r.pass === 'whole'")["scale"] == 1
-    for what in ("similarity", "rollout"):
+    for map_name in ("similarity", "rollout"):
         visitor.page.evaluate(
-            "view => theLens().update({ view })", {"layer": 5, "locked": True, "query": "7,5", "what": what}
+            "view => theLens().update({ view })", {"layer": 5, "locked": True, "query": "7,5", "what": map_name}
         )
-        visitor.until(f"r => r.what === '{what}' && r.map")
-    assert ASKED[before:] == []
+        visitor.until(f"r => r.what === '{map_name}' && r.map")
+    assert ASKED[asked_count:] == []
     assert visitor.page.evaluate("violations") == []
 
 
@@ -128,14 +128,14 @@ def test_a_model_that_is_brought_runs_here_and_is_sent_to_nobody(somebody, folde
     visitor.until("r => r.picture === 'meadow'")
     visitor.bring(leaves.files)
     visitor.until("r => r.model === 'vit_small_patch16_224'")
-    read = visitor.until("r => r.layersHeld.length === 3")
+    state = visitor.until("r => r.layersHeld.length === 3")
     assert visitor.brought == []
     assert not [file for file in visitor.files() if file.endswith(".safetensors")]
     truth = trace(leaves.vit, picture, size=fit(picture.size, 16, (224, 224)))
-    assert read["grid"] == list(truth.grid)
-    row = truth.row(read["layer"], read["head"], _patch(read)).numpy()
+    assert state["grid"] == list(truth.grid)
+    row = truth.row(state["layer"], state["head"], _patch(state)).numpy()
     assert row.max() > 2 / len(row), "a row that is nearly even proves nothing"
-    assert np.abs(np.asarray(read["row"]) - row).max() < 0.1 * row.max()
+    assert np.abs(np.asarray(state["row"]) - row).max() < 0.1 * row.max()
     assert visitor.page.evaluate("violations") == []
 
     (tmp_path / "noise.safetensors").write_bytes(b"\xff" * 1000)
@@ -151,13 +151,13 @@ def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(some
     hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "models" / "leaves")
     (tmp_path / "models" / "leaves" / "preprocessor_config.json").write_text('{"image_mean": [0.5, 0.5, 0.5]}')
     shutil.copytree(folder, tmp_path / "site")
-    with plain_server(tmp_path / "models", Open) as elsewhere, plain_server(tmp_path / "site") as here:
+    with plain_server(tmp_path / "models", Open) as other_host, plain_server(tmp_path / "site") as own_host:
         page = tmp_path / "site" / "index.html"
-        text = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {elsewhere}")
-        text = text.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{elsewhere}&quot;]")
-        assert text.count(elsewhere) == 2
+        text = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {other_host}")
+        text = text.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{other_host}&quot;]")
+        assert text.count(other_host) == 2
         page.write_text(text)
-        visitor.page.goto(f"{here}/#model={elsewhere}/leaves/model.safetensors&sample=meadow")
+        visitor.page.goto(f"{own_host}/#model={other_host}/leaves/model.safetensors&sample=meadow")
         visitor.until("r => r.picture === 'meadow' && r.model === 'leaves' && r.layersHeld.length === 3")
         visitor.hears("Assumed of leaves: std 0.5 0.5 0.5.")
 
@@ -167,24 +167,24 @@ def test_the_policy_names_the_hosts_that_models_may_come_from():
         "https://huggingface.co",
         "http://127.0.0.1:8000",
     ]
-    for wrong in ("'none'", "a b", "https://a/b", "*", "a; script-src *", ""):
+    for wrong_source in ("'none'", "a b", "https://a/b", "*", "a; script-src *", ""):
         with pytest.raises(PlaygroundError, match="--models-from is a host"):
-            site.origins([wrong])
+            site.origins([wrong_source])
 
 
 def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):
     """Chromium's fake camera shows a turning wheel."""
     visitor = somebody("#model=bundled&sample=portrait")
-    before = visitor.read()["layer"]
+    layer_before = visitor.read()["layer"]
     visitor.unfold("opening").get_by_role("button", name="Live").click()
-    first = visitor.until("r => r.picture.startsWith('live')")
+    first_state = visitor.until("r => r.picture.startsWith('live')")
     visitor.page.mouse.move(*visitor.place((5, 5)))
-    read = visitor.until(f"r => r.picture !== {first['picture']!r} && r.query === '5,5'")
-    assert read["layer"] == before, "the view stays while pictures come"
+    state = visitor.until(f"r => r.picture !== {first_state['picture']!r} && r.query === '5,5'")
+    assert state["layer"] == layer_before, "the view stays while pictures come"
     assert "Nothing is kept or sent" in visitor.page.locator(".live-line").inner_text()
     requests_before = len(ASKED)
     head = visitor.page.locator(".lens [data-head='1']").element_handle()
-    visitor.until(f"r => r.picture !== {read['picture']!r} && r.query === '5,5'")
+    visitor.until(f"r => r.picture !== {state['picture']!r} && r.query === '5,5'")
     assert ASKED[requests_before:] == []
     assert head.is_visible(), "nothing is built anew for a picture of the same film"
     assert visitor.page.locator(".grid-chooser").is_hidden(), "it is the grid of another picture"
@@ -200,31 +200,31 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
     arrive, folder, monkeypatch, tmp_path
 ):
     """Uses a copy of the folder, because the test writes another version into it."""
-    place = tmp_path / "host" / "playground"
-    shutil.copytree(folder, place)
-    with plain_server(place.parent) as url:
+    site_folder = tmp_path / "host" / "playground"
+    shutil.copytree(folder, site_folder)
+    with plain_server(site_folder.parent) as url:
         visitor = arrive(AtTheSite, f"{url}/playground").arrive("#model=bundled&sample=flock")
         visitor.is_kept()
         visitor.gives(named("twins").path)
         visitor.until("r => r.layersHeld.length === 6")
         own_picture = visitor.read()["picture"]
         visitor.page.goto("about:blank")
-        before = len(ASKED)
+        asked_count = len(ASKED)
         visitor.forgiven = re.compile("ERR_")
         visitor.context.set_offline(True)
         visitor.arrive(f"#model=bundled&mine={own_picture}")
         assert visitor.until("r => r.layersHeld.length === 6")["picture"] == own_picture, (
             "the network is kept, and the picture"
         )
-        for_itself = [
-            line for line in ASKED[before:] if "sw.js" not in line
+        later_requests = [
+            line for line in ASKED[asked_count:] if "sw.js" not in line
         ]  # the browser itself checks sw.js for a new version
-        assert for_itself == []
+        assert later_requests == []
         visitor.context.set_offline(False)
 
         monkeypatch.setattr(site, "__version__", "99")
         monkeypatch.setattr(site, "DESCRIPTION", "Another version.")
-        site.write(place, "/playground/", [], named=(), taught=())
+        site.write(site_folder, "/playground/", [], named=(), taught=())
         visitor.page.reload()
         visitor.until()
         assert "Another version." in visitor.page.content()
@@ -239,9 +239,9 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     visitor = somebody("#model=bundled&sample=meadow")
     sheet = visitor.unfold("export")
     assert "For a PDF, or another layout, in the app" in sheet.inner_text()
-    with visitor.page.expect_download() as saved:
+    with visitor.page.expect_download() as download:
         sheet.get_by_role("button", name="A picture (.png)").click()
-    assert Image.open(saved.value.path()).width > 1280
+    assert Image.open(download.value.path()).width > 1280
     visitor.unfold("pages").get_by_role("link", name="Training: from").click()
     visitor.page.get_by_role("heading", name="Training: from").wait_for()
     assert "page=training" in visitor.page.url
@@ -302,8 +302,8 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
     visitor.page.locator(".attention-notice button", has_text="fetch it").tap()
     visitor.until("r => r.what === 'similarity' && r.map")
     visitor.gives(named("meadow").path)
-    read = visitor.until("r => r.model === 'dinov2-small' && r.layersHeld.length === 12 && r.grid[0] > 16")
-    assert read["grid"][0] * read["grid"][1] <= 784
+    state = visitor.until("r => r.model === 'dinov2-small' && r.layersHeld.length === 12 && r.grid[0] > 16")
+    assert state["grid"][0] * state["grid"][1] <= 784
 
 
 @pytest.mark.slow
@@ -312,18 +312,18 @@ def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograp
     tests/pictures/test_kept.py opens all of them in Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(KEPT.iterdir()), lambda file: file.name.partition("-")[0])
-    kept = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}
-    file_bytes = {name: make() for name, make in (kept | KINDS).items() if name not in LONG}
+    kept_files = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}
+    file_bytes = {name: make() for name, make in (kept_files | KINDS).items() if name not in LONG}
     for name, data in file_bytes.items():
         if len(data) > SMALL:
             continue
-        before = visitor.read()["picture"]
+        picture_before = visitor.read()["picture"]
         hand_over(visitor, "drop", data, "image/png", f"{len(data)}.png")
-        collected = []
-        hear = partial(visitor.page.evaluate, HEARD, before)
-        waiting.until(lambda hear=hear, found=collected: found.append(hear()) or found[-1], name)
-        if collected[-1] is not True:
-            assert re.search(REFUSED, collected[-1]), name
+        outcomes = []
+        hear = partial(visitor.page.evaluate, HEARD, picture_before)
+        waiting.until(lambda hear=hear, found=outcomes: found.append(hear()) or found[-1], name)
+        if outcomes[-1] is not True:
+            assert re.search(REFUSED, outcomes[-1]), name
     visitor.gives(named("meadow").path)
     visitor.until("r => r.layersHeld.length === 6")
     assert visitor.page.evaluate("violations") == []
@@ -342,5 +342,5 @@ def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arri
     assert visitor.hover((3, 3))["picture"] == "flock"
 
 
-def _patch(read: dict) -> tuple[int, int] | str:
-    return tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]
+def _patch(state: dict) -> tuple[int, int] | str:
+    return tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]

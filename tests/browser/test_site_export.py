@@ -1,4 +1,4 @@
-"""Files that the written folder exports equal those of the app's /figure.*: cells, numbers and their origin."""
+"""Files exported by the site without a server equal those of the app's /figure.*: cells, numbers and their origin."""
 
 import base64
 import csv
@@ -27,8 +27,8 @@ VIEWS = {
     "weight times value": {"what": "value"},
     "scores": {"what": "score"},
 }
-CLOSE = 2e-3  # relative to the largest number: queries and keys in the folder have 16 bits
-LEVELS = 6  # of 255, between mean colours of a cell: browser and Python resize photographs differently
+CLOSE = 2e-3  # tolerance, relative to the largest number: queries and keys in the folder have 16 bits
+LEVELS = 6  # tolerance, of 255 levels, of a cell's mean colour: browser and Python resize photographs differently
 HREF = "{http://www.w3.org/1999/xlink}href"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,58 +42,60 @@ def host(tmp_path_factory):
 
 @pytest.fixture
 def visitor(arrive, host):
-    somebody = arrive(AtTheSite, host)
-    somebody.context.add_init_script(SPARING)
-    return somebody
+    site_visitor = arrive(AtTheSite, host)
+    site_visitor.context.add_init_script(SPARING)
+    return site_visitor
 
 
 def exported_bytes(visitor, view: dict, kind: str, button: str) -> bytes:
     words = "&".join(f"{name}={value}" for name, value in (VIEW | view | {"locked": "true"}).items())
     visitor.arrive(f"#{words}")
-    what, direction = view.get("what", "weight"), view.get("direction", "row")
-    there = f"r.layer === 4 && r.what === {what!r} && r.direction === {direction!r}"
-    visitor.until(f"r => r.ready && r.layersHeld.includes(4) && {there}")
+    map_name, direction = view.get("what", "weight"), view.get("direction", "row")
+    condition = f"r.layer === 4 && r.what === {map_name!r} && r.direction === {direction!r}"
+    visitor.until(f"r => r.ready && r.layersHeld.includes(4) && {condition}")
     sheet = visitor.unfold("export")
-    with visitor.page.expect_download() as saved:
+    with visitor.page.expect_download() as download:
         sheet.get_by_role("button", name=button, exact=False).click()
-    assert saved.value.suggested_filename.endswith(f".{kind}")
-    return saved.value.path().read_bytes()
+    assert download.value.suggested_filename.endswith(f".{kind}")
+    return download.value.path().read_bytes()
 
 
 def of_the_app(view: dict, kind: str) -> bytes:
-    here, spec = figure_words.read(VIEW | view | {"layout": "head"}, kind, None)
-    return figure_files.file(here, spec, kind, None)
+    app_trace, spec = figure_words.read(VIEW | view | {"layout": "head"}, kind, None)
+    return figure_files.file(app_trace, spec, kind, None)
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_numbers_are_the_app_s(view, visitor):
-    ours, theirs = (
+    our_record, app_record = (
         json.loads(exported_bytes(visitor, VIEWS[view], "json", "json")),
         json.loads(of_the_app(VIEWS[view], "json")),
     )
-    (mine,), (its,) = ours["tables"], theirs["tables"]
-    (map_,), (its_map,) = mine.pop("maps"), its.pop("maps")
-    (labels, shares), (its_labels, its_shares) = (zip(*one.pop("predictions"), strict=True) for one in (mine, its))
-    assert labels == its_labels
-    assert shares == pytest.approx(its_shares, abs=1e-5)  # a prepared pack rounds to five digits
-    assert mine == its
-    values, truth = (np.asarray(one.pop("values")) for one in (map_, its_map))
-    assert map_ == pytest.approx(its_map)
-    assert np.abs(values - truth).max() <= CLOSE * np.abs(truth).max()
-    figure_facts = ours["figure"]
+    (our_table,), (app_table,) = our_record["tables"], app_record["tables"]
+    (our_map,), (app_map,) = our_table.pop("maps"), app_table.pop("maps")
+    (labels, shares), (app_labels, app_shares) = (
+        zip(*table.pop("predictions"), strict=True) for table in (our_table, app_table)
+    )
+    assert labels == app_labels
+    assert shares == pytest.approx(app_shares, abs=1e-5)  # a prepared pack rounds to five digits
+    assert our_table == app_table
+    our_values, app_values = (np.asarray(table.pop("values")) for table in (our_map, app_map))
+    assert our_map == pytest.approx(app_map)
+    assert np.abs(our_values - app_values).max() <= CLOSE * np.abs(app_values).max()
+    figure_facts = our_record["figure"]
     assert {key: value for key, value in figure_facts.items() if key != "command"} == {
-        key: theirs["figure"][key] for key in figure_facts if key != "command"
+        key: app_record["figure"][key] for key in figure_facts if key != "command"
     }
 
 
 def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, monkeypatch):
-    ours = json.loads(exported_bytes(visitor, {"scale": "off"}, "json", "json"))
-    command = shlex.split(ours["figure"]["command"])
+    our_record = json.loads(exported_bytes(visitor, {"scale": "off"}, "json", "json"))
+    command = shlex.split(our_record["figure"]["command"])
     assert command[:2] == ["attention-playground", "figure"]
     monkeypatch.chdir(tmp_path)
     assert main(command[1:]) == 0
     figure_record = json.loads((tmp_path / "figure.json").read_text(encoding="utf-8"))
-    values, truth = (np.asarray(one["tables"][0]["maps"][0]["values"]) for one in (ours, figure_record))
+    values, truth = (np.asarray(record["tables"][0]["maps"][0]["values"]) for record in (our_record, figure_record))
     assert np.abs(values - truth).max() <= CLOSE * truth.max()
 
 
@@ -105,30 +107,30 @@ def test_numpy_and_csv_hold_what_json_holds(visitor):
         assert arrays["grid"].tolist() == truth["grid"]
         assert (arrays["layer"].tolist(), arrays["patch"].tolist()) == ([4], ["7,5"])
         assert json.loads(str(arrays["about"]))["image"] == "meadow"
-        with np.load(io.BytesIO(of_the_app({}, "npz"))) as theirs:
-            assert set(arrays) == set(theirs)
+        with np.load(io.BytesIO(of_the_app({}, "npz"))) as app_arrays:
+            assert set(arrays) == set(app_arrays)
     text = exported_bytes(visitor, {}, "csv", "csv").decode()
     lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     assert [float(line["value"]) for line in lines] == pytest.approx(truth["maps"][0]["values"])
-    its = of_the_app({}, "csv").decode()
-    header = next(line for line in its.splitlines() if not line.startswith("#"))
+    app_csv = of_the_app({}, "csv").decode()
+    header = next(line for line in app_csv.splitlines() if not line.startswith("#"))
     assert list(lines[0]) == header.split(",")
 
 
 def test_the_cells_of_the_svg_are_the_app_s(visitor):
-    ours = ElementTree.fromstring(exported_bytes(visitor, {}, "svg", "svg"))
-    theirs = ElementTree.fromstring(of_the_app({}, "svg"))
+    our_svg = ElementTree.fromstring(exported_bytes(visitor, {}, "svg", "svg"))
+    app_svg = ElementTree.fromstring(of_the_app({}, "svg"))
     grid = json.loads(of_the_app({}, "json"))["tables"][0]["grid"]
-    (mine,) = (image.get("href") for image in ours.iter(f"{SVG}image") if image.get("id") == "map")
-    its = [image.get(HREF) for image in theirs.iter(f"{SVG}image")][1]  # the first image is the photograph
-    flipped = (
-        float(re.search(r"matrix\(\S+ 0 0 (\S+)", [u.get("transform") for u in theirs.iter(f"{SVG}use")][1])[1]) < 0
+    (our_image,) = (image.get("href") for image in our_svg.iter(f"{SVG}image") if image.get("id") == "map")
+    app_image = [image.get(HREF) for image in app_svg.iter(f"{SVG}image")][1]  # the first image is the photograph
+    is_flipped = (
+        float(re.search(r"matrix\(\S+ 0 0 (\S+)", [u.get("transform") for u in app_svg.iter(f"{SVG}use")][1])[1]) < 0
     )
-    cells, truth = cells_of(mine, grid), cells_of(its, grid, flipped)
+    cells, truth = cells_of(our_image, grid), cells_of(app_image, grid, is_flipped)
     assert np.abs(cells - truth).max() <= LEVELS, np.abs(cells - truth).max(axis=-1).round()
-    texts, its_texts = (["".join(text.itertext()) for text in one.iter(f"{SVG}text")] for one in (ours, theirs))
-    most = [re.search(r"≥\s*([\d.]+)\s*%", text)[1] for text in (" ".join(texts), " ".join(its_texts))]
-    assert most[0] == most[1]
+    our_texts, app_texts = (["".join(text.itertext()) for text in svg.iter(f"{SVG}text")] for svg in (our_svg, app_svg))
+    shares_outlined = [re.search(r"≥\s*([\d.]+)\s*%", text)[1] for text in (" ".join(our_texts), " ".join(app_texts))]
+    assert shares_outlined[0] == shares_outlined[1]
 
 
 def cells_of(address: str, grid: list[int], flipped: bool = False) -> np.ndarray:
@@ -149,10 +151,10 @@ def test_the_living_page_has_the_row_and_the_sheet_names_the_command_for_a_pdf(v
     assert re.search(
         r"For a PDF.*attention-playground figure meadow .*--layer 4 --head 1 --patch 7,5 -o figure.pdf", note
     )
-    other = visitor.context.new_page()
-    other.goto(page.as_uri())
-    other.locator("canvas").first.wait_for()
-    read = "document.querySelector('.lens')?.__lens?.read() ?? null"
-    waiting.until(lambda: (other.evaluate(read) or {}).get("row"), "the page is not alive")
-    shown = other.evaluate(read)
-    assert np.abs(np.asarray(shown["row"]) - np.asarray(row)).max() < 0.05  # the site's model has 8-bit weights
+    living_page = visitor.context.new_page()
+    living_page.goto(page.as_uri())
+    living_page.locator("canvas").first.wait_for()
+    read_script = "document.querySelector('.lens')?.__lens?.read() ?? null"
+    waiting.until(lambda: (living_page.evaluate(read_script) or {}).get("row"), "the page is not alive")
+    state = living_page.evaluate(read_script)
+    assert np.abs(np.asarray(state["row"]) - np.asarray(row)).max() < 0.05  # the site's model has 8-bit weights

@@ -1,4 +1,4 @@
-"""The playground without a server in the system's Firefox: the written folder behind a plain file server."""
+"""The playground without a server in the system's Firefox: a plain file server serves the folder that `site` writes."""
 
 import base64
 
@@ -15,10 +15,10 @@ from playground.ui import site
 
 LESSONS = ("by_hand", "patches", "scale")  # the tests in Chromium open all lessons
 pytestmark = pytest.mark.skipif(firefox.find() is None, reason="no Firefox is installed: apt-get install firefox-esr")
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PICTURE = ".lens canvas[data-ref=picture]"
 KEPT = "() => Boolean(navigator.serviceWorker.controller)"
-# Whether a drawing is there; presses "without a guess" where the step holds its drawing back until a guess
+# Returns whether a drawing is there. Presses "without a guess" first, if the step hides the drawing until a guess.
 DRAWN = """() => {
   for (const { shadowRoot } of document.querySelectorAll("#lesson .lesson-ask"))
     [...(shadowRoot?.querySelectorAll("button") ?? [])].find((one) => one.textContent.includes("without"))?.click();
@@ -67,18 +67,18 @@ def test_samples_are_python_s_and_a_photograph_is_computed_here_and_asks_nobody(
 
         gives(page, named("twins").path)
         page.reads("r => r.picture !== 'meadow' && r.layersHeld.length === 6")
-        before, twins = len(ASKED), page.reads()["picture"]
+        asked_count, sample_picture = len(ASKED), page.reads()["picture"]
         gives(page, named("meadow").path)
-        read = page.reads(f"r => r.picture !== '{twins}' && r.layersHeld.length === 6")
-        row = truth.row(read["layer"], read["head"], tuple(map(int, read["query"].split(",")))).numpy()
-        assert np.abs(np.asarray(read["row"]) - row).max() < EIGHT_BITS
+        state = page.reads(f"r => r.picture !== '{sample_picture}' && r.layersHeld.length === 6")
+        row = truth.row(state["layer"], state["head"], tuple(map(int, state["query"].split(",")))).numpy()
+        assert np.abs(np.asarray(state["row"]) - row).max() < EIGHT_BITS
         view = {"layer": 5, "head": 1, "query": "7,5", "locked": True}
         page.runs("view => theLens().update({ view })", view | {"scale": "off", "pass": "whole"})
         assert page.reads("r => r.pass === 'whole'")["scale"] == 1
-        for what in ("similarity", "rollout"):
-            page.runs("view => theLens().update({ view })", view | {"what": what})
-            page.reads(f"r => r.what === '{what}' && r.map")
-        assert asked_since(before) == [], "nobody is asked for anything"
+        for map_name in ("similarity", "rollout"):
+            page.runs("view => theLens().update({ view })", view | {"what": map_name})
+            page.reads(f"r => r.what === '{map_name}' && r.map")
+        assert asked_since(asked_count) == [], "nobody is asked for anything"
 
 
 @pytest.mark.slow
@@ -88,10 +88,10 @@ def test_a_second_visit_needs_no_host_and_finds_the_photograph(folder, page):
         page.reads()
         page.until(KEPT)
         gives(page, named("twins").path)
-        own = page.reads("r => r.picture !== 'flock' && r.layersHeld.length === 6")["picture"]
+        own_picture = page.reads("r => r.picture !== 'flock' && r.layersHeld.length === 6")["picture"]
     page.opens("about:blank")
-    page.opens(f"{url}/#model=bundled&mine={own}")  # the server has stopped
-    assert page.reads("r => r.layersHeld.length === 6")["picture"] == own
+    page.opens(f"{url}/#model=bundled&mine={own_picture}")  # the server has stopped
+    assert page.reads("r => r.layersHeld.length === 6")["picture"] == own_picture
 
 
 @pytest.mark.slow
@@ -101,9 +101,9 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
         page.reads()
         page.clicks(".opener.photo")
         page.clicks("button", "Live")
-        first = page.reads("r => r.picture.startsWith('live')")["picture"]
+        first_picture = page.reads("r => r.picture.startsWith('live')")["picture"]
         requests_before = len(ASKED)
-        page.reads(f"r => r.picture !== '{first}'")
+        page.reads(f"r => r.picture !== '{first_picture}'")
         assert asked_since(requests_before) == []
         page.clicks("button", "Stop")
         page.reads("r => r.picture === 'portrait'")
@@ -131,36 +131,36 @@ def test_see_by_mouse_finger_and_keyboard(folder, visit):
         page.opens(url)
         page.reads("r => r.row")
         page.until(HAS, ".see-moments button:nth-child(2)")
-        before = page.runs(BOX_OF, PICTURE)
+        box_before = page.runs(BOX_OF, PICTURE)
 
         page.clicks("[data-ref=switch]")
         assert page.reads("r => r.scale === 1")["scale"] == 1
         page.clicks("[data-ref=switch]")
         page.reads("r => r.scale !== 1")
         page.clicks(".see-moments button:nth-child(2)")
-        moment = page.reads("r => r.locked || r.query !== null")
+        moment_state = page.reads("r => r.locked || r.query !== null")
         for door in ("Why", "Heads", "Numbers"):
             page.clicks(".see-doors button", door)
             page.until(HAS, '.see-doors button[aria-expanded="true"]')
-            assert page.runs(BOX_OF, PICTURE) == before, f"{door} moves the photograph"
+            assert page.runs(BOX_OF, PICTURE) == box_before, f"{door} moves the photograph"
             page.clicks(".see-doors button", door)
 
-        left, top, width, height = before
+        left, top, width, height = box_before
         page.taps(left + 0.2 * width, top + 0.8 * height)
-        tapped = page.reads("r => r.locked")
-        assert tapped["query"] != moment["query"]
+        tapped_state = page.reads("r => r.locked")
+        assert tapped_state["query"] != moment_state["query"]
 
         page.types("l")  # the key l switches between See and Lab
         page.until(HAS, '.lens[data-face="lab"] .bar')
-        assert page.reads("r => r.locked")["query"] == tapped["query"]
+        assert page.reads("r => r.locked")["query"] == tapped_state["query"]
         page.types("l")
         page.until(HAS, '.lens[data-face="see"] .see-says')
-        assert page.reads()["query"] == tapped["query"]
+        assert page.reads()["query"] == tapped_state["query"]
 
 
-def asked_since(before: int) -> list[str]:
-    """The requests after the first `before` ones, without the browser's own checks of sw.js for a new version."""
-    return [line for line in ASKED[before:] if "sw.js" not in line]
+def asked_since(request_count: int) -> list[str]:
+    """The requests after the first `before` requests, except the browser's own checks of sw.js for a new version."""
+    return [line for line in ASKED[request_count:] if "sw.js" not in line]
 
 
 def points(page, patch: tuple[int, int]) -> None:

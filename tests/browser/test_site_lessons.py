@@ -1,4 +1,4 @@
-"""The lessons of the written folder, behind a plain file server: on a sample and on a visitor's photograph."""
+"""The lessons of the site without a server, on a sample and on a visitor's photograph."""
 
 import base64
 import io
@@ -28,7 +28,7 @@ from playground.pictures.images import open_image
 from playground.samples import named
 from playground.ui import site
 
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 # The read() of the first drawing of a lesson
 FIRST_DRAWING = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
@@ -60,13 +60,13 @@ def drawn(page) -> bool:
 
 def test_all_lessons_together_are_small(folder):
     files = {file.name: file.stat().st_size for file in (folder / "lessons").iterdir()}
-    bytes_of = {name: size for name, size in files.items() if not name.startswith("plotly")}
-    assert len(bytes_of) < len(files), "Plotly's script is among them"
-    assert sum(bytes_of.values()) <= 8e6, sorted(bytes_of.items(), key=lambda one: -one[1])[:9]
+    sizes = {name: size for name, size in files.items() if not name.startswith("plotly")}
+    assert len(sizes) < len(files), "Plotly's script is among them"
+    assert sum(sizes.values()) <= 8e6, sorted(sizes.items(), key=lambda one: -one[1])[:9]
 
 
 def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
-    """For a visitor without earlier guesses, a lesson holds back all that comes after a question."""
+    """For a visitor without earlier guesses, a lesson hides all that comes after a question."""
     visitor = arrive(AtTheSite, host)
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
     visitor.context.add_init_script(WATCH)
@@ -76,17 +76,17 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
         page.goto(f"{visitor.url}/#page={name}")
         page.reload()
         page.locator("#lesson .guess .lock").wait_for()
-        here = page.locator(".lesson-steps button:enabled")
-        assert here.count() == (steps if steps > 1 else 0)  # a single step needs no button
+        step_buttons = page.locator(".lesson-steps button:enabled")
+        assert step_buttons.count() == (steps if steps > 1 else 0)  # a single step needs no button
         for step in range(steps):
             if step:
                 page.locator(".lesson-next").click()
-            assert steps == 1 or here.nth(step).get_attribute("aria-current") == "step"
+            assert steps == 1 or step_buttons.nth(step).get_attribute("aria-current") == "step"
             page.locator("#lesson .guess .lock").wait_for()
-            held = page.locator("#lesson [data-after]").count()
+            hidden_count = page.locator("#lesson [data-after]").count()
             assert page.locator("#lesson [data-after]:visible").count() == 0
             page.locator("#lesson .guess button", has_text="without a guess").click()
-            if held:
+            if hidden_count:
                 page.locator("#lesson [data-after]:visible").first.wait_for()
             waiting.until(partial(drawn, page), f"{name} {step} has a drawing that is empty")
             drawings += len(page.evaluate(DRAWINGS))
@@ -94,15 +94,15 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
     assert page.evaluate("violations") == []
 
 
-def opened(visitor, mine: str, lesson: str, step: str) -> list[str]:
-    """Opens a step with the photograph, without a guess. Returns the tags that name the numbers' picture."""
+def opened(visitor, picture_id: str, lesson: str, step: str) -> list[str]:
+    """Opens a step on this photograph and skips the guesses. Returns the tags that tell whose numbers are shown."""
     page = visitor.page
     page.goto(f"{visitor.url}/about.html")
-    page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
+    page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={picture_id}")
     page.locator("#lesson .guess").first.wait_for()
-    for skip in page.locator("#lesson .guess button", has_text="without a guess").all():
-        if skip.is_visible():
-            skip.click()
+    for skip_button in page.locator("#lesson .guess button", has_text="without a guess").all():
+        if skip_button.is_visible():
+            skip_button.click()
     waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
     return page.locator(".lesson-whose").all_inner_texts()
 
@@ -113,56 +113,60 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     visitor.gives(named("twins").path)
     page = visitor.page
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
-    mine = parse_qs(urlsplit(page.url).fragment)["mine"][0]
+    picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = seen("twins")
 
-    opens = partial(opened, visitor, mine)
+    open_step = partial(opened, visitor, picture_id)
 
-    assert opens("weight", "carries") == [YOURS]
-    read: list[dict] = []
-    waiting.until(lambda: read.append(page.evaluate(FIRST_DRAWING)) or read[-1], "the row is not drawn")
+    assert open_step("weight", "carries") == [YOURS]
+    states: list[dict] = []
+    waiting.until(lambda: states.append(page.evaluate(FIRST_DRAWING)) or states[-1], "the row is not drawn")
     spot = (truth.grid[0] // 2, truth.grid[1] // 2)
-    assert divmod(read[-1]["patch"], truth.grid[1]) == spot
-    row = truth.row(read[-1]["layer"], read[-1]["head"], spot)
-    assert_close(read[-1]["weights"], row, EIGHT_BITS)
-    arriving = row * truth.value_norms(read[-1]["layer"])[read[-1]["head"]]
-    assert_close(read[-1]["arriving"], arriving / arriving.sum(), EIGHT_BITS)
+    assert divmod(states[-1]["patch"], truth.grid[1]) == spot
+    row = truth.row(states[-1]["layer"], states[-1]["head"], spot)
+    assert_close(states[-1]["weights"], row, EIGHT_BITS)
+    vector_lengths = row * truth.value_norms(states[-1]["layer"])[states[-1]["head"]]
+    assert_close(states[-1]["arriving"], vector_lengths / vector_lengths.sum(), EIGHT_BITS)
     text = page.locator("#lesson .guess .told").inner_text()
     assert abs(float(re.search(r"It is ([\d.]+)\.", text)[1]) - measures.differing(truth)) < 2
     assert f"over {measures.rows_asked(truth):,} rows" in text
 
-    assert opens("heads", "row") == [YOURS]
+    assert open_step("heads", "row") == [YOURS]
     text = page.locator("#lesson .guess").inner_text()
     assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in text
     assert abs(float(re.search(r"largest weight is ([\d.]+) %", text)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
 
-    assert opens("two_ways", "far") == [YOURS, OF_SAMPLE]
+    assert open_step("two_ways", "far") == [YOURS, OF_SAMPLE]
     text = page.locator("#lesson .lesson-words").last.inner_text()
     assert text.startswith(f"This picture is {measures.longer_side(truth)} patches long.")
     assert f"needs {measures.layers_needed(truth, 3)} layers" in text
-    away, even = (float(number) for number in re.findall(r"([\d.]+) patches away", text))
-    assert abs(away - measures.mean_distance(truth, 0)) < 0.2
-    assert abs(even - measures.even_distance(truth)) < 0.06
+    mean_distance, even_distance = (float(number) for number in re.findall(r"([\d.]+) patches away", text))
+    assert abs(mean_distance - measures.mean_distance(truth, 0)) < 0.2
+    assert abs(even_distance - measures.even_distance(truth)) < 0.06
     heads = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")
     assert_close(heads, measures.distances(truth), 0.3)
 
-    assert opens("two_ways", "built") == [YOURS]
-    lit, below = (page.locator(f"#lesson .lesson-picture {part}").last for part in ("img", "figcaption"))
-    waiting.until(lambda: lit.get_attribute("src").startswith("data:"), "the row is not shown")
-    assert below.inner_text().endswith(f"mixes all {math.prod(truth.grid)}")
-    layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", below.inner_text()))
-    picture = Image.open(io.BytesIO(base64.b64decode(lit.get_attribute("src").partition(",")[2]))).convert("RGB")
+    assert open_step("two_ways", "built") == [YOURS]
+    picture_element, caption_element = (
+        page.locator(f"#lesson .lesson-picture {part}").last for part in ("img", "figcaption")
+    )
+    waiting.until(lambda: picture_element.get_attribute("src").startswith("data:"), "the row is not shown")
+    assert caption_element.inner_text().endswith(f"mixes all {math.prod(truth.grid)}")
+    layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", caption_element.inner_text()))
+    picture = Image.open(io.BytesIO(base64.b64decode(picture_element.get_attribute("src").partition(",")[2]))).convert(
+        "RGB"
+    )
     light = np.asarray(picture.resize(truth.grid[::-1], Image.Resampling.BOX), float).sum(-1)  # (rows, columns)
     assert light.argmax() == int(truth.on_grid(truth.row(layer, head, spot)).argmax())
 
-    assert opens("by_hand", "colours") == [YOURS]
-    waiting.until(lambda: read.append(page.evaluate(FIRST_DRAWING)) or read[-1], "the colours are not drawn")
+    assert open_step("by_hand", "colours") == [YOURS]
+    waiting.until(lambda: states.append(page.evaluate(FIRST_DRAWING)) or states[-1], "the colours are not drawn")
     colours = colour_trace(open_image(named("twins").path), 8)
     assert_close(
-        read[-1]["row"], colours.row(0, 0, divmod(read[-1]["at"], colours.grid[1]), 1 / read[-1]["temperature"])
+        states[-1]["row"], colours.row(0, 0, divmod(states[-1]["at"], colours.grid[1]), 1 / states[-1]["temperature"])
     )
-    assert opens("weight", "explain") == [OF_SAMPLE]
-    assert opens("weight", "scores") == []
+    assert open_step("weight", "explain") == [OF_SAMPLE]
+    assert open_step("weight", "scores") == []
     assert page.evaluate("violations") == []
 
 
@@ -176,13 +180,13 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     visitor.gives(named("twins").path)
     page = visitor.page
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
-    mine = parse_qs(urlsplit(page.url).fragment)["mine"][0]
+    picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = seen("twins")
     numbers = look(truth)
     heads = list(np.ndindex(truth.layers, truth.heads))
 
     def opens(lesson: str, step: str) -> None:
-        assert opened(visitor, mine, lesson, step)[0] == YOURS
+        assert opened(visitor, picture_id, lesson, step)[0] == YOURS
 
     opens("heads", "atlas")
     cells = [page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]') for layer, head in heads]
@@ -191,60 +195,62 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     np.testing.assert_allclose(bits, numbers.entropy.ravel(), atol=0.2)
     kinds = [kind for layer in numbers.kinds() for kind in layer]
     assert sum(f": {kind}" in words for kind, words in zip(kinds, labels, strict=True)) >= 0.8 * len(heads)
-    assert f"mine={mine}" in cells[0].get_attribute("href")
+    assert f"mine={picture_id}" in cells[0].get_attribute("href")
     cells[9].hover()
     card = page.locator(".atlas .card").inner_text()
-    adds = float(re.search(r"adds to the tokens\s+([\d.]+)", card)[1])
-    assert abs(adds - numbers.effect[heads[9]]) < 0.1
+    length_added = float(re.search(r"adds to the tokens\s+([\d.]+)", card)[1])
+    assert abs(length_added - numbers.effect[heads[9]]) < 0.1
     distance = float(re.search(r"distance\s+([\d.]+)", card)[1])
     assert abs(distance - numbers.distance[heads[9]]) < 0.3
 
     opens("heads", "far")
     text = page.locator("#lesson .lesson-words").last.inner_text()
     assert text.endswith(f"{measures.by_depth(truth)}.")
-    near, far = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
-    for which, away in (("nearest", near), ("farthest", far)):
-        assert abs(away - measures.layer_by_distance(truth, which, "distance")) < 0.2
+    near_share, far_share = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
+    for end_name, share_there in (("nearest", near_share), ("farthest", far_share)):
+        assert abs(share_there - measures.layer_by_distance(truth, end_name, "distance")) < 0.2
     (marks,) = page.evaluate(CHARTS)
-    measured = {
+    medians = {
         text.split(":")[0]: y for trace in marks for text, y in zip(trace.get("text") or [], trace["y"], strict=False)
     }
-    assert len(measured) == len(heads)
+    assert len(medians) == len(heads)
     for layer, head in heads:
-        assert abs(measured[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
+        assert abs(medians[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
 
     opens("heads", "off")
     layer, head = 3, 2
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
-    lost = without(truth, {(layer, head)})
-    change = lost.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
-    for words, moved in zip(page.locator(".film figcaption").all_inner_texts(), change, strict=True):
-        assert abs(float(words.split(":")[1].split("%")[0]) - 100 * moved) < 0.6
+    without_head = without(truth, {(layer, head)})
+    change = without_head.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
+    for words, change_here in zip(page.locator(".film figcaption").all_inner_texts(), change, strict=True):
+        assert abs(float(words.split(":")[1].split("%")[0]) - 100 * change_here) < 0.6
     rows = page.locator(".board .line:not(.top)").all_inner_texts()
-    likely = lost.predictions(truth.vit.config.labels)
-    assert rows[0].startswith(likely[0][0])
+    labels_after = without_head.predictions(truth.vit.config.labels)
+    assert rows[0].startswith(labels_after[0][0])
 
     opens("weight", "locked")
     text = page.locator("#lesson .guess").inner_text()
-    true_head_and_layer = (f"{measures.agreeing(truth, 'most', says)}" for says in ("head", "layer"))
+    true_head_and_layer = (f"{measures.agreeing(truth, 'most', unit)}" for unit in ("head", "layer"))
     assert "Head {} of layer {} agrees most".format(*true_head_and_layer) in text
     assert f"{measures.agreed_place(truth)}. In an even row every token would get {percent(1 / truth.tokens)}" in text
-    first = page.locator("#lesson .lesson-table tbody tr").first.inner_text()
-    assert abs(float(re.search(r"([\d.]+) %", first)[1]) - measures.agreeing_percent(truth)) < 2
+    first_line = page.locator("#lesson .lesson-table tbody tr").first.inner_text()
+    assert abs(float(re.search(r"([\d.]+) %", first_line)[1]) - measures.agreeing_percent(truth)) < 2
 
     opens("scale", "model")
-    on, off = sharpness(truth, truth.native_scale), sharpness(truth, 1.0)
-    for chart, scaled, without_scale, near in zip(page.evaluate(CHARTS), on, off, (0.2, 0.05, 0.2), strict=True):
-        np.testing.assert_allclose(chart[1]["y"], scaled.ravel(), atol=near)
-        np.testing.assert_allclose(chart[2]["y"], without_scale.ravel(), atol=4 * near)
+    sharpness_with, sharpness_without = sharpness(truth, truth.native_scale), sharpness(truth, 1.0)
+    for chart, scaled, without_scale, near_share in zip(
+        page.evaluate(CHARTS), sharpness_with, sharpness_without, (0.2, 0.05, 0.2), strict=True
+    ):
+        np.testing.assert_allclose(chart[1]["y"], scaled.ravel(), atol=near_share)
+        np.testing.assert_allclose(chart[2]["y"], without_scale.ravel(), atol=4 * near_share)
     text = page.locator("#lesson .guess").first.inner_text()
     assert abs(float(re.search(r"deviation of (\d+\.\d+)", text)[1]) - measures.spread_of_scores(truth, "first")) < 0.1
     page.get_by_role("button", name="the whole pass").click()
-    whole = sharpness(seen("twins", scale="off"), 1.0)[0].mean()
+    whole_sharpness = sharpness(seen("twins", scale="off"), 1.0)[0].mean()
     waiting.until(
-        lambda: abs(np.mean(page.evaluate(CHARTS)[0][2]["y"]) - whole) < 0.25,
-        f"the mean entropy of the whole pass without its scale is not {whole:.2f}",
+        lambda: abs(np.mean(page.evaluate(CHARTS)[0][2]["y"]) - whole_sharpness) < 0.25,
+        f"the mean entropy of the whole pass without its scale is not {whole_sharpness:.2f}",
     )
     assert page.evaluate("violations") == []
 
@@ -256,9 +262,9 @@ def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microsc
     page.reload()
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
-    lost = without(seen(), {(layer, head)}).change[:, len(seen().prefix) :].mean(1).tolist()  # (layers,)
-    for said, change in zip(page.locator(".film figcaption").all_inner_texts(), lost, strict=True):
-        assert abs(float(said.split(":")[1].split("%")[0]) - 100 * change) < 0.6
+    changes = without(seen(), {(layer, head)}).change[:, len(seen().prefix) :].mean(1).tolist()  # (layers,)
+    for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
+        assert abs(float(caption.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()
     page.locator(".board button.side").nth(4).click()
     page.locator('.board[data-off="4.0 4.1 4.2 4.3 4.4 4.5"]').wait_for()

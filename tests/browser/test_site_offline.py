@@ -1,4 +1,4 @@
-"""The written folder without a network: kept parts work, and for a missing part the page says so in a sentence."""
+"""The site without a server and without a network: kept parts work, and a sentence says which part is missing."""
 
 import io
 import re
@@ -22,8 +22,8 @@ OFFLINE = re.compile("ERR_")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("host") / "playground"
-    return site.write(place, "/playground/", ["bundled"], named=(), taught=("code",))
+    site_folder = tmp_path_factory.mktemp("host") / "playground"
+    return site.write(site_folder, "/playground/", ["bundled"], named=(), taught=("code",))
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def leave(visitor) -> None:
     visitor.context.set_offline(True)
 
 
-def keeps(visitor, what: str) -> None:
-    waiting.until(lambda: visitor.page.evaluate(KEPT) == what, f"not {what} is kept")
+def keeps(visitor, kept_part: str) -> None:
+    waiting.until(lambda: visitor.page.evaluate(KEPT) == kept_part, f"not {kept_part} is kept")
 
 
 def picture(*size: int) -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", size, "teal").save(out, "PNG")
-    return out.getvalue()
+    buffer = io.BytesIO()
+    Image.new("RGB", size, "teal").save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def test_the_first_picture_is_small_on_a_host_that_compresses_nothing(somebody, folder):
@@ -79,7 +79,7 @@ def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(so
 
 
 def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
-    """With data saver on, because the page would fetch parts in advance otherwise."""
+    """The visitor has data saver on, because otherwise the page would fetch parts in advance."""
     visitor = somebody(script=SPARING)
     keeps(visitor, "page")
     leave(visitor)
@@ -95,17 +95,17 @@ def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
 def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(somebody, folder):
     visitor = somebody()
     button = visitor.page.get_by_role("button", name="Keep all of it offline")
-    offered = int(re.search(r"\((\d+) MB\)", button.inner_text())[1])
-    unread = ("embed/", "preview-")  # read only by other hosts' pages and previews of links
+    offered_megabytes = int(re.search(r"\((\d+) MB\)", button.inner_text())[1])
+    other_files = ("embed/", "preview-")  # read only by other hosts' pages and previews of links
     files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
-    needed = [file.stat().st_size for name, file in files.items() if not name.startswith(unread)]
-    assert abs(offered - sum(needed) / 1e6) < 1
+    needed_sizes = [file.stat().st_size for name, file in files.items() if not name.startswith(other_files)]
+    assert abs(offered_megabytes - sum(needed_sizes) / 1e6) < 1
     button.click()
     keeps(visitor, "all")
     assert "needs no network" in visitor.page.locator("#foot button").inner_text()
     visitor.page.goto("about:blank")
     leave(visitor)
-    before = len(ASKED)
+    asked_count = len(ASKED)
     visitor.arrive("#model=bundled&sample=meadow&detail=2")
     for layer in (0, 3):
         visitor.layer(layer)
@@ -116,17 +116,17 @@ def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(some
     waiting.until(
         lambda: visitor.page.evaluate("Boolean(document.querySelector('.wall img')?.naturalWidth)"), "no moment"
     )
-    assert [line for line in ASKED[before:] if "sw.js" not in line] == []
+    assert [line for line in ASKED[asked_count:] if "sw.js" not in line] == []
     assert visitor.page.evaluate(KEPT) == "all"
 
 
 @pytest.mark.parametrize("size", [(1, 1), (40, 7)])
 def test_a_picture_that_is_too_small_is_refused_in_python_s_words(somebody, size):
     visitor = somebody()
-    with pytest.raises(playground.PlaygroundError) as refused:
+    with pytest.raises(playground.PlaygroundError) as refusal:
         playground.open_image(picture(*size))
     hand_over(visitor, "drop", picture(*size), "image/png", "small.png")
-    assert str(refused.value) in visitor.hears("sides may be")
+    assert str(refusal.value) in visitor.hears("sides may be")
 
 
 def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(somebody):
@@ -138,11 +138,11 @@ def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(some
     assert visitor.page.evaluate("crossOriginIsolated")
     for name in ("flock", "twins", "meadow"):
         visitor.gives(named(name).path)
-        says = visitor.page.locator("[data-ref=credit]").inner_text()
-        assert "Computed here with WebAssembly" in says
-    assert "WebAssembly ×" in says, "the helpers are awake by now"
-    read = visitor.until("r => r.layersHeld.length === 6")
+        credit = visitor.page.locator("[data-ref=credit]").inner_text()
+        assert "Computed here with WebAssembly" in credit
+    assert "WebAssembly ×" in credit, "the helpers are awake by now"
+    state = visitor.until("r => r.layersHeld.length === 6")
     vit = playground.load("bundled", device="cpu")
-    seen = playground.trace(vit, playground.open_image(named("meadow").path), size=tuple(8 * n for n in read["grid"]))
-    query = tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]
-    assert abs(np.asarray(read["row"]) - seen.row(read["layer"], read["head"], query).numpy()).max() < 0.05
+    seen = playground.trace(vit, playground.open_image(named("meadow").path), size=tuple(8 * n for n in state["grid"]))
+    query = tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]
+    assert abs(np.asarray(state["row"]) - seen.row(state["layer"], state["head"], query).numpy()).max() < 0.05

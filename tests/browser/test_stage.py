@@ -6,10 +6,10 @@ from waiting import until
 from browser.test_page import SCROLLS
 
 
-def far_share(shown: dict, patch: tuple[int, int]) -> float:
+def far_share(state: dict, patch: tuple[int, int]) -> float:
     """The share that a row gives to patches outside the 3 × 3 block around its own."""
-    rows, columns = shown["grid"]
-    patches = shown["row"][-rows * columns :]
+    rows, columns = state["grid"]
+    patches = state["row"][-rows * columns :]
     return sum(
         weight for j, weight in enumerate(patches) if max(abs(j // columns - patch[0]), abs(j % columns - patch[1])) > 1
     )
@@ -21,30 +21,30 @@ def printed(text: str) -> float:
 
 def test_the_sentence_is_the_page_s_title_and_says_the_numbers_of_the_row_under_the_cursor(visitor):
     title = visitor.page.get_by_role("heading", level=1)
-    collected = []
+    sentences = []
     for patch in ((3, 3), (10, 9), (7, 5)):
-        shown = visitor.hover(patch)
-        assert abs(printed(visitor.part("share").inner_text()) - far_share(shown, patch)) < 0.006
-        collected.append(title.inner_text())
-        assert collected[-1].startswith("This patch gives ")
-    assert len(set(collected)) == 3, collected
+        state = visitor.hover(patch)
+        assert abs(printed(visitor.part("share").inner_text()) - far_share(state, patch)) < 0.006
+        sentences.append(title.inner_text())
+        assert sentences[-1].startswith("This patch gives ")
+    assert len(set(sentences)) == 3, sentences
 
 
 def test_what_most_people_do_not_need_is_behind_a_button(go):
     visitor = go()
-    folded = [
+    folded_parts = [
         visitor.part("entropy"),
         visitor.part("shares"),
         visitor.choice("what", "score"),
         visitor.choice("k", "5"),
     ]
-    assert not any(part.is_visible() for part in folded)
+    assert not any(part.is_visible() for part in folded_parts)
     visitor.more()
-    assert all(part.is_visible() for part in folded)
+    assert all(part.is_visible() for part in folded_parts)
 
 
 LEAST = {(1280, 720): 0.39, (1440, 900): 0.44, (1920, 1080): 0.44, (1180, 820): 0.4, (1024, 768): 0.33}
-IDLE = 60  # pixels: the largest height of an empty band below the picture's legend
+IDLE = 60  # most pixels of an empty band below the picture's legend
 
 
 @pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])
@@ -60,17 +60,19 @@ def fills(visitor, sample: str, window: tuple[int, int]) -> None:
     visitor.open(f"sample={sample}").rest()
     until(lambda: max(max(pair) for pair in visitor.page.evaluate(SCROLLS)) <= 0, "nothing scrolls")
     picture, lens = visitor.part("pictureBox").bounding_box(), visitor.page.locator(".lens").bounding_box()
-    covered = picture["width"] * picture["height"] / (width * height)
+    covered_share = picture["width"] * picture["height"] / (width * height)
     legend = visitor.part("legend").bounding_box()
-    below = height - (legend["y"] + legend["height"])
-    print(f"{sample} at {width} × {height}: {picture}, {covered:.1%} of the window, {below:.0f} pixels below")
-    square = picture["width"] < 1.2 * picture["height"]  # LEAST is for 3:2; a square covers less of a window
-    assert covered >= LEAST[window] * (0.55 if square else 1), window
-    assert below < IDLE
+    space_below = height - (legend["y"] + legend["height"])
+    print(
+        f"{sample} at {width} × {height}: {picture}, {covered_share:.1%} of the window, {space_below:.0f} pixels below"
+    )
+    is_square = picture["width"] < 1.2 * picture["height"]  # LEAST is for 3:2; a square covers less of a window
+    assert covered_share >= LEAST[window] * (0.55 if is_square else 1), window
+    assert space_below < IDLE
     assert height - (lens["y"] + lens["height"]) < IDLE
     for part in ("note", "exposed", "bigOf", "peakAt", "formula", "reads", "sentence"):
-        cut = "e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible'"
-        assert not visitor.page.locator(f'.lens :is([data-ref="{part}"], .{part})').first.evaluate(cut), part
+        is_cut = "e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible'"
+        assert not visitor.page.locator(f'.lens :is([data-ref="{part}"], .{part})').first.evaluate(is_cut), part
 
 
 @pytest.mark.slow
@@ -78,13 +80,13 @@ def test_beside_the_picture_stands_what_a_convolution_gets(visit):
     """The enlarged patches are cut from the photograph around the chosen patch."""
     visitor = visit("sample=meadow", viewport={"width": 1280, "height": 720})
     visitor.rest()
-    read = "e => Array.from(e.getContext('2d').getImageData(0, 0, e.width, e.height).data)"
+    read_pixels = "e => Array.from(e.getContext('2d').getImageData(0, 0, e.width, e.height).data)"
     visitor.lock((3, 3))
-    before = visitor.part("nine").evaluate(read)
+    pixels_before = visitor.part("nine").evaluate(read_pixels)
     visitor.lock((9, 10))
-    after = visitor.part("nine").evaluate(read)
-    assert len(set(before)) > 20
-    assert before != after
+    pixels_after = visitor.part("nine").evaluate(read_pixels)
+    assert len(set(pixels_before)) > 20
+    assert pixels_before != pixels_after
 
 
 def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
@@ -105,8 +107,8 @@ def test_with_a_map_on_view_what_shows_attention_steps_back(go):
     visitor.choice("what", "similarity").click()
     visitor.page.wait_for_function("() => theLens().read().map")
     for part in ("heads", "big", "curve", "switch"):
-        pale = "e => { while (e && getComputedStyle(e).opacity === '1') e = e.parentElement; return Boolean(e) }"
-        assert visitor.part(part).evaluate(pale), part
+        is_pale = "e => { while (e && getComputedStyle(e).opacity === '1') e = e.parentElement; return Boolean(e) }"
+        assert visitor.part(part).evaluate(is_pale), part
 
 
 def test_on_a_phone_sentence_picture_layer_and_heads_are_in_sight_together(visit):
@@ -124,8 +126,8 @@ def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_it
     page = visitor.page
     page.keyboard.press("p")
     page.locator('.lens.presenting[data-face="see"]').wait_for()
-    says = page.locator(".lens .see-says")
-    assert float(says.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 40
+    sentence = page.locator(".lens .see-says")
+    assert float(sentence.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 40
     assert page.locator(".lens").evaluate("e => e.scrollHeight <= innerHeight")
     page.locator(".see-moments button").first.wait_for()
     for n in (2, 3):

@@ -23,8 +23,8 @@ def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arri
     person.context.add_init_script(SHIFTS)
     person.open()
     person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
-    for across in (0.2, 0.5, 0.8):
-        person.point(across, 0.4)
+    for x_share in (0.2, 0.5, 0.8):
+        person.point(x_share, 0.4)
         person.until()
     for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
         door = person.page.get_by_role("button", name=name, exact=True)
@@ -35,9 +35,9 @@ def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arri
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
     person.page.locator(".below").evaluate(STANDS_STILL)
-    for down in (0.3, 0.6):
-        for across in (0.2, 0.35, 0.5, 0.65, 0.8):
-            person.point(across, down)
+    for y_share in (0.3, 0.6):
+        for x_share in (0.2, 0.35, 0.5, 0.65, 0.8):
+            person.point(x_share, y_share)
             person.until()
     for words in ("More", "Less"):
         person.part("more").get_by_text(words, exact=True).wait_for()
@@ -57,13 +57,13 @@ def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, serv
     person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
     person.open(f"model=bundled&{address}&face=lab")
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")
-    before = place(person)
+    place_before = place(person)
     person.more()
     person.choice("what", "score").wait_for()
-    assert place(person) == before
+    assert place(person) == place_before
     person.part("more").click()
     person.choice("what", "score").wait_for(state="hidden")
-    assert place(person) == before
+    assert place(person) == place_before
 
 
 def place(person: Seeing) -> list[float]:

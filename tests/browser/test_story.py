@@ -65,17 +65,17 @@ def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
 
 
 def test_its_numbers_are_the_model_s_own(reader):
-    facts_told = reader.begin()
-    base, facts = facts_told["base"], facts_told["facts"]
+    story_state = reader.begin()
+    base_view, facts = story_state["base"], story_state["facts"]
     seen = trace(model(), open_image(samples.named("meadow").path))
-    place = divmod(base["patch"], seen.grid[1])
-    row = seen.row(base["layer"], base["head"], place)
+    place = divmod(base_view["patch"], seen.grid[1])
+    row = seen.row(base_view["layer"], base_view["head"], place)
     partner = divmod(facts["partner"], seen.grid[1])
     assert facts["share"] == pytest.approx(float(row[seen.token(partner)]), abs=2e-3)  # the browser has 16-bit floats
     assert facts["loudest"] == pytest.approx(
-        float(seen.row(base["layer"], base["head"], place, scale="off").max()), abs=0.02
+        float(seen.row(base_view["layer"], base_view["head"], place, scale="off").max()), abs=0.02
     )
-    score = float(seen.scores(base["layer"], base["head"], place)[seen.token(partner)])
+    score = float(seen.scores(base_view["layer"], base_view["head"], place)[seen.token(partner)])
     assert facts["score"] == pytest.approx(score, abs=0.05)
     assert facts["distance"] == max(abs(a - b) for a, b in zip(place, partner, strict=True))
 

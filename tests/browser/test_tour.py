@@ -26,8 +26,8 @@ def wait_for_step(page, n: int) -> None:
     page.wait_for_function(APART)
 
 
-def press(page, what: str) -> None:
-    page.locator(f'.tour-card [data-go="{what}"]').click()
+def press(page, button: str) -> None:
+    page.locator(f'.tour-card [data-go="{button}"]').click()
 
 
 def begin(visit):

@@ -54,32 +54,32 @@ def moments():
 
 def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
     watcher = watch()
-    shown = watcher.until()
-    assert shown["step"] == moments[-1].step
-    rows, columns = shown["grid"]
+    state = watcher.until()
+    assert state["step"] == moments[-1].step
+    rows, columns = state["grid"]
     for number, patch in ((0, (2, 3)), (len(moments) // 2, (9, 9)), (len(moments) - 1, (5, 1))):
         watcher.part("ticks").get_by_role("button").nth(number).click()
         watcher.until(f"r => r.step === {moments[number].step}")
         watcher.page.wait_for_url(f"**moment={moments[number].step}*")
-        shown = watcher.until()  # Streamlit may have rebuilt the drawing from an older state
-        assert shown["step"] == moments[number].step
-        watcher.rest()  # a rerun of the page would replace the picture
+        state = watcher.until()  # Streamlit may have rebuilt the drawing from an older state
+        assert state["step"] == moments[number].step
+        watcher.rest()  # because a rerun of the page would replace the picture
         watcher.part("picture").scroll_into_view_if_needed()
         box = watcher.part("picture").bounding_box()
-        x, y = ((part + 0.5) / whole for part, whole in zip(patch[::-1], (columns, rows), strict=True))
+        x, y = ((part + 0.5) / count for part, count in zip(patch[::-1], (columns, rows), strict=True))
         watcher.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
         step = moments[number].step
-        shown = watcher.until(f"r => r.step === {step} && r.patch === '{patch[0]},{patch[1]}'")
+        state = watcher.until(f"r => r.step === {step} && r.patch === '{patch[0]},{patch[1]}'")
         trace = Trace.from_bytes(moments[number].trace)
-        np.testing.assert_allclose(shown["row"], trace.row(shown["layer"], shown["head"], patch), atol=1e-5)
+        np.testing.assert_allclose(state["row"], trace.row(state["layer"], state["head"], patch), atol=1e-5)
 
 
 @pytest.mark.slow
 def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
-    last = len(moments) - 1
-    first = last - 3
-    watcher = watch(f"moment={moments[first].step}")
-    watcher.until(f"r => r.now === {first}")
+    last_moment = len(moments) - 1
+    first_moment = last_moment - 3
+    watcher = watch(f"moment={moments[first_moment].step}")
+    watcher.until(f"r => r.now === {first_moment}")
     watcher.rest()
     watcher.page.evaluate(
         """() => {
@@ -89,16 +89,16 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
         }"""
     )
     watcher.button("Play").click()
-    watcher.page.wait_for_function(f"() => theReel().read().now > {first} + 0.5")
+    watcher.page.wait_for_function(f"() => theReel().read().now > {first_moment} + 0.5")
     watcher.sent.clear()
-    watcher.page.wait_for_function(f"() => theReel().read().now > {last} - 0.5")
+    watcher.page.wait_for_function(f"() => theReel().read().now > {last_moment} - 0.5")
     assert watcher.sent == []
     watcher.until(f"r => !r.playing && r.step === {moments[-1].step}")
     positions = watcher.page.evaluate("window.positions")
     assert positions == sorted(positions)
-    assert {int(now) for now in positions} == set(range(first, last + 1))
-    assert len({round(now, 2) for now in positions}) > 3 * (
-        last - first
+    assert {int(position) for position in positions} == set(range(first_moment, last_moment + 1))
+    assert len({round(position, 2) for position in positions}) > 3 * (
+        last_moment - first_moment
     )  # the drawing also shows values between moments
 
 
@@ -110,35 +110,35 @@ def test_a_link_opens_the_same_moment_layer_head_and_patch(watch):
     watcher.part("layers").get_by_role("button", name="1", exact=True).click()
     watcher.part("heads").get_by_role("button").nth(2).click()
     watcher.part("picture").click(position={"x": 4, "y": 4})
-    shown = watcher.until("r => r.layer === 1 && r.head === 2 && r.patch === '0,0'")
+    state = watcher.until("r => r.layer === 1 && r.head === 2 && r.patch === '0,0'")
     watcher.page.wait_for_url("**patch=0%2C0**")
-    same = watch(urlsplit(watcher.page.url).query).until("r => r.layer === 1")
-    assert {key: same[key] for key in ("step", "layer", "head", "patch")} == {
-        key: shown[key] for key in ("step", "layer", "head", "patch")
+    second_state = watch(urlsplit(watcher.page.url).query).until("r => r.layer === 1")
+    assert {key: second_state[key] for key in ("step", "layer", "head", "patch")} == {
+        key: state[key] for key in ("step", "layer", "head", "patch")
     }
 
 
 @pytest.mark.slow
 def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(watch):
-    first, second = watch("step=now"), watch("step=now&sample=flock")
-    first.button("Train now").click()
-    first.until("r => r.growing")
-    second.button("Train now").click()
-    second.page.get_by_text("One is before you").wait_for()
-    first.until("r => r.moments.length > 1")
-    first.page.goto("about:blank")
-    second.until("r => r.growing")
-    second.button("Stop").click()
-    second.page.get_by_text("Stopped after").wait_for()
-    shown = second.until("r => !r.growing")  # the stopped model can still be looked at
-    assert shown["told"] == ""
-    second.rest()  # a rerun of the page would swallow the click
-    second.part("picture").click(position={"x": 4, "y": 4})
-    second.until("r => r.patch === '0,0'")
-    second.page.wait_for_url("**patch=0%2C0**")
-    second.page.get_by_text("One head is told", exact=True).click()
-    guided_run = second.until("r => r.told")
+    first_watcher, second_watcher = watch("step=now"), watch("step=now&sample=flock")
+    first_watcher.button("Train now").click()
+    first_watcher.until("r => r.growing")
+    second_watcher.button("Train now").click()
+    second_watcher.page.get_by_text("One is before you").wait_for()
+    first_watcher.until("r => r.moments.length > 1")
+    first_watcher.page.goto("about:blank")
+    second_watcher.until("r => r.growing")
+    second_watcher.button("Stop").click()
+    second_watcher.page.get_by_text("Stopped after").wait_for()
+    state = second_watcher.until("r => !r.growing")  # the stopped model stays on the page
+    assert state["told"] == ""
+    second_watcher.rest()  # because a rerun of the page would swallow the click
+    second_watcher.part("picture").click(position={"x": 4, "y": 4})
+    second_watcher.until("r => r.patch === '0,0'")
+    second_watcher.page.wait_for_url("**patch=0%2C0**")
+    second_watcher.page.get_by_text("One head is told", exact=True).click()
+    guided_run = second_watcher.until("r => r.told")
     assert guided_run["told"] == "this head was told to look at its twin"
-    # the same moment and patch of the other model
-    assert (guided_run["step"], guided_run["patch"]) == (shown["step"], "0,0")
-    second.button("Train again").wait_for()
+    # the other model is shown at the same moment and patch
+    assert (guided_run["step"], guided_run["patch"]) == (state["step"], "0,0")
+    second_watcher.button("Train again").wait_for()

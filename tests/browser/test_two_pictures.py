@@ -15,8 +15,8 @@ def truth():
     return seen("twins").match(seen("portrait"))
 
 
-def first(found, matched: bool) -> tuple[int, int]:
-    return tuple(((found[..., 0] >= 0) == matched).nonzero()[0].tolist())
+def first(matches, is_matched: bool) -> tuple[int, int]:
+    return tuple(((matches[..., 0] >= 0) == is_matched).nonzero()[0].tolist())
 
 
 def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
@@ -33,22 +33,22 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
     wire = visitor.page.locator(".match-line i")
     wire.wait_for()
     box, twin = wire.bounding_box(), visitor.part("twin").bounding_box()
-    end = twin["x"] + (column + 0.5) * twin["width"] / columns
-    assert abs(box["x"] + box["width"] - end) < 6, (box, twin)
+    end_x = twin["x"] + (column + 0.5) * twin["width"] / columns
+    assert abs(box["x"] + box["width"] - end_x) < 6, (box, twin)
 
 
 @pytest.mark.slow
 def test_both_are_cut_into_the_parts_that_python_finds(go):
     visitor = go(PAIR)
-    # A click before the second picture is loaded would cut only the first one
+    # Waits for the second picture, because a click before would cut only the first picture into parts
     visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()
     visitor.page.locator(".match-words button").click()
-    shown = visitor.until("r => r.what === 'parts' && r.map")
-    here, _ = seen("twins").parts(other=seen("portrait"), layer=shown["layer"])
-    ours = shown["map"][len(seen("twins").prefix) :]
-    apart = sum(int(a) != b for a, b in zip(ours, here.flatten().tolist(), strict=True))
-    print(f"{apart} of {len(ours)} patches differ, because numbers travel in sixteen bits")
-    assert apart <= 0.03 * len(ours)
+    state = visitor.until("r => r.what === 'parts' && r.map")
+    python_parts, _ = seen("twins").parts(other=seen("portrait"), layer=state["layer"])
+    browser_parts = state["map"][len(seen("twins").prefix) :]
+    differing = sum(int(a) != b for a, b in zip(browser_parts, python_parts.flatten().tolist(), strict=True))
+    print(f"{differing} of {len(browser_parts)} patches differ, because numbers travel in sixteen bits")
+    assert differing <= 0.03 * len(browser_parts)
     visitor.part("sentence").filter(has_text="The part that this patch belongs to covers").wait_for()
     assert "of the other" in visitor.part("sentence").inner_text()
     visitor.page.locator(".match-words button").click()
@@ -56,19 +56,26 @@ def test_both_are_cut_into_the_parts_that_python_finds(go):
 
 
 def test_what_is_compared_shares_one_exposure_and_one_scale(go):
-    one, other = seen("twins"), seen("portrait")
+    first_trace, second_trace = seen("twins"), seen("portrait")
     visitor = go(PAIR)
     visitor.hover((4, 5))
-    shown = visitor.until("r => r.query === '4,5' && r.match")
-    layer, head = shown["layer"], shown["head"]
-    place = maps.same_place((4, 5), one, other)
-    rows = [trace.on_grid(trace.row(layer, head, q)).numpy() for trace, q in ((one, (4, 5)), (other, place))]
-    high = light.exposure(np.concatenate([row.ravel() for row in rows]))
-    assert shown["domain"]["high"] == pytest.approx(high, rel=0.03)
+    state = visitor.until("r => r.query === '4,5' && r.match")
+    layer, head = state["layer"], state["head"]
+    place = maps.same_place((4, 5), first_trace, second_trace)
+    rows = [
+        trace.on_grid(trace.row(layer, head, q)).numpy() for trace, q in ((first_trace, (4, 5)), (second_trace, place))
+    ]
+    largest = light.exposure(np.concatenate([row.ravel() for row in rows]))
+    assert state["domain"]["high"] == pytest.approx(largest, rel=0.03)
     visitor.choice("what", "similarity").click()
-    shown = visitor.until("r => r.what === 'similarity' && r.map && r.match")
-    asked = one.features(layer)[one.token((4, 5))]
-    both = [torch.cosine_similarity(trace.features(layer), asked[None], dim=-1) for trace in (one, other)]
-    low = min(float(trace.on_grid(each).min()) for trace, each in zip((one, other), both, strict=True))
-    assert shown["domain"]["high"] == pytest.approx(1, abs=1e-2)
-    assert shown["domain"]["low"] == pytest.approx(low, abs=1e-2)
+    state = visitor.until("r => r.what === 'similarity' && r.map && r.match")
+    feature = first_trace.features(layer)[first_trace.token((4, 5))]
+    similarities = [
+        torch.cosine_similarity(trace.features(layer), feature[None], dim=-1) for trace in (first_trace, second_trace)
+    ]
+    smallest = min(
+        float(trace.on_grid(similarity).min())
+        for trace, similarity in zip((first_trace, second_trace), similarities, strict=True)
+    )
+    assert state["domain"]["high"] == pytest.approx(1, abs=1e-2)
+    assert state["domain"]["low"] == pytest.approx(smallest, abs=1e-2)

@@ -14,7 +14,8 @@ AGAIN_KB = 20  # most kilobytes that a reload may fetch
 
 
 class Wire:
-    """Counts in `came` the bytes that a page receives over the network and its WebSocket, without those from caches."""
+    """`came` maps each address, or "WebSocket", to the bytes that a page received over the network, not from a
+    cache."""
 
     def __init__(self, visitor):
         self.came: dict[str, int] = {}
@@ -46,8 +47,8 @@ class Wire:
         return sum(self.came.values()) / 1000
 
     def tell(self) -> str:
-        largest = sorted(self.came.items(), key=lambda one: -one[1])[:20]
-        return "\n".join([f"{self.kilobytes:.1f} KB", *(f"{size:8} {url}" for url, size in largest)])
+        largest_answers = sorted(self.came.items(), key=lambda one: -one[1])[:20]
+        return "\n".join([f"{self.kilobytes:.1f} KB", *(f"{size:8} {url}" for url, size in largest_answers)])
 
 
 def all_is_here(visitor) -> None:
@@ -71,7 +72,7 @@ def test_a_second_load_brings_nearly_nothing(arrive, server):
 def test_on_the_microscope_s_page_nothing_is_told_to_the_server_s_script(visit):
     visitor = visit()
     visitor.rest()
-    before = len(visitor.sent)
+    sent_count = len(visitor.sent)
     visitor.pick("flock")
     visitor.layer(1)
     visitor.head(2)
@@ -88,11 +89,11 @@ def test_on_the_microscope_s_page_nothing_is_told_to_the_server_s_script(visit):
     visitor.page.wait_for_url("**mine=**")
     visitor.until("r => /^[0-9a-f]{16}$/.test(r.picture)")
     visitor.rest()
-    assert visitor.sent[before:] == []
+    assert visitor.sent[sent_count:] == []
     visitor.page.go_back()
     visitor.shows("flock")
     visitor.rest()
-    assert sum(map(len, visitor.sent[before:])) < 1000, "Streamlit hears of a step back, and of nothing more"
+    assert sum(map(len, visitor.sent[sent_count:])) < 1000, "Streamlit hears of a step back, and of nothing more"
 
 
 def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(visit):
@@ -112,12 +113,12 @@ def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photo
         visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
         hand_over(visitor, "drop", data, title="mine.jpg")
         assert_shows(visitor, data, "mine.jpg")
-        mine = visitor.read()["picture"]
+        picture_id = visitor.read()["picture"]
         server.kill()
         server.start().wait()
         visitor.page.locator(".toolbar > .rest select").select_option("2")  # no server holds the trace of this grid
         visitor.until("r => r.grid[0] > 20")
-        visitor.shows(f"mine:{mine}")
+        visitor.shows(f"mine:{picture_id}")
         assert visitor.brought == ["mine.jpg", "mine.jpg"]
         visitor.check()
 

@@ -79,16 +79,16 @@ document.body.dataset.ready = "";
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    out = tmp_path_factory.mktemp("webgpu")
-    shutil.copytree(MICROSCOPE, out / "microscope")
-    (out / "index.html").write_text(PAGE, encoding="utf-8")
+    out_folder = tmp_path_factory.mktemp("webgpu")
+    shutil.copytree(MICROSCOPE, out_folder / "microscope")
+    (out_folder / "index.html").write_text(PAGE, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_file, "origin", lambda name: engine_file.Origin("MIT", "a test", "nowhere"))
-        for number, kind in enumerate(KINDS.values()):
-            vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **kind})))
+        for number, changes in enumerate(KINDS.values()):
+            vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **changes})))
             for numbers in ("int8", "float32"):
-                (out / f"{number}-{numbers}.bin").write_bytes(to_engine(vit, numbers))
-    return out
+                (out_folder / f"{number}-{numbers}.bin").write_bytes(to_engine(vit, numbers))
+    return out_folder
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +120,10 @@ def test_a_pass_on_the_gpu_is_that_of_the_kernels(page, kind, numbers):
       return found;
     }"""
     weights = f"{list(KINDS).index(kind)}-{numbers}.bin"
-    for ours, theirs, apart in page.evaluate(script, weights):
-        assert ours == ["WebAssembly"] * SMALL.depth
-        assert theirs == ["WebGPU"] * SMALL.depth
-        assert 0 < apart < FARTHEST
+    for gpu_name, kernel_name, difference in page.evaluate(script, weights):
+        assert gpu_name == ["WebAssembly"] * SMALL.depth
+        assert kernel_name == ["WebGPU"] * SMALL.depth
+        assert 0 < difference < FARTHEST
 
 
 def test_what_a_cut_changes_is_computed_by_the_kernels(page):
@@ -141,11 +141,11 @@ def test_a_device_that_is_lost_in_a_pass_loses_nothing(page):
       const [ours, theirs] = [await here(), await there({}, lose)];
       return [theirs.layers.map(({ layer }) => layer), engines(theirs), engines(await there()), apart(ours, theirs)];
     }"""
-    layers, in_it, after, apart = page.evaluate(script)
+    layers, is_inside, layers_after, difference = page.evaluate(script)
     assert layers == list(range(SMALL.depth))
-    assert in_it == ["WebGPU", *["WebAssembly"] * (SMALL.depth - 1)]
-    assert after == ["WebAssembly"] * SMALL.depth
-    assert apart < FARTHEST
+    assert is_inside == ["WebGPU", *["WebAssembly"] * (SMALL.depth - 1)]
+    assert layers_after == ["WebAssembly"] * SMALL.depth
+    assert difference < FARTHEST
 
 
 def test_a_gpu_without_room_for_the_network_is_not_used(page):

@@ -1,5 +1,5 @@
-"""The wheel contains the whole app: these tests build it once, install it into a new environment and use it from an
-empty folder. Only one of them needs a browser, but all stand here to share the wheel."""
+"""The wheel contains the whole app. The tests build the wheel once, install it into a new environment and use the app
+from an empty folder. Only one test needs a browser, but all tests of the wheel stand here to share one build."""
 
 import json
 import os
@@ -25,9 +25,9 @@ ELSEWHERE = {"faithfulness", "prepare", "download", "site"}
 def run(*command, cwd: Path) -> str:
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "COLUMNS")}
     environment |= {"HF_HUB_OFFLINE": "1", "MPLBACKEND": "agg"}
-    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    result = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
@@ -64,22 +64,24 @@ def empty(tmp_path_factory) -> Path:
 
 
 def test_the_wheel_has_at_most_21_megabytes(wheel):
-    largest = sorted(((one.compress_size, one.filename) for one in zipfile.ZipFile(wheel).infolist()), reverse=True)[:8]
-    listing = "\n".join(f"{size / 1e6:6.2f} MB  {name}" for size, name in largest)
+    largest_files = sorted(
+        ((entry.compress_size, entry.filename) for entry in zipfile.ZipFile(wheel).infolist()), reverse=True
+    )[:8]
+    listing = "\n".join(f"{size / 1e6:6.2f} MB  {name}" for size, name in largest_files)
     assert wheel.stat().st_size <= 21e6, f"{wheel.stat().st_size / 1e6:.2f} MB, most of it\n{listing}"
 
 
 def tracked(folder: str) -> set[str]:
-    listed = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, check=True)
-    return set(filter(None, listed.stdout.decode().split("\0")))
+    result = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, check=True)
+    return set(filter(None, result.stdout.decode().split("\0")))
 
 
 def test_the_wheel_holds_all_that_the_app_needs_and_nothing_else(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     pictures = {name for name in tracked("assets") if name.startswith("assets/readme/")}
-    app = {"app.py", ".streamlit/config.toml"} | tracked("pages") | tracked("assets") - pictures
-    wanted = tracked("playground") | {f"playground/app/{name}" for name in app}
-    assert names == wanted, f"lacking {sorted(wanted - names)}, more than wanted {sorted(names - wanted)}"
+    app_files = {"app.py", ".streamlit/config.toml"} | tracked("pages") | tracked("assets") - pictures
+    expected = tracked("playground") | {f"playground/app/{name}" for name in app_files}
+    assert names == expected, f"lacking {sorted(expected - names)}, more than wanted {sorted(names - expected)}"
 
 
 PAGES = [ROOT / "README.md", *(ROOT / "docs" / "pages").glob("*.md")]
@@ -88,15 +90,17 @@ PAGES = [ROOT / "README.md", *(ROOT / "docs" / "pages").glob("*.md")]
 def blocks(file: Path, language: str) -> list[str]:
     """A page's code blocks in a language; blocks of shell commands name no language."""
     pieces = re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", file.read_text(encoding="utf-8"), re.M | re.S)
-    return [textwrap.dedent(code) for _, its, code in pieces if its == language]
+    return [textwrap.dedent(code) for _, block_language, code in pieces if block_language == language]
 
 
 def commands() -> list[list[str]]:
     """The arguments of all `attention-playground` commands in README and documentation."""
     lines = [line for file in PAGES for block in blocks(file, "") for line in block.splitlines()]
-    typed = [shlex.split(line, comments=True) for line in lines if line.startswith("attention-playground ")]
-    unique = dict.fromkeys(tuple(words[1:]) for words in typed if len(words) > 1 and "--dask" not in words)
-    return list(map(list, unique))
+    typed_commands = [shlex.split(line, comments=True) for line in lines if line.startswith("attention-playground ")]
+    unique_commands = dict.fromkeys(
+        tuple(words[1:]) for words in typed_commands if len(words) > 1 and "--dask" not in words
+    )
+    return list(map(list, unique_commands))
 
 
 EACH = """
@@ -109,25 +113,25 @@ for arguments in json.load(open(sys.argv[1])):
 
 @pytest.mark.slow
 def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path):
-    chosen = [words for words in commands() if words[0] not in ELSEWHERE]
-    assert len(chosen) >= 6
-    (tmp_path / "commands.json").write_text(json.dumps(chosen))
+    chosen_commands = [words for words in commands() if words[0] not in ELSEWHERE]
+    assert len(chosen_commands) >= 6
+    (tmp_path / "commands.json").write_text(json.dumps(chosen_commands))
     (empty / "FOLDER").mkdir()  # the documentation calls a user's own folder FOLDER
     Image.radial_gradient("L").convert("RGB").save(empty / "FOLDER" / "circle.png")
-    said = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
-    outputs = [words[words.index("-o") + 1] for words in chosen if words[0] == "figure"]
+    report = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
+    outputs = [words[words.index("-o") + 1] for words in chosen_commands if words[0] == "figure"]
     for output in outputs:
-        named = output.replace("{image}", "*").replace("{layer}", "*")
-        assert list(empty.glob(named)), f"{output} was not written; said was\n{said}"
-    assert "dinov2" in said
+        pattern = output.replace("{image}", "*").replace("{layer}", "*")
+        assert list(empty.glob(pattern)), f"{output} was not written; said was\n{report}"
+    assert "dinov2" in report
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
 def test_what_only_makes_the_weights_is_not_in_the_package_which_says_so(scripts, empty, command):
-    done = subprocess.run([scripts / "attention-playground", *command], cwd=empty, capture_output=True, text=True)
-    assert done.returncode == 2, done.stderr
-    assert "not in the installed package" in done.stderr
+    result = subprocess.run([scripts / "attention-playground", *command], cwd=empty, capture_output=True, text=True)
+    assert result.returncode == 2, result.stderr
+    assert "not in the installed package" in result.stderr
 
 
 @pytest.mark.slow
@@ -138,10 +142,10 @@ def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
 
 
 def test_the_command_and_the_package_are_of_one_version(scripts, empty, wheel):
-    said = run(scripts / "attention-playground", "--version", cwd=empty).strip()
+    version_line = run(scripts / "attention-playground", "--version", cwd=empty).strip()
     code = "import playground; print(playground.__version__, playground.__file__)"
     version, file = run(scripts / "python", "-c", code, cwd=empty).split(maxsplit=1)
-    assert said == version == wheel.name.split("-")[1]
+    assert version_line == version == wheel.name.split("-")[1]
     assert ROOT not in Path(file).parents
 
 
@@ -176,7 +180,7 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         links = visitor.unfold("pages").get_by_role("link")
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
         visitor.page.get_by_text("attention_by_hand").first.wait_for()
-        visitor.check()  # before the server is stopped below
+        visitor.check()  # must come before the server stops
         visitor.forgiven = LOST
     finally:
         server.stop()

@@ -12,7 +12,7 @@ from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.tracing import trace
 
-EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
+EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,14 @@ def _python(file):
 def test_a_photograph_is_computed_where_it_is_and_nothing_is_asked_of_anybody_then(somebody):
     file = named("meadow").path
     somebody.give(file)
-    before = len(ASKED)
+    asked_count = len(ASKED)
     truth = _python(file)
-    read = somebody.until("r => r.layersHeld.length === 6")
-    assert read["grid"] == list(truth.grid)
-    assert_close(read["row"], truth.row(read["layer"], read["head"], _patch(read)), EIGHT_BITS)
+    state = somebody.until("r => r.layersHeld.length === 6")
+    assert state["grid"] == list(truth.grid)
+    assert_close(state["row"], truth.row(state["layer"], state["head"], _patch(state)), EIGHT_BITS)
     somebody.give(named("flock").path)
     somebody.until()
-    assert ASKED[before:] == [], "after the weights are here nobody is asked for anything"
+    assert ASKED[asked_count:] == [], "after the weights are here nobody is asked for anything"
     assert somebody.page.evaluate("violations") == []
 
 
@@ -55,18 +55,18 @@ def test_hover_the_whole_pass_and_the_maps_of_features_answer(somebody):
     file = named("meadow").path
     somebody.give(file)
     truth = _python(file)
-    there = somebody.hover((7, 5))
-    assert_close(there["row"], truth.row(there["layer"], there["head"], (7, 5)), EIGHT_BITS)
+    state = somebody.hover((7, 5))
+    assert_close(state["row"], truth.row(state["layer"], state["head"], (7, 5)), EIGHT_BITS)
     view = dict(layer=5, head=1, query="7,5", locked=True, scale="off", **{"pass": "whole"})
     somebody.page.evaluate("view => theLens().update({ view })", view)
-    whole = somebody.until("r => r.pass === 'whole'")
-    assert whole["scale"] == 1
-    for what in ("similarity", "rollout"):
-        view = {"layer": 5, "locked": True, "query": "7,5", "what": what}
+    whole_state = somebody.until("r => r.pass === 'whole'")
+    assert whole_state["scale"] == 1
+    for map_name in ("similarity", "rollout"):
+        view = {"layer": 5, "locked": True, "query": "7,5", "what": map_name}
         somebody.page.evaluate("view => theLens().update({ view })", view)
-        somebody.until(f"r => r.what === '{what}' && r.map")
-    rolled = np.asarray(somebody.read()["map"])
-    assert np.abs(rolled - truth.rollout((7, 5)).numpy()).max() < 0.01
+        somebody.until(f"r => r.what === '{map_name}' && r.map")
+    rollout_map = np.asarray(somebody.read()["map"])
+    assert np.abs(rollout_map - truth.rollout((7, 5)).numpy()).max() < 0.01
 
 
 def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_python_does(somebody, tmp_path):
@@ -74,17 +74,17 @@ def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_pyt
     picture = Image.fromarray(noise).resize((360, 240), Image.Resampling.BICUBIC)
     exif = Image.Exif()
     exif[0x0112] = 6  # orientation: turned by a quarter
-    turned, gaps = tmp_path / "turned.png", tmp_path / "gaps.png"
-    picture.save(turned, exif=exif)
+    turned_file, gaps_file = tmp_path / "turned.png", tmp_path / "gaps.png"
+    picture.save(turned_file, exif=exif)
     alpha = Image.fromarray((np.indices((240, 360)).sum(0) % 256).astype(np.uint8))
     picture.putalpha(alpha.point(lambda x: 255 * (x > 100)))
-    picture.save(gaps)
-    for file in (turned, gaps):
+    picture.save(gaps_file)
+    for file in (turned_file, gaps_file):
         somebody.give(file)
         truth = _python(file)
-        read = somebody.until("r => r.layersHeld.length === 6")
-        assert read["grid"] == list(truth.grid), file.name
-        assert_close(read["row"], truth.row(read["layer"], read["head"], _patch(read)), EIGHT_BITS)
+        state = somebody.until("r => r.layersHeld.length === 6")
+        assert state["grid"] == list(truth.grid), file.name
+        assert_close(state["row"], truth.row(state["layer"], state["head"], _patch(state)), EIGHT_BITS)
 
 
 @pytest.mark.slow
@@ -98,28 +98,28 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
       const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
       return [...(await resizedPicture(t, bitmap, height, width))];
     }"""
-    lying = [Image.Exif(), Image.Exif()]
-    for exif, orientation in zip(lying, (6, 2), strict=True):  # orientations: turned by a quarter, and mirrored
+    orientations = [Image.Exif(), Image.Exif()]
+    for exif, orientation in zip(orientations, (6, 2), strict=True):  # orientations: turned by a quarter, and mirrored
         exif[0x0112] = orientation
-    kinds = [("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2), *(("a.png", {"exif": exif}, 0) for exif in lying)]
+    kinds = [("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2), *(("a.png", {"exif": exif}, 0) for exif in orientations)]
     for name, options, levels in kinds:
         file = tmp_path / name
         picture.save(file, **options)
-        wanted = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)
+        expected = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)
         pixels_here = somebody.page.evaluate(script, [list(file.read_bytes()), 84, 112])
-        apart = np.abs(np.asarray(pixels_here).reshape(84, 112, 4)[..., :3] - np.asarray(wanted).astype(int))
-        assert apart.max() <= levels, name
+        differences = np.abs(np.asarray(pixels_here).reshape(84, 112, 4)[..., :3] - np.asarray(expected).astype(int))
+        assert differences.max() <= levels, name
 
 
 def test_what_is_no_picture_is_refused_and_the_next_one_is_shown(somebody, tmp_path):
-    broken = tmp_path / "broken.png"
-    broken.write_bytes(b"\x89PNG\r\n\x1a\n" + b"no" * 500)
+    broken_file = tmp_path / "broken.png"
+    broken_file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"no" * 500)
     script = """async (bytes) => openPicture(new Blob([new Uint8Array(bytes)]), "bundled").then(
       () => "shown", (error) => error.name)"""
-    assert somebody.page.evaluate(script, list(broken.read_bytes())) == "InvalidStateError"
+    assert somebody.page.evaluate(script, list(broken_file.read_bytes())) == "InvalidStateError"
     somebody.give(named("meadow").path)
     somebody.until()
 
 
-def _patch(read: dict) -> tuple[int, int] | str:
-    return tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]
+def _patch(state: dict) -> tuple[int, int] | str:
+    return tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]

@@ -39,9 +39,9 @@ def entropy(row) -> float:
     return float(-(row * row.clamp(min=1e-300).log2()).sum())
 
 
-def largest_difference(ours, theirs) -> float:
-    return float(np.abs(np.asarray(ours) - np.asarray(theirs)).max())
+def largest_difference(our_numbers, their_numbers) -> float:
+    return float(np.abs(np.asarray(our_numbers) - np.asarray(their_numbers)).max())
 
 
-def assert_close(ours, theirs, tolerance: float = CLOSE) -> None:
-    assert largest_difference(ours, theirs) < tolerance
+def assert_close(our_numbers, their_numbers, tolerance: float = CLOSE) -> None:
+    assert largest_difference(our_numbers, their_numbers) < tolerance

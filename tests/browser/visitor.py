@@ -82,19 +82,19 @@ LOST = re.compile(
 def coarse(query: str) -> str:
     """The query of an address. If it names no picture, model or tour, the meadow and the bundled model are added, whose
     few patches make tests quick."""
-    named = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
-    return query if named else f"model=bundled&sample=meadow&{query}".rstrip("&")
+    names_picture = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
+    return query if names_picture else f"model=bundled&sample=meadow&{query}".rstrip("&")
 
 
 def finish(page: Page, id: str) -> None:
     """Waits until an exercise is done; if the exercise also asks a question, tries its answers until one is right."""
-    done = page.locator(f'.exercise[data-id="{id}"][data-done="true"]')
-    offers = page.locator(f'.exercise[data-id="{id}"] .offers:not([hidden]) button')
-    done.or_(offers).first.wait_for(state="attached")
-    for n in range(offers.count()):
-        if not done.count():
-            offers.nth(n).dispatch_event("click")  # no click(): an exercise that was done on arrival is folded away
-    done.wait_for()
+    done_exercise = page.locator(f'.exercise[data-id="{id}"][data-done="true"]')
+    answer_buttons = page.locator(f'.exercise[data-id="{id}"] .offers:not([hidden]) button')
+    done_exercise.or_(answer_buttons).first.wait_for(state="attached")
+    for n in range(answer_buttons.count()):
+        if not done_exercise.count():
+            answer_buttons.nth(n).dispatch_event("click")  # click() would fail on an exercise that is folded away
+    done_exercise.wait_for()
 
 
 class Visitor:
@@ -134,9 +134,9 @@ class Visitor:
 
     def tab(self) -> Visitor:
         """A second tab of the same browser context, as another Visitor."""
-        other = copy(self)
-        other._open_tab()
-        return other
+        second_tab = copy(self)
+        second_tab._open_tab()
+        return second_tab
 
     def _connected(self, socket: WebSocket) -> None:
         self._asked(socket.url)
@@ -144,8 +144,8 @@ class Visitor:
 
     def _requested(self, request: Request) -> None:
         self._asked(request.url)
-        again = "x-playground-ticket" in request.headers  # a waiting request is repeated with its ticket
-        if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not again:
+        is_repeated = "x-playground-ticket" in request.headers  # a waiting request is repeated with its ticket
+        if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not is_repeated:
             self.brought.append(unquote(request.headers["x-playground-name"]))
 
     def _asked(self, url: str) -> None:
@@ -269,8 +269,8 @@ class Visitor:
         """Waits until this picture, in this model, is marked in the toolbar and on the stage."""
         if picture:
             self.page.locator(f'.strip [data-sample="{picture}"][aria-pressed="true"]').wait_for(state="attached")
-        wanted = json.dumps([picture.removeprefix("mine:"), model])
-        return self.until(f"r => {wanted}.every((name, i) => !name || [r.picture, r.model][i] === name)")
+        expected = json.dumps([picture.removeprefix("mine:"), model])
+        return self.until(f"r => {expected}.every((name, i) => !name || [r.picture, r.model][i] === name)")
 
     def pick_model(self, title: str) -> None:
         """Chooses one of the models on the machine, in the sheet of models."""
@@ -278,15 +278,15 @@ class Visitor:
 
     def says(self, words: str) -> str:
         """Waits for a sentence on the page that holds these words, and returns the sentence. One script does both,
-        because sentences disappear: the page's own ones in a corner or under the toolbar, the server's in toasts."""
+        because sentences disappear after a while."""
         return self.page.wait_for_function(SAYS, arg=words, polling=LOOKS).json_value()
 
     def check(self) -> None:
         """Asserts that neither console nor page showed an error and that only this machine was asked."""
         errors, self.errors[:] = list(self.errors), []
-        shown = [] if self.page.is_closed() else self.page.get_by_test_id("stException").all_inner_texts()
+        page_errors = [] if self.page.is_closed() else self.page.get_by_test_id("stException").all_inner_texts()
         assert not errors, "\n".join(["The browser's console has errors:", *errors, self.tell()])
-        assert not shown, "\n".join(["The page shows an error:", *shown, self.tell()])
+        assert not page_errors, "\n".join(["The page shows an error:", *page_errors, self.tell()])
         assert self.hosts <= {OWN_HOST}
 
     def tell(self) -> str:
@@ -295,7 +295,7 @@ class Visitor:
             return "has closed the page"
         report_lines = [self.page.url]
         try:
-            lens = self.page.wait_for_function(LENS, timeout=20_000)  # a page that hangs is not waited for
+            lens = self.page.wait_for_function(LENS, timeout=20_000)  # gives up if the page hangs
             report_lines.append(lens.json_value()[:MOST])
             report_lines += self.errors
             file = Path(tempfile.mkdtemp(prefix="playground-failed-")) / "page.png"

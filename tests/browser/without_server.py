@@ -90,16 +90,16 @@ def plain_server(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
 
 
 def write(folder: Path, *names: str) -> Path:
-    """Writes the page, the scripts, the kernels and these models, each model with its grid in the app."""
+    """Writes the page, the scripts, the kernels and these models. Each model gets the same grid as in the app."""
     folder.mkdir(exist_ok=True)
     grids = {"bundled": (14, 14), "dinov2-small": (16, 16)}
-    described = {name: {**card(model(name)), "grid": grids[name], "details": [1, 2]} for name in names}
+    models = {name: {**card(model(name)), "grid": grids[name], "details": [1, 2]} for name in names}
     (folder / "index.html").write_text(PAGE, encoding="utf-8")
     (folder / "lens.css").write_text(stylesheet(*LENS_STYLES), encoding="utf-8")
-    (folder / "models.json").write_text(json.dumps(described))
+    (folder / "models.json").write_text(json.dumps(models))
     (folder / "worker.js").write_text(bundle("engine/worker.js"), encoding="utf-8")
-    shared = [bundle("lens/lens.js"), bundle("shell/workersource.js")]
-    (folder / "start.js").write_text(together(*shared) + START, encoding="utf-8")
+    shared_scripts = [bundle("lens/lens.js"), bundle("shell/workersource.js")]
+    (folder / "start.js").write_text(together(*shared_scripts) + START, encoding="utf-8")
     shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
     for name in names:
         (folder / f"{name}.bin").write_bytes(to_engine(model(name)))
@@ -125,16 +125,14 @@ class Visiting(Visitor):
 
     def until(self, condition: str = "() => true") -> dict:
         script = f"() => {{ const r = window.theLens?.()?.read(); return r?.painted && ({condition})(r) ? r : null; }}"
-        collected: list[dict] = []
-        waiting.until(
-            lambda: collected.append(self.page.evaluate(script)) or collected[-1], f"the lens is not {condition}"
-        )
-        return collected[-1]
+        states: list[dict] = []
+        waiting.until(lambda: states.append(self.page.evaluate(script)) or states[-1], f"the lens is not {condition}")
+        return states[-1]
 
     def give(self, file: Path) -> dict:
         """Opens a photograph, waits for its whole pass, and returns {shown, all}, both in ms."""
-        before = self.page.evaluate("document.body.dataset.shown ?? ''")
+        shown_before = self.page.evaluate("document.body.dataset.shown ?? ''")
         self.page.set_input_files("#file", file)
-        shown = "document.body.dataset.shown ?? ''"
-        waiting.until(lambda: self.page.evaluate(shown) != before, "the photograph is not shown")
+        read_shown = "document.body.dataset.shown ?? ''"
+        waiting.until(lambda: self.page.evaluate(read_shown) != shown_before, "the photograph is not shown")
         return self.page.evaluate("times")
