@@ -64,7 +64,7 @@ def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_doe
 @pytest.mark.parametrize("depth", block.DEPTHS)
 @pytest.mark.parametrize("start", [None, block.SMALL_START])
 def test_the_plotted_gradients_are_those_of_new_networks(depth, start):
-    """With a ViT's small initial weights, pre-norm and post-norm do not differ."""
+    """With a ViT's small initial weights (`start`), pre-norm and post-norm have nearly the same gradients."""
     index, stored = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
     gradients = block.last_gradients(depth, start)
     assert gradients == pytest.approx({place: stored[place][index] for place in ("pre", "post")}, rel=0.02)
@@ -198,7 +198,7 @@ def test_the_stream_of_a_model_of_yes_and_no_is_read_by_a_sigmoid(picture):
 
 
 def test_no_logits_of_labels_go_through_a_softmax_unasked():
-    """Config.shares decides between sigmoid and softmax; code with its own rule must agree with it."""
+    """`Config.shares` decides between sigmoid and softmax; any other line with a softmax must name `multi_label`."""
     lines = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in ROOT.rglob("*.py")
@@ -206,9 +206,6 @@ def test_no_logits_of_labels_go_through_a_softmax_unasked():
         if re.search(r"logits[^#]*\.(log_)?softmax\(", line) and "multi_label" not in line
     ]
     assert not lines
-
-
-# Printed numbers ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("multi", [True, False])

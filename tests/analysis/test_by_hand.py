@@ -31,7 +31,7 @@ def test_arrows_come_back_from_an_address():
 
 
 def test_a_gives_b_much_and_b_gives_a_little():
-    """The lesson By hand says so about the arrows that it shows at first."""
+    """The lesson By hand says this about its initial arrows."""
     rows = weights(read(at_first(), tokens=18))
     arrows = read(at_first(), tokens=18).tolist()
     for i, j in ((0, 1), (1, 0)):

@@ -50,7 +50,7 @@ def test_some_patches_ask_as_they_do_among_all():
 
 
 def test_no_setting_fails_where_all_weights_vanish():
-    """With narrow widths, no patch reaches one of another colour."""
+    """With narrow widths, patches of different colours give each other no weight."""
     image = np.zeros((8, 8, 3), np.uint8)
     image[:2, :2] = 255
     squared = differences(mean_colours(image, (4, 4)))

@@ -117,7 +117,7 @@ def test_by_hand_three_tables_of_weights_are_held_at_once():
 
 
 class Live(TorchDispatchMode):
-    """The peak bytes of all live results of operations; a view keeps its base alive."""
+    """Measures how many bytes the results of torch's operations hold at most; a view keeps its base alive."""
 
     def __init__(self):
         super().__init__()

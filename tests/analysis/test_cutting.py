@@ -1,4 +1,4 @@
-"""The effect of a cut, compared with cuts of as much attention to other patches."""
+"""The effect of a cut, compared with the effects of cuts that take as much attention from other patches."""
 
 import pytest
 import torch

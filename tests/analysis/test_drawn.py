@@ -24,8 +24,9 @@ def chelsea(really_here):
 
 @pytest.fixture(scope="module")
 def told(chelsea):
-    """Arrays over all layers and heads, from the rows of all patches: the mean row, the mean distance, the scores'
-    deviation, and whether the patch with the largest weight is not the one that adds most."""
+    """Arrays over all layers and heads, computed from the rows of all patches. `mean` is the mean row, `distance` the
+    mean distance and `apart` the deviation of the scores. `differs` says, for each row, whether the patch with the
+    largest weight differs from the patch that adds most."""
     places = np.stack(np.divmod(np.arange(23 * 34), 34), -1).astype(float)
     distances = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
     numbers = {"mean": [], "distance": [], "apart": [], "differs": []}

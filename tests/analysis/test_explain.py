@@ -33,11 +33,11 @@ def test_every_map_is_of_the_patches_none_is_empty_and_the_asker_s_own_block_is_
         assert float(relevance[own].sum()) == 0, name
 
 
-UNEVEN = (5, 7)  # patches: blocks of 2 × 2 are smaller at two edges
+UNEVEN = (5, 7)  # a grid of patches whose blocks of 2 × 2 are cut off at two edges
 
 
 def test_a_map_that_is_the_same_everywhere_scores_nothing_though_blocks_at_the_edge_are_smaller():
-    """Once, the map was summed over blocks of 36, 30, 24 and 20 patches, and a constant map scored 0.74."""
+    """A constant map once scored 0.74, because maps were summed over blocks of 36, 30, 24 and 20 patches."""
     blocks = occlusion.blocks(UNEVEN, 2)
     moves = [float(block.sum()) for block in blocks]  # a larger block moves more
     maps = {"constant": torch.ones(UNEVEN), "rollout": torch.rand(UNEVEN)}

@@ -1,4 +1,4 @@
-"""Every attribution map, also in a figure, comes with its rank correlation with blanking, here computed by hand."""
+"""Every attribution map and its figure state the rank correlation with blanking, which is computed by hand here."""
 
 import csv
 

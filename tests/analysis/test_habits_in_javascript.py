@@ -1,5 +1,4 @@
-"""The browser's numbers of every head, and its names of their habits, against playground/analysis/heads.py on the same
-trace."""
+"""The browser gives every head the same numbers and the same habit as playground/analysis/heads.py does."""
 
 import math
 
@@ -72,7 +71,8 @@ def lengths(seen: Trace) -> list[list[float]]:
     return failures
 
 
-# Heads to which two rules apply, so that the order of the rules is compared.
+# The numbers of a head without a habit, and for each rule two values, one of which makes the rule apply. To most
+# combinations of these values several rules apply, so that the order of the rules is compared too.
 PLAIN = {"entropy": 3.0, "breadth": 0.3, "distance": 2.0, "to_self": 0.1, "to_class": 0.1, "to_registers": 0.1}
 PLAIN |= {"to_one": 0.1, "near": 0.1, "content": 0.1, "colour": 0.1, "effect": 1.0}
 EDGES = {

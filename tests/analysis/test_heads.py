@@ -33,7 +33,7 @@ def traced(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
 
 
 def rows_of_patches(table, on_class=0.0, on_register=0.0):
-    """Weights (1, tokens, tokens) from a table (patches, patches), scaled by what the prefix tokens leave."""
+    """Weights (1, tokens, tokens): rows of `table` (patches, patches), scaled to what the prefix tokens leave."""
     elsewhere = 1 - on_class - on_register
     weights = torch.zeros(PATCHES + 2, PATCHES + 2)
     weights[:2, 0] = 1
@@ -244,7 +244,7 @@ def test_content_idle_and_mixed_heads_have_names_too():
     assert kind(dataclasses.replace(gathering, near=0.6)) == "same object or colour"
     blind = dataclasses.replace(gathering, colour=0.0)
     assert kind(blind) == "no single habit"
-    assert kind(blind, own_object=0.8) == "same object or colour"  # the share on its own object, where known
+    assert kind(blind, own_object=0.8) == "same object or colour"  # own_object: the weight on the query's own object
     assert kind(dataclasses.replace(gathering, effect=0.05)) == "idle"
 
 
@@ -271,7 +271,7 @@ def test_the_head_to_guess_gives_most_to_few_far_patches(seen):
     best_values = {}
     for layer in range(seen.layers):
         for head in range(seen.heads):
-            anybody = torch.stack([seen.row(layer, head, one) for one in crowd]).mean(0)  # the crowd's mean row
+            anybody = torch.stack([seen.row(layer, head, one) for one in crowd]).mean(0)
             row = seen.on_grid((seen.row(layer, head, query) - anybody).clamp(min=0))
             far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
             best_values[layer, head] = sum(sorted(far_weights)[-few:])

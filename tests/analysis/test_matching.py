@@ -48,7 +48,7 @@ def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
 
 
 def beside_neighbours(values: np.ndarray) -> np.ndarray:
-    """Each patch's direction and those of its neighbours, in ten columns, added one by one."""
+    """Unit vectors: for each patch, the sum of its and its neighbours' directions, in a grid of ten columns."""
     units, sums = matching.unit(values), []
     for patch in range(len(values)):
         neighbours = [j for j in range(len(values)) if max(abs(j // 10 - patch // 10), abs(j % 10 - patch % 10)) <= 1]

@@ -1,4 +1,4 @@
-"""The best moment of a picture: the browser and Python find the same one, and find one that was planted."""
+"""The browser and Python find the same best moments of a picture; Python finds a planted moment."""
 
 import numpy as np
 import pytest
@@ -82,7 +82,7 @@ GRID = (12, 16)
 
 
 def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
-    """(patches,) of bool: which patches lie in squares of this size with these upper left corners."""
+    """A boolean array (patches,), true in squares of `size` × `size` patches with these upper left corners."""
     picture = np.zeros(GRID, bool)
     for row, column in squares:
         picture[row : row + size, column : column + size] = True

@@ -1,4 +1,4 @@
-"""Occlusion: blanking, how far blanked blocks move the answer, and how well relevance predicts that."""
+"""Occlusion: how pixels are blanked, how far a blanked block moves the answer, and how well relevance predicts this."""
 
 import numpy as np
 import pytest

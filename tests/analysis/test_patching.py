@@ -16,7 +16,7 @@ def other(small, picture):
 
 
 def by_hand(vit, seen, other, to_patch, of, layer, depth=3):
-    """Reference: runs both pictures block by block and exchanges the tokens after `layer`."""
+    """Reference: runs both pictures block by block and, after `layer`, copies tokens from `other` into `seen`."""
     with torch.no_grad():
         (x, _), (y, _) = vit.embed(seen.input), vit.embed(other.input)
         for number in range(depth):

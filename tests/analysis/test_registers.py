@@ -33,7 +33,7 @@ def planted(request, picture):
         reached = entering @ toward
         others = reached[torch.arange(len(reached)) != token].max()
         block.mlp.fc1.weight[NEURON] = 8 * toward / (reached[token] - others)
-        block.mlp.fc1.bias[NEURON] = -4 * (reached[token] + others) / (reached[token] - others)  # 4 here, −4 elsewhere
+        block.mlp.fc1.bias[NEURON] = -4 * (reached[token] + others) / (reached[token] - others)  # 4 at `token`
         column = torch.randn(SMALL.width, generator=torch.Generator().manual_seed(1))
         block.mlp.fc2.weight[:, NEURON] = 75 * column / column.norm()
     return vit, token

@@ -148,7 +148,7 @@ def test_a_model_without_a_classifier_has_no_verdicts(picture):
 
 
 def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words():
-    """Once, step 2 of the lesson Scale used only 200 rows: the lowest tenth ended at 0.001 or 0.004, by the seed."""
+    """With 200 rows, the lowest tenth in step 2 of the lesson Scale ended at 0.001 or 0.004, depending on the seed."""
     at = rows.WIDTHS.index(64)
     gradients = rows.curve("gradient", 0.0)
     again = np.concatenate([rows.gradient_of_products(part[:, at], 1.0) for part in rows.many_rows(seed=1)])

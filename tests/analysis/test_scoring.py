@@ -1,4 +1,4 @@
-"""Scores of relevance equal those put together from their parts, single out a planted patch, and form a table."""
+"""Scores of relevance equal scores computed part by part, single out a planted patch, and fill a table."""
 
 import csv
 

@@ -127,7 +127,7 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     port = str(free_port())
-    command = [*json.loads(arguments_of("CMD")[0]), "--port", port]  # a JSON list: starts without a shell
+    command = [*json.loads(arguments_of("CMD")[0]), "--port", port]  # a JSON list starts without a shell
     probe = json.loads(arguments_of("HEALTHCHECK")[0].partition("CMD")[2].replace(str(PORT), port))
     ours = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -226,8 +226,8 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     assert proxy["command"] == [*json.loads(arguments_of("CMD")[0]), "--replicas", f"app:{PORT}"]
     assert proxy["ports"] == [f"{PORT}:{PORT}"]
     assert proxy["read_only"]
-    assert HEALTH in arguments_of("HEALTHCHECK")[0]  # the probe of both services
-    assert app["environment"]["PLAYGROUND_PROXIES"]  # else all visitors would share the proxy's address
+    assert HEALTH in arguments_of("HEALTHCHECK")[0]  # both services are probed as the image says
+    assert app["environment"]["PLAYGROUND_PROXIES"]  # without it, all visitors would have the proxy's address
     assert proxy["environment"]["PLAYGROUND_HOSTS"] == app["environment"]["PLAYGROUND_HOSTS"]
 
 
@@ -236,7 +236,7 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     unit = read("deploy/playground@.service")
     pod = {said["name"]: said.get("value") for said in container()["env"]}
     (tmp,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
-    assert app["tmpfs"] == "/tmp:size=200m"  # this folder lies in memory, so its size counts
+    assert app["tmpfs"] == "/tmp:size=200m"  # /tmp lies in memory, so its size counts
     assert tmp == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert pod["PLAYGROUND_OPEN"] == "no"
@@ -322,7 +322,7 @@ def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
     (ingress,) = policy["ingress"]
     assert ingress["from"][0]["namespaceSelector"]["matchLabels"]
     assert ingress["ports"] == [{"port": container()["ports"][0]["name"]}]
-    assert variables["PLAYGROUND_PROXIES"]  # believed because only the ingress reaches the app
+    assert variables["PLAYGROUND_PROXIES"]  # the app may trust proxies, because only the ingress reaches it
     assert policy["egress"] == []
     assert variables["HF_HUB_OFFLINE"] == "1"
 

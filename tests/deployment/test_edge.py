@@ -24,7 +24,7 @@ BELIEVED = "127.0.0.2"  # a second address of this machine, from which tests act
 
 @contextmanager
 def started(folder: Path, **environment: str) -> Iterator[str]:
-    """The address of nginx and an app that believe only the proxy BELIEVED."""
+    """Starts nginx and the app, which trust only the proxy BELIEVED, and yields nginx's address."""
     port = free_port()
     ours = {"HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs()), "PLAYGROUND_PROXIES": BELIEVED}
     with (folder / "log").open("w") as log:
@@ -111,7 +111,7 @@ uvicorn.Server(config).run(sockets=[line])
 
 @pytest.fixture(scope="module")
 def whom(folder):
-    """A function that asks through nginx and returns which visitor the app takes the asker for."""
+    """A function that sends a request through nginx and returns what the app knows of its sender."""
     from browser.test_proxy import start
 
     place, port = folder / "whom", free_port()
@@ -227,7 +227,7 @@ SHORTER = {  # limits of nginx, lowered so that tests reach them soon
 
 @pytest.fixture(scope="module")
 def strict(folder):
-    """nginx with deploy/nginx.conf and the limits of SHORTER, before an app that answers each GET with 10 MB."""
+    """The port of an nginx with the limits of SHORTER, in front of an app that answers each GET with 10 MB."""
     from browser.test_proxy import start
 
     place, port = folder / "strict", free_port()
@@ -270,7 +270,7 @@ def line_to(port: int) -> socket.socket:
 
 
 def is_ended(line: socket.socket) -> bool:
-    """Whether the server closes the line within PATIENCE, the timeout of the socket. Reads what still comes."""
+    """Reads until the server closes the connection; False if this takes longer than PATIENCE, the socket's timeout."""
     try:
         while line.recv(2**16):
             pass
@@ -302,7 +302,7 @@ def test_who_does_not_read_their_answer_is_cut_off(strict):
 
 
 def was_reset(line: socket.socket) -> bool:
-    """Whether the server reset the line: a write fails. The client reads nothing in these tests."""
+    """Whether a write fails because the server has reset the connection. Reads nothing from the connection."""
     try:
         line.send(b"\r\n")
     except OSError:

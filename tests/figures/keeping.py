@@ -110,7 +110,7 @@ def difference(first: Image.Image, second: Image.Image) -> np.ndarray:
 
 
 def wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
-    """Whether all dots of some square differ, as they do where a patch has another colour."""
+    """Whether all dots of some `side` × `side` square differ, as they do if a patch has another colour."""
     sums = np.pad(differs.astype(int), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     squares = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
     return bool((squares == side * side).any())

@@ -111,9 +111,6 @@ def test_the_whole_pass_without_scale_stands_beside_the_trained_one(folder, tmp_
     assert "whole forward pass" in Image.open(out).text["Description"]
 
 
-# Nothing is lost ------------------------------------------------------------------------------------------------------
-
-
 def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path, capsys):
     for name in ("one/rocket.jpg", "one/rocket.png", "two/rocket.jpg", "two/Moon.png", "one/moon.png"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

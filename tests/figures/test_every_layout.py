@@ -77,7 +77,7 @@ NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape",
 
 @pytest.mark.parametrize("name", SAID)
 def test_every_word_of_a_caption_and_a_title_is_one_of_the_table(name, monkeypatch):
-    """All words come from the table: with a table in capitals, no small letters remain."""
+    """If all words of the table are in capitals, captions and titles have no small letters except in NAMES."""
     for key, text in way_words.ENGLISH.items():
         loud = re.sub(r"{\w+}|[^{]+", lambda part: part[0] if part[0].startswith("{") else part[0].upper(), text)
         monkeypatch.setitem(way_words.ENGLISH, key, loud)
@@ -90,7 +90,7 @@ def test_every_word_of_a_caption_and_a_title_is_one_of_the_table(name, monkeypat
 
 @pytest.mark.parametrize("name", ["head", "heads", "grid"])
 def test_one_wrong_cell_is_seen(name, monkeypatch):
-    """The tolerance is smaller than one changed patch."""
+    """The comparison with the stored picture notices a single changed patch."""
     from playground.figures.drawing import maps
 
     original, original_look, spec = drawn(DRAWN[name]), maps.look, DRAWN[name]

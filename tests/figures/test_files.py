@@ -72,7 +72,7 @@ def test_a_pdf_holds_the_photograph_once_and_its_fonts(trio, tmp_path):
     (page,) = reader.pages
     assert float(page.mediabox.width) == pytest.approx(7 * 72)
     assert pdf_images(page).count((300, 300)) == 1
-    assert pdf_drawn(page) == 4  # the photograph, what the convolution reads, the attention, the colour bar
+    assert pdf_drawn(page) == 4  # the photograph, the kernel's patches, the attention and the colour bar
     assert pdf_fonts(page)
     assert all(pdf_fonts(page).values())
     assert all("SourceSansPro" in name for name in pdf_fonts(page))
@@ -87,7 +87,7 @@ def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
     root = read_svg(figures.write(trio, tmp_path / "a.svg"))
     uses = svg_uses(root)
     assert len(uses) == len(set(uses)) == len(svg_images(root)) == 4
-    assert svg_images(root).count("image/jpeg") >= 2  # the photograph, and what the convolution reads of it
+    assert svg_images(root).count("image/jpeg") >= 2  # the photograph and the patches that the kernel reads
     texts = svg_texts(root)
     assert "3×3 convolution" in texts
     assert any("sha256:" in text for text in texts)  # the footer
@@ -126,7 +126,7 @@ def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
 
 
 def parsed(line: str) -> Spec:
-    """The spec that the command line reads from a line, without the picture."""
+    """The spec that the command line parses from `line`; no picture is opened."""
     words = shlex.split(line)
     assert words[:4] == ["python", "-m", "playground", "figure"]
     options = _parser().parse_args(words[3:])
@@ -327,7 +327,7 @@ def test_a_comparison_names_both_models_and_both_layers(seen, photo):
 
 
 def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
-    """A sample opens with its own model by default, and the command names that model."""
+    """A sample photograph opens with the grid, layer and head of its `look`, if the figure's model is the look's."""
     sample = samples.PHOTOGRAPHS[0]
     spec = Spec(image=sample.name, model=sample.look.model)
     assert spec.look == sample.look

@@ -1,4 +1,4 @@
-"""Layouts fill their sheets: maps are as large as there is room, words are cut where they must be."""
+"""Layouts fill their sheets: maps are as large as the sheet allows, and words that do not fit are cut."""
 
 from dataclasses import replace
 
@@ -20,9 +20,6 @@ from playground.figures.drawing.sheet import (
     text_width,
 )
 from playground.vit import Config, VisionTransformer
-
-# Layouts
-
 
 @pytest.fixture(scope="module")
 def deep():

@@ -73,7 +73,7 @@ def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, 
 
 
 def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, seen, tmp_path):
-    """The last step blanks each patch by itself, so the map equals one pass for each blanked picture."""
+    """The last step blanks each patch alone, so each value of the map comes from one pass over a blanked picture."""
     _, shown = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
     values = np.array(shown["values"])[len(seen.prefix) :].reshape(seen.grid)
     assert shown["blocks"] == "4x4, 2x2, 1x1"

@@ -1,4 +1,4 @@
-"""Figures do not mislead: each test draws a figure again that was once misleading."""
+"""Figures do not mislead: each test draws a figure that was once misleading."""
 
 import io
 import re
@@ -141,9 +141,6 @@ def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
     assert sizes == [(14 * look.grid[0], 14 * look.grid[1])]
 
 
-# Words
-
-
 def test_numbers_are_written_as_people_write_them():
     assert [captions.number(x) for x in (110, 99, 0.123, 0.00002, 0, -250)] == [
         "110", "99", "0.12", "2.0e-05", "0", "-250",
@@ -188,7 +185,7 @@ def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture)
     """Once, if the query had the largest weight, the only number stood on a neighbour with a smaller weight."""
     subject = subjects(ROW, seen, picture)[1]
     grid = np.zeros(seen.grid)
-    grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one is the query
+    grid[3, 4], grid[3, 5] = 0.6, 0.3  # patch 3, 4 is the query
     span = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
     sheet = MagicMock()
     map_panel(Shown(OneMap(subject, ROW, None), maps.Map(grid, (), None)), span).draw(sheet, None, Box(0, 0, 1, 1))

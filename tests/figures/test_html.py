@@ -137,7 +137,7 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, pictur
     for _, tag_attributes in parsed.tags:
         assert tag_attributes.get("href", "data:").startswith("data:")
         assert tag_attributes.get("src", "data:").startswith("data:")
-    for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # in a comment; the namespace of an SVG
+    for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # a comment's example, and the namespace of SVG
         page = page.replace(no_address, "")
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
 
@@ -213,7 +213,7 @@ def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, pictur
     theirs = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
     difference = np.abs(np.asarray(parsed.image("still"), int) - np.asarray(theirs.convert("RGB"), int)).mean()
     print(f"off by {difference:.2f} of 255 on average")
-    assert difference < 4  # the loss by JPEG compression
+    assert difference < 4  # JPEG compression changes colours a little
 
 
 def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(seen, picture):

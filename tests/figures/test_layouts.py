@@ -101,7 +101,8 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
     panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
     map_ = look(seen, spec.settled(seen), 1, 2, "on")
     share = shares(map_.grid, domain(spec, [map_])).ravel()
-    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # middles: light fades at edges
+    # only the middle of each patch, because `light` fades at the edges
+    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()
     lit_patches = light.densest(map_.grid).ravel()
     for group in (
         (lit_patches, ~lit_patches) if draw == "light" else (lit_patches | ~lit_patches,)
@@ -165,7 +166,7 @@ def test_a_kernel_at_the_corner_reads_what_there_is():
 def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(seen, picture):
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
     soft = light.heat(photo, np.zeros((80, 80))).astype(int)
-    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # layer 1 is the second: "follow" shows two
+    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # "follow" stacks the layers 0 and 1
         figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
         kernel_print = prints_of(figure)[1].astype(int)
         patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)

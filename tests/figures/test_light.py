@@ -63,7 +63,7 @@ def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
     )
     ours = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
     differences = np.abs(np.array(theirs) - ours)
-    assert differences.max() <= 6, (differences.max(), differences.argmax())  # at most a neighbouring step
+    assert differences.max() <= 6, (differences.max(), differences.argmax())  # neighbouring steps differ by 6 at most
 
 
 def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
@@ -110,7 +110,7 @@ COLOURS = np.stack(np.meshgrid(*[np.linspace(0, 255, 9)] * 3), -1).reshape(-1, 1
 
 
 def under_every_weight(weights: int = 33) -> np.ndarray:
-    """(colours, weights, 3): each colour of a photograph under the heat."""
+    """(colours, weights, 3): each of COLOURS with the heat of each weight laid over it."""
     share = np.tile(np.linspace(0, 1, weights), (len(COLOURS), 1))
     return light.heat(np.repeat(COLOURS, weights, axis=1), share).astype(float)
 
@@ -211,7 +211,7 @@ SETS = [
 
 
 def test_smooth_lines_have_just_the_chosen_cells_within_them():
-    """matplotlib says which cells lie within the drawn curves, which are cut into short pieces."""
+    """`inside` lets matplotlib decide which cells lie within the curves, which `pieces` cuts into short lines."""
     for mask in SETS:
         lines = light.contours(mask)
         np.testing.assert_array_equal(inside([pieces(line) for line in lines], mask.shape), mask)
@@ -297,9 +297,6 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
     assert f"the patches that hold {share_words} of what all patches get" in text_drawn, text_drawn
 
 
-# What figures add to the light ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])
 def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weights(over):
     share = np.tile(np.linspace(0, 1, 64), (40, 1))
@@ -334,8 +331,7 @@ def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
 
 
 def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
-    """Simulated as by Machado et al. (2009), severity 1, on linear light. Colours that come near each other differ in
-    brightness."""
+    """The matrices simulate colour blindness on linear light: Machado et al. (2009), severity 1."""
     confusion = {
         "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
         "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],

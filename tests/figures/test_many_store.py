@@ -92,7 +92,7 @@ def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
 
 
 def test_a_picture_that_can_not_be_read_stops_nobody_else(zarr, small, pictures, tmp_path):
-    """Once, a long run ended at the first damaged file, and removing that file made it another run."""
+    """Once, a damaged file ended a long run, and without this file the run could not be resumed."""
     run = playground.trace_many(pictures, small, "entropy", batch=2)
     bytes_of_whole = contents(run.write(tmp_path / "whole.zarr"))
     good_bytes = (pictures / "2.png").read_bytes()

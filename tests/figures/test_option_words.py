@@ -76,7 +76,7 @@ def test_what_was_given_may_hold_braces():
 
 
 def sentences() -> list[tuple[str, str]]:
-    """(file, sentence) of all sentences with options in them."""
+    """(file, string) of all strings in the package, which include the sentences about options."""
     strings = []
     for file in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))

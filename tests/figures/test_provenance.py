@@ -38,7 +38,7 @@ def test_a_width_is_written_so_that_it_is_read_as_the_same(inches):
     assert option_words.read_length(option_words.write_length(inches)) == inches
 
 
-TEN = {  # ten figures, each with its options
+TEN = {  # a file's name -> the options of its figure
     "one.png": ("--layer", "1", "--what", "value", "--direction", "column"),
     "narrow.pdf": ("--layout", "convolution", "--for", "cvpr", "--words", "paper", "--footer"),
     "heads.svg": ("--layout", "heads", "--draw", "light", "--mass", "0.5"),
