@@ -131,7 +131,7 @@ def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
     needed = {audit.canonicalize_name(package.metadata["Name"]) for package in audit.closure(app)}
     assert not {name for name in needed - pinned.keys() if not name.startswith(("nvidia-", "cuda-"))}
     parts = script("lock").split(read("requirements.lock") + read("requirements-torch.lock"))
-    assert parts == (read("requirements.lock"), read("requirements-torch.lock"))  # torch, which may come from another index, has its own lock
+    assert parts == (read("requirements.lock"), read("requirements-torch.lock"))  # torch has its own lock
     assert "nvidia" not in parts[0]
 
 

@@ -21,6 +21,7 @@ from playground.figures.drawing.sheet import (
 )
 from playground.vit import Config, VisionTransformer
 
+
 @pytest.fixture(scope="module")
 def deep():
     """A model of usual depth with few heads: 12 layers of 6 heads."""

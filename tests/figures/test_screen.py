@@ -16,7 +16,7 @@ from playground.figures.drawing.one_map import Subject
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
 LAYER, HEAD, QUERY = 1, 2, (3, 4)
-VIEWS = [  # choices, as the microscope's view has them
+VIEWS = [  # choices of the microscope's view; the others keep their defaults
     {},
     {"scale": "off"},
     {"what": "value"},
@@ -40,7 +40,7 @@ def in_javascript(modules: list[str], lines: str):
 
 @pytest.fixture
 def on_screen(seen, tmp_path):
-    """For each view two exposures (low, high, log): that of the large picture, and that which all heads share."""
+    """For each view two exposures (low, high, log): the large picture's, and the one that all heads share."""
     (tmp_path / "pack.bin").write_bytes(seen.to_bytes())
     questions = [
         [
@@ -101,7 +101,7 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
 
 
 def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
-    """The components differ in strength, because the screen finds components in at most sixty iterations."""
+    """The features have components of different strength, which the browser separates within its sixty iterations."""
     random = np.random.default_rng(0)
     strengths = np.array([4, 2, 1, *[0.1] * 9])
     pictures = [np.float32(1 + random.normal(size=(count, 12)) * strengths) for count in (60, 90)]

@@ -1,4 +1,4 @@
-"""Sweeps against loops that run the whole network for each variant; stopped, resumed and shared out runs; errors."""
+"""Sweeps give the numbers of loops that run the whole network for each variant, also if a run is stopped or divided."""
 
 import copy
 import math

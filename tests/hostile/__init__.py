@@ -24,7 +24,7 @@ KINDS = {
 
 
 def read_apart(script: str, *options: str) -> dict[str, dict]:
-    """{file's name: the script's report}. Runs the script in a new process; it prints one line of JSON per file."""
+    """Runs a script that prints one line of JSON per file in a new process; returns {file's name: its line}."""
     tests = Path(__file__).parents[1]
     environment = os.environ | {
         "PYTHONPATH": f"{tests.parent}{os.pathsep}{tests}",

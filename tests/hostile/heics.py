@@ -22,7 +22,7 @@ def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], n
     settings = coded[coded.index(b"hvcC") - 4 :][: int.from_bytes(coded[coded.index(b"hvcC") - 4 :][:4])]
     picture = coded[coded.index(b"mdat") + 4 :]
     width, height = output
-    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # sides of four bytes each
+    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # the flag 1: four bytes a side
 
     def full(name: bytes, data: bytes, version: int = 0) -> bytes:
         return box(name, bytes((version, 0, 0, 0)) + data)

@@ -53,9 +53,6 @@ def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():
     assert experiments.largest_with(1.0) > 4 * experiments.largest_with(None)
 
 
-# Attention in blocks, the lesson's cell of code, and other claims beside the code
-
-
 @pytest.mark.parametrize("block", [1, 7, 64, 200])
 def test_in_blocks_it_is_the_same(block):
     q, k, v = torch.randn(3, 1, 4, 100, 16, generator=torch.Generator().manual_seed(0))

@@ -79,7 +79,7 @@ def assert_same(app: dict, folder: dict) -> None:
 
 @each_step
 def test_what_is_not_played_ahead_changes_no_part(name, step):
-    """On the static site, which has no Python, such settings change drawings only."""
+    """The static site has no Python, so settings that are not played ahead may change drawings only."""
     lesson = LESSONS[name]
     record = lesson.steps[step]
     live = {*record.settings} - {setting for group in record.ahead for setting in group}
@@ -139,7 +139,8 @@ def reported(arrows: torch.Tensor) -> dict[str, dict]:
 
 
 def start(queries: bool = True, keys: bool = True) -> dict[str, dict]:
-    """What the drawing reports of the first arrows. Not `queries`: A's query is 0. Not `keys`: all keys are equal."""
+    """What the drawing reports of its initial arrows. Without `queries` A's query is 0, without `keys` all keys are
+    equal."""
     q, k = analysis.read(by_hand.at_first(), tokens=18).chunk(2)
     return reported(torch.cat([q if queries else torch.cat([q[:1] * 0, q[1:]]), k if keys else torch.ones(9, 2)]))
 
@@ -211,7 +212,7 @@ BOARD = [
     ("off", {}, board(*((3, head) for head in range(6))), {"heads_layer_off": RIGHT}),
     ("off", {}, board(), {"heads_strongest": SILLY, "heads_layer_off": SILLY}),
 ]
-LONGEST = 0  # the bundled model's layer with the push longest relative to its token
+LONGEST = 0  # the layer of the bundled model whose push is longest relative to its token
 ITSELF = 5
 BLOCK = [
     ("whole", {"box": "MLP"}, {}, {"block_largest": RIGHT}),

@@ -1,5 +1,4 @@
-"""Numbers in a lesson's words: each equals what the measure of that name computes from the trace, and what its twin in
-JavaScript computes from the same trace."""
+"""Each number in a lesson's words equals what its measure computes from the trace, in Python and in JavaScript."""
 
 import json
 import re

@@ -85,7 +85,7 @@ def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
         settings = settings_of(scene.page)
         if len(settings["step"].options) > 1:
             assert "step" in scene.words, scene.title
-    assert teaching.SCENES["scale"].words["dk"] == "64"  # "Lock a guess for 64 numbers"
+    assert teaching.SCENES["scale"].words["dk"] == "64"  # the scene says "Lock a guess for 64 numbers"
 
 
 def test_the_sheet_can_be_computed_by_hand():
@@ -102,7 +102,7 @@ def test_the_sheet_can_be_computed_by_hand():
 
 
 def value(option: str) -> float | str:
-    """The option's number, so that √64 and 8 count as one answer; an option without a number as it is."""
+    """The option's number, so that √64 and 8 count as one answer; an option without a number stays a text."""
     match = re.fullmatch(r"(?:about )?(√?)([\d,.]+)(?: times)?", option)
     if not match:
         return option

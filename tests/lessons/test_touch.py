@@ -14,7 +14,7 @@ from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain
 from playground.lessons.registry import LESSONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-TOUCHED = [  # (the idea, its lesson, the step, what is chosen)
+TOUCHED = [  # (the idea, its lesson, its step, the setting that is changed)
     ("LayerNorm", "block", "norms", "times"),
     ("one-hot", "block", "answer", "supposed"),
     ("the pre-training head", "block", "answer", "top"),
@@ -119,7 +119,7 @@ def test_the_line_beside_julia_gives_these_numbers():
     for step, numbers in expected.items():
         python, julia, computed = experiments.line_by_line(step)
         np.testing.assert_allclose(computed.numpy(), numbers, atol=1e-12)
-        assert python.split()[0] == julia.split()[0]  # both name it, or return it
+        assert python.split()[0] == julia.split()[0]  # both assign to the same name, or both return
 
 
 def test_a_state_forgets_by_powers_and_one_that_chooses_keeps():
@@ -134,6 +134,6 @@ def test_the_kernel_stays_and_attention_s_shares_follow_the_picture():
         [one.data for one in parts_of_kind("two_ways", "built", Picture, reads=reads)] for reads in ("here", "other")
     )
     assert attends != attends_other
-    assert here != other  # the photograph below is another one
+    assert here != other  # the photographs differ
     tables = [parts_of_kind("two_ways", "built", Table, reads=reads) for reads in ("here", "other")]
     assert tables[0] == tables[1]

@@ -158,7 +158,7 @@ def test_it_says_how_many_steps_they_learned_where_it_was_stopped(trained):
     assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
 
-# The page's drawing and words about two runs, one of them told where to look, against the runs' numbers
+# Two runs, in one of which some heads were told where to look: the page's drawing and words
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +184,7 @@ def test_after_it_the_told_heads_do(runs, begins):
     figure = training.drawn(runs[1], "", begins)
     coloured = [line for line in figure.data if line.line.color == training.TOLD]
     assert len(coloured) == len(Recipe().gathering)
-    for line in coloured:  # a gap around step 4,860, where the loss began and no moment was saved
+    for line in coloured:  # each line has a gap at step 4,860, where the loss began and no moment was saved
         gap = line.x.index(None)
         assert (line.x[gap - 1], line.x[gap + 1]) == (2671, 5371)
         assert np.isnan(line.y[gap])
@@ -220,7 +220,7 @@ def test_the_head_that_is_called_best_is_so_on_other_scenes():
 
 
 def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
-    """The filter's width is chosen on as many other scenes, then measured on the scenes of the heads."""
+    """The filter's settings are chosen on other scenes, and measured on the scenes on which the heads are measured."""
 
     def filtered(first: int) -> torch.Tensor:
         masses = []

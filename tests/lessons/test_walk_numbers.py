@@ -115,7 +115,7 @@ def test_queries_keys_and_values_have_about_the_variance_of_the_tokens(name):
     assert all(0.7 < float(tensors[letter].std()) < 1.4 for letter in "QKV")
 
 
-SHAPES = {  # example -> shapes of: the tokens; Q, K and V; these by heads; scores and weights
+SHAPES = {  # an example's name -> the shapes of the tokens, of Q, K and V, of Q, K and V by heads, of the scores
     "sentence": ((1, 4, 512), (1, 4, 512), (1, 8, 4, 64), (1, 8, 4, 4)),
     "one-head": ((13, 100, 49), (13, 100, 64), (13, 1, 100, 64), (13, 1, 100, 100)),
     "four-heads": ((13, 100, 49), (13, 100, 64), (13, 4, 100, 16), (13, 4, 100, 100)),

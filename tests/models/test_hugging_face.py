@@ -36,7 +36,7 @@ def hugging_face_model(kind: str, **changes):
 
 
 def theirs(reference, image):
-    """(the logits, or what `transformers` pools where there are no classes; every layer's weights)"""
+    """(the logits, or the pooled features of a model without classes; the attention weights of every layer)"""
     tower = hasattr(reference, "text_model")
     output = (reference.vision_model if tower else reference)(image, output_attentions=True)
     if tower and hasattr(reference, "visual_projection"):

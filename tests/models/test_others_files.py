@@ -1,5 +1,5 @@
-"""Files and models in the layouts of other libraries. The reference is timm's model, which timm's filter fills from the
-same file. Our passes of models of torchvision and transformers are compared with the models' own."""
+"""Files and models in the layouts of other libraries. Meta's files are compared with timm's model, which timm's filter
+fills from the same file; models of torchvision and transformers are compared with their own passes."""
 
 import json
 from functools import partial
@@ -82,7 +82,7 @@ def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
         key = key.replace("reg_token", "storage_tokens")
         key = key.replace("gamma_1", "ls1.gamma").replace("gamma_2", "ls2.gamma")
         if key.endswith("q_bias"):
-            junk = torch.randn_like(value)  # the mask hides these
+            junk = torch.randn_like(value)  # bias_mask hides these numbers
             state[key.replace("q_bias", "qkv.bias")] = torch.cat(
                 [value, junk, theirs.state_dict()[key.replace("q_bias", "v_bias")]]
             )

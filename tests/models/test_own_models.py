@@ -315,7 +315,7 @@ def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """A cache folder of the hub for this test alone, without a network."""
+    """A function that makes a repository's folder in an otherwise empty cache of the hub, without a network."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

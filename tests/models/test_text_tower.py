@@ -23,7 +23,7 @@ READS = {**TOWER, "vocab_size": len(WORDS), "max_position_embeddings": 6, "eos_t
 
 
 def tower(kind: str, folder):
-    """Both towers and a tokenizer of eight words, as `transformers` saves them."""
+    """A random model with both towers, saved with a tokenizer of eight words as `transformers` saves it."""
     config = {"vision_config": SEES, "text_config": READS}
     if kind == "CLIP":
         model = transformers.CLIPModel(transformers.CLIPConfig(**config, projection_dim=32))

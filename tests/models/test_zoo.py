@@ -106,7 +106,7 @@ def test_logits_and_attention_are_hugging_face_s_too():
 
 
 def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, torch.Tensor]:
-    """The weights under our names; the conversion from Hugging Face's is written by hand."""
+    """Hugging Face's weights under our names, converted by hand."""
     find = lambda *ends: next(state[key] for key in state if any(key.endswith(end) for end in ends))  # noqa: E731
     ours = {
         "cls_token": find("cls_token"),

@@ -23,8 +23,6 @@ from playground.errors import PlaygroundError
 from playground.pictures import decoding
 from playground.pictures.images import open_image
 
-# What opens
-
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
 def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(kind):

@@ -1,5 +1,5 @@
-"""Compares the moments at which heads begin to specialise, in the two runs that ship with the app, with these runs'
-curves and with the numbers on the page."""
+"""The steps at which losses and other pictures begin in a training run: in the two runs that ship with the app, they
+agree with the recipes and with the runs' curves."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ def lapse():
 
 
 def told(begins, patches=True):
-    """The heads that were told where patches look; with `patches=False` also those of the class token."""
+    """The heads that were told where patches look, and with `patches=False` also those of the class token."""
     return {head for beginning in begins for head in beginning.told if not (patches and beginning.loss == "looked")}
 
 

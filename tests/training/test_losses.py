@@ -139,6 +139,6 @@ def test_heads_are_asked_to_gather_only_after_their_time():
 
 
 def test_off_object_loss_is_what_falls_beside_objects():
-    rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # prefix tokens get the rest
+    rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # the rest of each row is on prefix tokens
     segment = torch.tensor([[1, -1, 2], [-1, 3, -2], [-1, -1, -2]])  # the last picture has no object
     assert off_object_loss(rows, segment).item() == pytest.approx(-(math.log(0.3 / 0.6) + math.log(0.2 / 0.8)) / 2)

@@ -49,7 +49,7 @@ def test_both_begin_alike_and_learn_in_step(watched):
         assert [len(learned[name].lapse.curve) for learned in measurements] == [0, 10, 20]
         assert len(end[name].right) == quick.planned(TINY[name])
     learned, told = (unpack(end[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
-    for name in ("q", "k"):  # another order of sums changes the last digit
+    for name in ("q", "k"):  # sums in another order differ in the last digits
         np.testing.assert_allclose(learned[name].astype(np.float32), told[name].astype(np.float32), atol=1e-2)
     curves = end[TOLD].lapse.curve[0][:2], end[ALONE].lapse.curve[0]
     np.testing.assert_allclose(*curves, rtol=0.01)  # both models see the same first boards
@@ -66,7 +66,7 @@ def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
 
 
 def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
-    """The loss of the model that is not told where to look uses no queries and keys directly."""
+    """Only the model that is told where to look has a loss that is computed from queries and keys."""
     batch = quick._batch(quick.unseen(0, 2))
     losses = {}
     for name, recipe in TINY.items():

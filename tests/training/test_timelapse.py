@@ -1,4 +1,4 @@
-"""Moments of a training run that are kept while it trains, and the time-lapse made of them."""
+"""The snapshots of a training run, and the time-lapse that is made of them."""
 
 from itertools import pairwise
 

@@ -29,7 +29,7 @@ def titled(page: str) -> str:
 
 
 OURS = re.compile(r'<script type="module" async src="\./(.*?)" data-toolbar="(.*?)"></script>')
-TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # see serving/routes_figures.py
+TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # written by serving/routes_figures.py
 WAITING = re.compile(r"<template data-later>(.*?)</template>", re.DOTALL)
 
 

@@ -31,7 +31,7 @@ END = {"type": "websocket.disconnect"}
 
 
 def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
-    """The runs, as (page, fragment), that these messages start; and the pages that the browser is told."""
+    """([(page, fragment)] of the runs that these messages start, pages that the browser is told to show)"""
     received, sent, coming = [], [], []
 
     async def receive() -> dict:

@@ -1,4 +1,4 @@
-"""A person's choice: from the address, from the toolbar's messages, and from page to page."""
+"""What a person chooses is read from the address and from the toolbar's messages, and goes along from page to page."""
 
 from pathlib import Path
 

@@ -114,7 +114,7 @@ def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     entry = json.loads(file.read_text(encoding="utf-8"))
     ready = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
     image = playground.open_image(named("portrait").path)
-    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # like the app, from the pixels
+    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # from the pixels, as in the app
     for layer in range(seen.layers):
         assert [tuple(head) for head in entry[layer]] == traces.measure(seen, layer)
 

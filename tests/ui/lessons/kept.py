@@ -86,7 +86,7 @@ def read() -> dict[str, dict[str, list[str]]]:
 
 
 if __name__ == "__main__":
-    os.environ["HF_HUB_CACHE"] = str(ROOT / "empty")  # so that no fetched model is there
+    os.environ["HF_HUB_CACHE"] = str(ROOT / "empty")  # so that no fetched model is found
     os.environ.pop("PLAYGROUND_BORROWED", None)
     wanted = sys.argv[1:] or LESSONS
     kept = (read() if FILE.exists() else {}) | {page: texts_of_steps(page) for page in wanted}

@@ -1,4 +1,4 @@
-"""Results of lessons are kept by playground/serving/people.py, and almost nothing in the sessions' state."""
+"""The results of lessons lie in the server's caches, and almost nothing lies in the sessions' state."""
 
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ PAGES = (
     ("training", {}),
     ("code", {"step": "twice"}),
 )
-KEEP_NOTHING = (("training", {}),)  # tests/training/test_quick.py checks the size of its film
+KEEP_NOTHING = (("training", {}),)  # pages that put no result into a cache
 
 
 def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
@@ -60,7 +60,7 @@ def shown(app: AppTest) -> list[str | bytes]:
 
 
 def mb(thing: object, seen: set[int]) -> float:
-    """The MB that `thing` alone keeps in memory: without contents of caches and without samples, which all share."""
+    """The MB that `thing` keeps in memory, without caches' contents and without samples, which all people share."""
     if id(thing) in seen or isinstance(thing, Cache) or (isinstance(thing, Picture) and thing.sample):
         return 0
     seen.add(id(thing))

@@ -1,5 +1,5 @@
-"""Two parts of lesson pages: the comparison of libraries stands before its question, and a text on its limits after the
-question; the picture of a whole attention matrix has a pixel for every weight."""
+"""The page Code compares libraries before it asks about them, and names their limits after the question. The picture of
+a whole attention matrix has a pixel for every weight."""
 
 import io
 from pathlib import Path

@@ -15,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 MOST = 9_100  # most words outside of folds; once, there were about 16,000
 ALL = 10_300  # most words with the reasons for all wrong guesses
 LONGEST = 480  # most words of one step, with the reasons for all wrong guesses
-DRAWN = ("figure", "file", "after", "kind")  # fields without sentences of their own
+DRAWN = ("figure", "file", "after", "kind")  # fields that hold no sentences
 
 
 def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str]:
     """All sentences of the parts, without code and without contents of folds. `reasons` chooses which of the reasons
     for wrong guesses count, because a reader sees only one of them."""
     for whole in parts:
-        part = {name: value for name, value in whole.items() if name != "own"}  # `own`: the part about a photograph
+        part = {name: value for name, value in whole.items() if name != "own"}  # `own` is for a user's photograph
         if part["kind"] == "fold":
             yield part["title"]
         elif "parts" in part:
