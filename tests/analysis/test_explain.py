@@ -50,8 +50,8 @@ def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
     grid = (9, 9)
     blocks = occlusion.blocks(grid, 2)
     moves = [float(n) for n in range(len(blocks))]
-    rising = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
-    explained = explain.explain({"constant": torch.ones(grid), "rollout": rising}, (0, 0), 2, moves)
+    rising_map = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
+    explained = explain.explain({"constant": torch.ones(grid), "rollout": rising_map}, (0, 0), 2, moves)
     assert (explained.blocks, explained.compared) == (25, 15)
     assert explained.scores["rollout"] == pytest.approx(1)
 
@@ -59,10 +59,10 @@ def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
 def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(seen, found, own):
     rows = torch.stack([seen.row(seen.layers - 1, head, QUERY) for head in range(seen.heads)])
     torch.testing.assert_close(found.maps["weight"], seen.on_grid(rows.mean(0)).masked_fill(own, 0))
-    arrives = (rows * seen.value_norms(seen.layers - 1)).mean(0)
-    torch.testing.assert_close(found.maps["arrives"], seen.on_grid(arrives).masked_fill(own, 0))
-    rolled = seen.on_grid(seen.rollout(QUERY).flatten()).masked_fill(own, 0)
-    torch.testing.assert_close(found.maps["rollout"], rolled)
+    arrival_means = (rows * seen.value_norms(seen.layers - 1)).mean(0)
+    torch.testing.assert_close(found.maps["arrives"], seen.on_grid(arrival_means).masked_fill(own, 0))
+    rollout_map = seen.on_grid(seen.rollout(QUERY).flatten()).masked_fill(own, 0)
+    torch.testing.assert_close(found.maps["rollout"], rollout_map)
 
 
 def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
@@ -79,8 +79,8 @@ def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
 
 
 def test_where_rollout_s_favourite_really_stands_is_counted(seen, found, own):
-    rolled = found.maps["rollout"].masked_fill(own, 0)
-    assert found.top_share == pytest.approx(float(rolled.max()))
+    rollout_map = found.maps["rollout"].masked_fill(own, 0)
+    assert found.top_share == pytest.approx(float(rollout_map.max()))
     assert found.top_moves == pytest.approx(float(found.moved[found.top]))
     blocks = [block for block in occlusion.blocks(seen.grid, found.side) if not block[QUERY]]
     assert found.top_rank == sum(float(found.moved[block].mean()) >= found.top_moves - 1e-7 for block in blocks)
@@ -91,5 +91,5 @@ def test_what_the_lesson_prints_of_several_patches_is_measured():
     """Recomputes the stored numbers of one sample; all samples were measured in the same way."""
     subject = Here({"sample": "meadow", "model": "bundled"})
     seen = subject.trace()
-    foretold = explain.mean_scores(seen, np.asarray(displayed(subject.image, seen.size)))
-    assert explain.FORETOLD["meadow"] == pytest.approx(foretold, abs=0.02)
+    scores = explain.mean_scores(seen, np.asarray(displayed(subject.image, seen.size)))
+    assert explain.FORETOLD["meadow"] == pytest.approx(scores, abs=0.02)

@@ -34,11 +34,11 @@ def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_pictu
             pass
         return vit.classify(tokens)[0, 4]
 
-    total = torch.zeros_like(x)
+    gradient_sum = torch.zeros_like(x)
     for step in range(200):
-        point = (blank + (step + 0.5) / 200 * (x - blank)).requires_grad_()
-        total += torch.autograd.grad(score(point), point)[0] / 200
-    expected = (total * (x - blank)).sum(-1)[0]
+        midpoint = (blank + (step + 0.5) / 200 * (x - blank)).requires_grad_()
+        gradient_sum += torch.autograd.grad(score(midpoint), midpoint)[0] / 200
+    expected = (gradient_sum * (x - blank)).sum(-1)[0]
     relevance_row = seen.relevance(label=4, method="integrated")
     torch.testing.assert_close(relevance_row, expected / expected.abs().sum(), atol=1e-5, rtol=1e-3)
     assert (relevance_row < 0).any(), "it has a sign"
@@ -68,11 +68,11 @@ def test_every_method_stands_beside_a_random_and_a_constant_map(seen):
     assert rows["constant"].rank_correlation == 0
     assert rows["constant"].pointing == pytest.approx(16 / 64)
     label = int(seen.logits.argmax())
-    measured, side = occlusion.Measured(seen, Target(label=label)), occlusion.side_of(seen.grid)
-    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    measurement, side = occlusion.Measured(seen, Target(label=label)), occlusion.side_of(seen.grid)
+    moves = measurement.moved(occlusion.blocks(seen.grid, side))
     map_ = seen.on_grid(seen.relevance(label=label, method="integrated"))
     assert rows["integrated"].rank_correlation == pytest.approx(occlusion.foretells(map_, side, moves))
-    assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(map_, measured).area)
+    assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(map_, measurement).area)
     for method in ("raw", "gradient"):
         assert -1 <= rows[method].shuffled < 1
     assert np.isnan(rows["random"].shuffled)

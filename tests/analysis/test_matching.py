@@ -35,8 +35,8 @@ def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
     expected = []
     for i in range(40):
         best = max(range(55), key=lambda j: cosine(first[i], second[j]))
-        back = max(range(40), key=lambda x: cosine(first[x], second[best]))
-        expected.append(best if back == i else -1)
+        match_back = max(range(40), key=lambda x: cosine(first[x], second[best]))
+        expected.append(best if match_back == i else -1)
     assert matched.tolist() == expected
     assert 0 < (matched >= 0).sum() < 40
     theirs = in_javascript(

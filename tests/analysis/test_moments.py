@@ -23,15 +23,19 @@ def searched(random_pass: dict):
 def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: int = 8) -> list[tuple[int, int, int]]:
     """(layer, head, patch) of the rows with the highest scores, at most two of each head and no two at one place."""
     rows = sorted(
-        ((tell, m.layer, m.head, patch) for m in best_moments for tell, patch in zip(m.tells, m.patches, strict=True)),
+        (
+            (score, m.layer, m.head, patch)
+            for m in best_moments
+            for score, patch in zip(m.tells, m.patches, strict=True)
+        ),
         key=lambda row: -row[0],
     )
     chosen: list[tuple[int, int, int]] = []
-    for tell, layer, head, patch in rows:
+    for score, layer, head, patch in rows:
         other_patches = np.array([other for _, _, other in chosen], int)
-        near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
-        crowded = sum((layer, head) == before[:2] for before in chosen) >= 2
-        if tell > 0 and not near.any() and not crowded and len(chosen) < count:
+        is_near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
+        is_crowded = sum((layer, head) == before[:2] for before in chosen) >= 2
+        if score > 0 and not is_near.any() and not is_crowded and len(chosen) < count:
             chosen.append((layer, head, patch))
     return chosen
 
@@ -59,10 +63,10 @@ def test_the_browser_finds_the_same_moments(seed, grid, prefix):
 
 def test_two_far_parts_that_look_at_each_other_are_found():
     """In one head, two equal parts of a plain picture attend to each other; other heads are uniform."""
-    grid, wide, dim = (12, 16), 16, 8
+    grid, columns, dim = (12, 16), 16, 8
     random = np.random.default_rng(5)
     tokens = 1 + 12 * 16
-    eyes = [1 + r * wide + c for r in (5, 6) for c in (3, 4, 11, 12)]
+    eyes = [1 + r * columns + c for r in (5, 6) for c in (3, 4, 11, 12)]
     random_pass = a_pass(0, grid, ("cls",), heads=3, dim=dim)
     random_pass["q"], random_pass["k"] = (random.normal(0, 0.05, (4, 3, tokens, dim)).astype(np.float32) for _ in "qk")
     random_pass["k"][:, :, eyes, 0] += 6
@@ -94,8 +98,8 @@ def told(row: np.ndarray, alike: np.ndarray, patch: int) -> float:
     return moments.telling_score(row * alike, row, alike, patch, GRID)
 
 
-def a_row(lit: np.ndarray) -> np.ndarray:
-    return np.where(lit, 1.0, 0.001) / np.where(lit, 1.0, 0.001).sum()
+def a_row(bright: np.ndarray) -> np.ndarray:
+    return np.where(bright, 1.0, 0.001) / np.where(bright, 1.0, 0.001).sum()
 
 
 def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth():
@@ -103,9 +107,9 @@ def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth()
     patch = int(here.argmax())
     cosines = np.where(here | there, 0.9, 0.05)
     far_score = told(a_row(there), cosines, patch)
-    joined = np.zeros(GRID, bool)
-    joined[5:7, 2:14] = True  # the patches between are bright and similar too: one object
-    object_score = told(a_row(joined.ravel()), np.where(joined.ravel(), 0.9, 0.05), patch)
+    bridge = np.zeros(GRID, bool)
+    bridge[5:7, 2:14] = True  # the patches between are bright and similar too: one object
+    object_score = told(a_row(bridge.ravel()), np.where(bridge.ravel(), 0.9, 0.05), patch)
     unlike_score = told(a_row(there), np.where(here, 0.9, 0.3), patch)
     near_score = told(a_row(planted((5, 2), size=3)), cosines, patch)
     assert far_score > 5 * max(object_score, unlike_score, near_score), (
@@ -128,8 +132,8 @@ def scene_of(kinds: list[np.ndarray]) -> moments.Scene:
     """A scene in which patches of each kind share a direction; the other patches have random directions."""
     random = np.random.default_rng(1)
     toward = random.normal(0, 1, (GRID[0] * GRID[1], 64))
-    for kind, its in enumerate(kinds):
-        toward[its] = 0.2 * toward[its] + 8 * np.eye(64)[kind]
+    for kind, members in enumerate(kinds):
+        toward[members] = 0.2 * toward[members] + 8 * np.eye(64)[kind]
     toward /= np.linalg.norm(toward, axis=1, keepdims=True)
     return moments.Scene(GRID, 0, toward, np.ones(len(toward)))
 
@@ -138,21 +142,21 @@ def test_small_parts_with_a_far_twin_ask_and_tell_more_than_an_outline_or_a_wall
     eyes, line, wall = planted((2, 3), (2, 11)), np.zeros(GRID, bool), np.zeros(GRID, bool)
     line[5, 1:15] = True
     wall[7:12] = True
-    lone = planted((0, 7))
-    scene = scene_of([eyes, line.ravel(), wall.ravel(), lone])
-    asking = moments.twins(scene)
-    assert not lone[asking].any(), "who has no twin does not ask"
+    lone_part = planted((0, 7))
+    scene = scene_of([eyes, line.ravel(), wall.ravel(), lone_part])
+    twin_patches = moments.twins(scene)
+    assert not lone_part[twin_patches].any(), "who has no twin does not ask"
     queries = np.array([int(part.argmax()) for part in (eyes, line.ravel(), wall.ravel())])
-    worth = moments.telling_factors(scene, queries, scene.toward[queries] @ scene.toward.T)
-    eye, outline, plain = worth.max(1)
-    assert eye > 1.5 * max(outline, plain), worth.max(1)
+    factors = moments.telling_factors(scene, queries, scene.toward[queries] @ scene.toward.T)
+    eye_factor, line_factor, wall_factor = factors.max(1)
+    assert eye_factor > 1.5 * max(line_factor, wall_factor), factors.max(1)
 
 
 def test_what_is_nearer_than_a_quarter_of_the_picture_counts_less_and_what_is_beside_nothing():
     scene = scene_of([])
-    away = scene.farness(np.array([16 * 6]), 16 * 6 + np.array([0, 2, 3, 4, 9]))[0]
-    assert away[0] == 0
-    assert 0 < away[1] < away[2] < away[3] == away[4] == 1
+    farness = scene.farness(np.array([16 * 6]), 16 * 6 + np.array([0, 2, 3, 4, 9]))[0]
+    assert farness[0] == 0
+    assert 0 < farness[1] < farness[2] < farness[3] == farness[4] == 1
 
 
 def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
@@ -171,7 +175,7 @@ def test_a_traced_sample_has_a_moment():
     from playground import load, trace
 
     seen = trace(load("bundled", device="cpu"), "flock")
-    best = moments.best_moments(seen)
-    assert len(best) == seen.heads * (seen.layers - seen.layers // 2)
-    assert best == sorted(best, key=lambda m: -m.tells[0])
-    assert all(0 <= patch < seen.grid[0] * seen.grid[1] for m in best for patch in m.patches)
+    found_moments = moments.best_moments(seen)
+    assert len(found_moments) == seen.heads * (seen.layers - seen.layers // 2)
+    assert found_moments == sorted(found_moments, key=lambda m: -m.tells[0])
+    assert all(0 <= patch < seen.grid[0] * seen.grid[1] for m in found_moments for patch in m.patches)

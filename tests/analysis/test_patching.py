@@ -46,9 +46,9 @@ def test_after_the_last_layer_nobody_else_is_moved(seen, other):
 
 def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(seen, other):
     assert patching.patch(seen, seen, {(2, 5): (2, 5)}, 1).moved.max() < 1e-6
-    everything = {token: token for token in range(seen.tokens)}
+    all_tokens = {token: token for token in range(seen.tokens)}
     torch.testing.assert_close(
-        patching.patch(seen, other, everything, 1).features, other.features(), atol=1e-5, rtol=1e-4
+        patching.patch(seen, other, all_tokens, 1).features, other.features(), atol=1e-5, rtol=1e-4
     )
 
 
@@ -68,12 +68,12 @@ def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, 
      ({(0, 0): (0, 0)}, 3, "no layer 3")],
 )  # fmt: skip
 def test_what_can_not_be_put_gets_a_sentence(seen, other, put, layer, says):
-    with pytest.raises(PlaygroundError) as refused:
+    with pytest.raises(PlaygroundError) as error:
         patching.patch(seen, other, put, layer)
-    assert says in str(refused.value)
+    assert says in str(error.value)
 
 
 def test_tokens_of_another_model_are_refused(seen, picture):
-    there = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
+    stranger = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
     with pytest.raises(PlaygroundError, match="within one model only"):
-        patching.patch(seen, there, {(0, 0): (0, 0)}, 1)
+        patching.patch(seen, stranger, {(0, 0): (0, 0)}, 1)

@@ -22,18 +22,20 @@ def planted(request, picture):
     seen = playground.trace(vit, picture)
     block = vit.blocks[LAYER]
     with torch.no_grad():
-        vit_, x, rotation = seen.entering()
+        entry_vit, x, rotation = seen.entering()
         for layer in range(LAYER):
-            x, _ = vit_.blocks[layer](x, seen.scale, rotation)
-        between = x + block.attn(block.norm1(x), seen.scale, rotation)[0]
-        entering = block.norm2(between)[0]  # (N, D)
-        middle = entering[1:].mean(0)
-        token = 1 + int((entering[1:] - middle).norm(dim=-1).argmax())  # the patch least like the mean
-        toward = entering[token] - middle
-        reached = entering @ toward
-        others = reached[torch.arange(len(reached)) != token].max()
-        block.mlp.fc1.weight[NEURON] = 8 * toward / (reached[token] - others)
-        block.mlp.fc1.bias[NEURON] = -4 * (reached[token] + others) / (reached[token] - others)  # 4 at `token`
+            x, _ = entry_vit.blocks[layer](x, seen.scale, rotation)
+        after_attention = x + block.attn(block.norm1(x), seen.scale, rotation)[0]
+        mlp_input = block.norm2(after_attention)[0]  # (N, D)
+        mean = mlp_input[1:].mean(0)
+        token = 1 + int((mlp_input[1:] - mean).norm(dim=-1).argmax())  # the patch least like the mean
+        direction = mlp_input[token] - mean
+        projections = mlp_input @ direction
+        next_best = projections[torch.arange(len(projections)) != token].max()
+        block.mlp.fc1.weight[NEURON] = 8 * direction / (projections[token] - next_best)
+        block.mlp.fc1.bias[NEURON] = (
+            -4 * (projections[token] + next_best) / (projections[token] - next_best)
+        )  # 4 at `token`
         column = torch.randn(SMALL.width, generator=torch.Generator().manual_seed(1))
         block.mlp.fc2.weight[:, NEURON] = 75 * column / column.norm()
     return vit, token
@@ -85,9 +87,9 @@ def test_relevance_goes_through_the_moved_neurons(planted, picture):
     seen = playground.trace(vit, picture)
     _, x, rotation = seen.entering()
     x = x.detach().requires_grad_()
-    for last, _ in vit.layers(x, rotation):  # noqa: B007
+    for tokens, _ in vit.layers(x, rotation):  # noqa: B007
         pass
-    vit.classify(last)[0, 4].backward()
+    vit.classify(tokens)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
     relevance = seen.relevance(label=4, method="gradient")
     torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)

@@ -26,8 +26,8 @@ def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
 def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_does_not(small, picture):
     """In every layer all tokens attend to one patch; the label is read from the class token."""
     seen = playground.trace(small, picture, cut=[f"*>{others(6, 1)}"])
-    alone = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
-    drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([alone])[0] for i in range(10)]
+    patch_block = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
+    drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([patch_block])[0] for i in range(10)]
     target = occlusion.Target(label=drops.index(max(drops)))
     scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):

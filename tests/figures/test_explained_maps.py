@@ -89,10 +89,10 @@ def test_of_several_pictures_or_models_each_has_its_own_label(named, picture):
     words = (named / "two.txt").read_text(encoding="utf-8")
     assert "how likely the likeliest label is" in words, words
     assert main([*line, "--with-model", "others", "--label", "sane", "-o", "two.npz"]) == 0
-    theirs = playground.trace("others", "leaf.png")
+    other_trace = playground.trace("others", "leaf.png")
     with np.load("two.npz") as arrays:
         map_of_other = arrays["values_2"][0]
-    np.testing.assert_allclose(map_of_other[1:], theirs.answers(1)[1:, 2], rtol=1e-4)  # “sane” has number 2 there
+    np.testing.assert_allclose(map_of_other[1:], other_trace.answers(1)[1:, 2], rtol=1e-4)  # “sane” has number 2 there
 
 
 def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):
@@ -105,8 +105,10 @@ def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):
 def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
     lengths = np.array([[10, 11, 12, 13], [14, 15, 16, 100.0]])
     map_ = maps.Map(lengths, (), None)
-    high = {typical: maps.domain(replace(SPEC, what="norm", typical=typical), [map_]).high for typical in (False, True)}
-    assert high == {False: 100, True: 16}
+    highest = {
+        typical: maps.domain(replace(SPEC, what="norm", typical=typical), [map_]).high for typical in (False, True)
+    }
+    assert highest == {False: 100, True: 16}
     assert token_norms.bound(lengths) == 25.75
 
 

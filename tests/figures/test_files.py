@@ -216,17 +216,17 @@ def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path,
         frames_shown.append(image.convert("RGB").tobytes())
     assert sizes == {(int(3.35 * 96), image.height)}
     assert len(set(frames_shown)) == 3
-    stored = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
-    assert b"--sweep layers" in stored
+    comment = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
+    assert b"--sweep layers" in comment
 
 
 def test_the_scale_is_turned_off_and_back(seen):
     scales = [spec.scale for spec, _ in frames(replace(TRIO, sweep="scale"), seen)]
     assert (scales[0], scales[12], len(scales)) == ("on", "off", 24)
-    numbers = [float(s) for s in scales[1:12]]
-    ratios = [b / a for a, b in pairwise(numbers)]
+    scale_numbers = [float(s) for s in scales[1:12]]
+    ratios = [b / a for a, b in pairwise(scale_numbers)]
     assert ratios == pytest.approx([ratios[0]] * 10, rel=1e-2)
-    assert numbers[0] / seen.native_scale == pytest.approx(ratios[0], rel=1e-2)
+    assert scale_numbers[0] / seen.native_scale == pytest.approx(ratios[0], rel=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,8 @@ def test_whatever_is_asked_is_what_the_trace_answers(seen, what):
 def test_a_column_is_that_of_the_whole_matrix(seen, what):
     spec = replace(SMALL, what=what, direction="column")
     scores = np.stack([seen.scores(1, 2, token).numpy() for token in range(seen.tokens)])
-    truth = seen.matrix(1, 2).numpy() if what == "weight" else scores
-    column = truth[:, seen.token((3, 4))]
+    matrix = seen.matrix(1, 2).numpy() if what == "weight" else scores
+    column = matrix[:, seen.token((3, 4))]
     np.testing.assert_allclose(look(seen, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
 
 
@@ -119,23 +119,27 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
 def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has(seen):
     for change in ({}, {"log": True}):
         spec = replace(SMALL, **change)
-        span = domain(spec, [look(seen, spec, 1, 2, "on")])
-        at = np.linspace(0, 1, 256)
-        values = span.low * (span.high / span.low) ** at if spec.log else at * span.high
-        patches = light.heat(np.full((1, 256, 3), 127, np.uint8), shares(values[None], span))
-        assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - patches).max() <= 2
+        map_domain = domain(spec, [look(seen, spec, 1, 2, "on")])
+        fractions = np.linspace(0, 1, 256)
+        values = (
+            map_domain.low * (map_domain.high / map_domain.low) ** fractions
+            if spec.log
+            else fractions * map_domain.high
+        )
+        patches = light.heat(np.full((1, 256, 3), 127, np.uint8), shares(values[None], map_domain))
+        assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - patches).max() <= 2
 
 
 def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(seen, picture):
     rows = [look(seen, SMALL, 1, head, "on") for head in range(4)]
-    together = light.exposure(np.concatenate([map_.grid for map_ in rows]))
+    shared_exposure = light.exposure(np.concatenate([map_.grid for map_ in rows]))
     for layout in ("heads", "wall"):
         spec = replace(SMALL, layout=layout)
         content = layouts.content(spec, Subject(seen, picture, ""), None)
-        values = together if layout == "heads" else content.domain.high
+        values = shared_exposure if layout == "heads" else content.domain.high
         assert content.domain.high == pytest.approx(values)
-        held = layouts.content(replace(spec, ceiling=0.07), Subject(seen, picture, ""), None)
-        assert held.domain.high == 0.07
+        fixed_content = layouts.content(replace(spec, ceiling=0.07), Subject(seen, picture, ""), None)
+        assert fixed_content.domain.high == 0.07
     shared, separate = (
         prints_of(figures.draw(replace(SMALL, layout="heads", colours=c), seen, picture)) for c in ("shared", "own")
     )
@@ -150,8 +154,8 @@ def test_an_even_row_is_called_even_and_looks_even(seen, picture):
     spec = replace(SMALL, scale="0.0001")
     figure = figures.draw(spec, seen, picture)
     assert "evenly: all 67 tokens alike" in " ".join(t.get_text() for t in figure.texts).replace("\n", " ")
-    even = Map(np.full((8, 8), 1 / 67), (), 67.0)
-    drawn_print = prints.printed(Image.new("RGB", (80, 80), "gray"), even.grid, spec, domain(spec, [even]))
+    even_map = Map(np.full((8, 8), 1 / 67), (), 67.0)
+    drawn_print = prints.printed(Image.new("RGB", (80, 80), "gray"), even_map.grid, spec, domain(spec, [even_map]))
     assert np.ptp(np.asarray(drawn_print), axis=(0, 1)).max() == 0
     heads = figures.draw(replace(spec, layout="heads"), seen, picture)
     assert [t.get_text() for t in heads.texts].count("even") == 4
@@ -165,17 +169,21 @@ def test_a_kernel_at_the_corner_reads_what_there_is():
 
 def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(seen, picture):
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
-    soft = light.heat(photo, np.zeros((80, 80))).astype(int)
+    faded = light.heat(photo, np.zeros((80, 80))).astype(int)
     for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # "follow" stacks the layers 0 and 1
         figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
         kernel_print = prints_of(figure)[1].astype(int)
-        patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)
+        patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), faded.reshape(8, 10, 8, 10, 3)
         for r in range(8):
             for c in range(8):
-                shown_column, clear, grey_ = (p[r, :, c] for p in patches)
+                shown_column, photo_column, faded_column = (p[r, :, c] for p in patches)
                 distance = max(abs(r - 3), abs(c - 4))
                 share = 1 if distance <= 1 else prints.FIELD if distance <= reach else 0
-                assert np.abs(shown_column - (clear * share + grey_ * (1 - share))).max() <= 1, (depth, r, c)
+                assert np.abs(shown_column - (photo_column * share + faded_column * (1 - share))).max() <= 1, (
+                    depth,
+                    r,
+                    c,
+                )
 
 
 def test_the_same_place_in_a_finer_grid(small, picture):
@@ -221,8 +229,8 @@ def shaped():
 @pytest.mark.parametrize(("shown", "size", "aspect", "name"), CASES)
 def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown, size, aspect, name):
     seen, image = shaped[aspect]
-    look = {"width": 2.4} if size == "narrow" else {"purpose": size}
-    spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **look)
+    size_options = {"width": 2.4} if size == "narrow" else {"purpose": size}
+    spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **size_options)
     spec = replace(spec, letters=True, other_image=name[::-1], **SHOWN[shown])
     others_of_layout = {
         "compare": shaped["2:3"],
@@ -236,17 +244,17 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     assert width == spec.made_for.width
     assert height == (spec.made_for.height or height) <= 9.5
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST
-    edge, boxes = figure.bbox.padded(1), texts_and_places(figure)
+    sheet_box, boxes = figure.bbox.padded(1), texts_and_places(figure)
     for i, (a, text_box) in enumerate(boxes):
-        assert edge.x0 <= a.x0, text_box
-        assert a.x1 <= edge.x1, text_box
-        assert edge.y0 <= a.y0, text_box
-        assert a.y1 <= edge.y1, text_box
+        assert sheet_box.x0 <= a.x0, text_box
+        assert a.x1 <= sheet_box.x1, text_box
+        assert sheet_box.y0 <= a.y0, text_box
+        assert a.y1 <= sheet_box.y1, text_box
         for b, other_box in boxes[:i]:
             assert not a.padded(-1).overlaps(b.padded(-1)), (text_box, other_box)
-    everything = Bbox.union([box for box, _ in boxes] + [axes.bbox for axes in figure.axes])
-    filled = [everything.width / figure.bbox.width, everything.height / figure.bbox.height]
-    assert max(filled) > 0.8, f"it could be larger: it fills {filled} of the sheet"
+    drawn_extent = Bbox.union([box for box, _ in boxes] + [axes.bbox for axes in figure.axes])
+    filled_shares = [drawn_extent.width / figure.bbox.width, drawn_extent.height / figure.bbox.height]
+    assert max(filled_shares) > 0.8, f"it could be larger: it fills {filled_shares} of the sheet"
 
 
 def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, picture):
@@ -277,8 +285,8 @@ def test_what_the_prefix_takes_is_said(seen, picture):
     text_drawn = " ".join(t.get_text() for t in figures.draw(SMALL, seen, picture).texts)
     share = float(row[1] + row[2])
     assert f"registers {percent(share)}" in text_drawn
-    quiet = " ".join(t.get_text() for t in figures.draw(replace(SMALL, prefix=False), seen, picture).texts)
-    assert "registers" not in quiet
+    text_without = " ".join(t.get_text() for t in figures.draw(replace(SMALL, prefix=False), seen, picture).texts)
+    assert "registers" not in text_without
 
 
 def test_a_class_token_asks_without_a_marker_and_no_convolution_answers_it(seen, picture):
@@ -293,8 +301,8 @@ def test_a_transparent_figure_is_so_around_its_panels_alone(seen, picture, theme
     image = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme, transparent=True), seen, picture)))
     assert image[0, 0, 3] == 0
     assert image[image.shape[0] // 2, image.shape[1] // 2, 3] == 255
-    solid = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme), seen, picture)))
-    assert tuple(solid[0, 0]) == ((255, 255, 255, 255) if theme == "light" else (14, 17, 23, 255))
+    solid_pixels = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme), seen, picture)))
+    assert tuple(solid_pixels[0, 0]) == ((255, 255, 255, 255) if theme == "light" else (14, 17, 23, 255))
 
 
 def test_a_person_s_own_settings_change_nothing(seen, picture):

@@ -48,10 +48,10 @@ def test_the_browser_s_colours_are_these_colours():
         assert (theirs[..., 3] == 255).all()
         differences = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
         assert differences.max() <= 1, np.argwhere(differences > 1)
-    opaque = np.array(in_javascript("return [...light.OPACITIES]")) / 256
-    np.testing.assert_allclose(opaque, light.opacities(), atol=0.51 / 256)
-    ends = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
-    assert ends == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
+    opacities = np.array(in_javascript("return [...light.OPACITIES]")) / 256
+    np.testing.assert_allclose(opacities, light.opacities(), atol=0.51 / 256)
+    constants = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
+    assert constants == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
 
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
@@ -128,10 +128,10 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
 
 
 def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
-    without = under_every_weight()[:, 0]
-    grey, before = without @ light.LUMA, COLOURS[:, 0] @ light.LUMA
-    assert grey.std() / before.std() >= 0.75
-    assert np.abs(without - grey[:, None]).mean() / np.abs(COLOURS[:, 0] - before[:, None]).mean() >= 0.5
+    unweighted = under_every_weight()[:, 0]
+    heated_luma, photo_luma = unweighted @ light.LUMA, COLOURS[:, 0] @ light.LUMA
+    assert heated_luma.std() / photo_luma.std() >= 0.75
+    assert np.abs(unweighted - heated_luma[:, None]).mean() / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean() >= 0.5
 
 
 def test_what_has_the_largest_weight_can_still_be_recognised():
@@ -157,10 +157,10 @@ def test_at_most_one_cell_in_a_hundred_is_brighter_than_the_picture_can_show():
 
 
 def test_an_even_row_is_not_stretched_into_a_pattern():
-    even = np.full((12, 17), 1 / 204) * RANDOM.uniform(0.97, 1.03, size=(12, 17))
-    brightness = light.shares(even, light.exposure(even))
+    even_row = np.full((12, 17), 1 / 204) * RANDOM.uniform(0.97, 1.03, size=(12, 17))
+    brightness = light.shares(even_row, light.exposure(even_row))
     assert np.ptp(brightness) < 0.05
-    bits = -(even * np.log2(even)).sum()
+    bits = -(even_row * np.log2(even_row)).sum()
     assert light.is_even(bits, 204)
     assert not light.is_even(np.log2(100), 204)
 
@@ -234,9 +234,9 @@ def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells
         chosen[2 : 2 + height, 1 : 1 + width] = True
         (line,) = light.contours(chosen)
         curve = pieces(line)
-        short = np.array([height, width]) - np.ptp(curve, axis=0)
-        assert short.min() > 0, short
-        assert short.max() <= 0.25, short
+        shortfall = np.array([height, width]) - np.ptp(curve, axis=0)
+        assert shortfall.min() > 0, shortfall
+        assert shortfall.max() <= 0.25, shortfall
         middle = np.array((2 + height / 2, 1 + width / 2))
         assert np.linalg.norm(curve - middle, axis=1).min() >= 0.37, "nowhere pinched"
 
@@ -254,9 +254,9 @@ def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_th
     seen = playground.trace("bundled", sample)
     for token in range(seen.tokens):
         grid = seen.on_grid(seen.row(layer, head, token)).numpy()
-        within = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
-        assert within.flat[grid.argmax()], token
-        share = grid[within].sum(dtype=float) / grid.sum(dtype=float)
+        is_inside = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
+        assert is_inside.flat[grid.argmax()], token
+        share = grid[is_inside].sum(dtype=float) / grid.sum(dtype=float)
         words = captions.outline_notes(Spec(draw="light"), [Map(grid, (), None)])
         assert words == [f"Outlined: the patches that hold {captions.percent(share)} of what all patches get."], token
         assert share >= 0.6
@@ -267,9 +267,9 @@ def lines_of(axes) -> list[np.ndarray]:
     outlines = [patch.get_path() for patch in axes.patches if isinstance(patch, PathPatch)]
     lines = []
     for path in outlines[-1:]:  # each outline is drawn twice on one path; the last is the narrower
-        begins = np.flatnonzero(path.codes == path.MOVETO)
-        ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
-        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(begins, ends, strict=True)]
+        starts = np.flatnonzero(path.codes == path.MOVETO)
+        constants = np.flatnonzero(path.codes == path.CLOSEPOLY)
+        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(starts, constants, strict=True)]
     return lines
 
 
@@ -287,9 +287,9 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
         if lines := lines_of(axes):
             head = len(shares) if spec.layout == "heads" else 0
             grid = seen.on_grid(seen.row(4, head, (6, 7))).numpy()
-            within = inside(lines, grid.shape)
-            assert within.flat[grid.argmax()]
-            shares.append(grid[within].sum(dtype=float) / grid.sum(dtype=float))
+            is_inside = inside(lines, grid.shape)
+            assert is_inside.flat[grid.argmax()]
+            shares.append(grid[is_inside].sum(dtype=float) / grid.sum(dtype=float))
     assert len(shares) == (seen.heads if spec.layout == "heads" else 1)
     assert min(shares) >= (spec.mass or 0.6)
     text_drawn = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
@@ -301,8 +301,8 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
 def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weights(over):
     share = np.tile(np.linspace(0, 1, 64), (40, 1))
     for colour in ((200, 40, 30), (20, 90, 200), (240, 240, 235), (10, 12, 8)):
-        drawn = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
-        brightness = drawn[0] @ light.LUMA
+        heated = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
+        brightness = heated[0] @ light.LUMA
         assert (np.diff(brightness) > -2.5).all(), (colour, brightness)
         assert (np.diff(brightness[::8]) > 0).all(), (colour, brightness)
 
@@ -316,10 +316,10 @@ def test_over_grey_the_photograph_has_no_colours_of_its_own():
 
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])
 def test_the_bar_has_the_colours_that_are_drawn(over):
-    spec, span = Spec(over=over), Domain(0, 0.1, "")
+    spec, map_domain = Spec(over=over), Domain(0, 0.1, "")
     values = np.linspace(0, 0.1, 256)[None]
     heated = prints.heated(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
-    assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - heated).max() <= 1
+    assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - heated).max() <= 1
 
 
 def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
@@ -339,9 +339,9 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
     }
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
     for kind, matrix in confusion.items():
-        seen = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
-        apart = [np.abs(a - b).max() for i, a in enumerate(seen) for b in seen[:i]]
-        assert min(apart) > 0.1, (kind, apart)
+        simulated = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
+        colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated) for b in simulated[:i]]
+        assert min(colour_distances) > 0.1, (kind, colour_distances)
     assert len(set(map(str, prints.DASHES))) == len(prints.INKS)
 
 

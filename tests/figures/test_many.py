@@ -36,10 +36,10 @@ def test_only_a_batch_is_held_at_a_time(small, pictures, monkeypatch):
     opened_files = []
     open_image = many.images.open_image
     monkeypatch.setattr(many.images, "open_image", lambda file: opened_files.append(file) or open_image(file))
-    seen = iter(playground.trace_many(sorted(pictures.iterdir()), small, "entropy", batch=1))
-    next(seen)
+    all_numbers = iter(playground.trace_many(sorted(pictures.iterdir()), small, "entropy", batch=1))
+    next(all_numbers)
     assert len(opened_files) <= 2  # the current picture, and the next one, which is decoded ahead
-    assert len(list(seen)) == 4
+    assert len(list(all_numbers)) == 4
 
 
 @pytest.mark.parametrize(

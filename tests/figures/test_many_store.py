@@ -134,9 +134,9 @@ def test_the_dimensions_are_called_as_the_documentation_calls_them(zarr, xarray,
     assert dict(dataset.sizes) == {
         "image": 5, "layer": 3, "head": 4, "query": 67, "token": 67, "width": 48,
     }  # fmt: skip
-    documented = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY.read_text(encoding="utf-8"), re.M))
+    documented_dims = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY.read_text(encoding="utf-8"), re.M))
     for kind in ("weights", "entropy", "features"):
-        assert dataset[kind].dims == ("image", *documented[kind].strip().split(", "))
+        assert dataset[kind].dims == ("image", *documented_dims[kind].strip().split(", "))
     assert dataset.entropy.mean("layer").dims == ("image", "head", "query")
     assert dataset.entropy.attrs["units"] == "bits"
     assert {"image", "layer", "token_row", "token_column", "query_row", "query_column"} == set(dataset.coords)
@@ -213,8 +213,8 @@ def test_a_store_with_labels_has_their_names_and_one_of_another_cut_is_refused(z
     run.write(path)
     with xarray.open_zarr(path) as store:
         numbers = next(iter(run))
-        share = store["labels"].sel(image=numbers.name, label="c")
-        assert float(share) == pytest.approx(float(numbers.arrays["labels"][2]))
+        label_share = store["labels"].sel(image=numbers.name, label="c")
+        assert float(label_share) == pytest.approx(float(numbers.arrays["labels"][2]))
         assert store["relevance_of"].sel(about="j").shape == (5, 67)
     with pytest.raises(PlaygroundError, match="other questions"):
         playground.trace_many(pictures, small, ("labels", "relevance_of:c,j")).write(path)

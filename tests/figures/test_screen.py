@@ -33,9 +33,9 @@ VIEWS = [  # choices of the microscope's view; the others keep their defaults
 def in_javascript(modules: list[str], lines: str):
     imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in modules)
     program = f'import {{ readFileSync }} from "node:fs"; {imports} process.stdout.write(JSON.stringify({lines}));'
-    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
+    process = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 @pytest.fixture
@@ -96,8 +96,8 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(seen)
         np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, theirs, rtol=1e-4, atol=1e-5)
         map_ = layouts.of(spec).shown(spec, Subject(seen, picture, ""))[0].map
-        span, patches = maps.domain(spec, [map_]), theirs[len(seen.prefix) :]
-        assert (span.low, span.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
+        map_domain, patches = maps.domain(spec, [map_]), theirs[len(seen.prefix) :]
+        assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 
 def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():

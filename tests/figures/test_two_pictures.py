@@ -19,8 +19,8 @@ def two():
 
 
 def numbers(two, tmp_path, **options):
-    (seen, image), (other, second) = two
-    pictures = {"image": image, "other_image": second}
+    (seen, image), (other, other_image) = two
+    pictures = {"image": image, "other_image": other_image}
     out = playground.save(seen, tmp_path / "a.json", layout="compare", other=other, **pictures, **options)
     return json.loads(out.read_text())
 
@@ -28,8 +28,8 @@ def numbers(two, tmp_path, **options):
 def test_the_parts_of_a_figure_are_those_of_the_traces(two, tmp_path):
     (seen, _), (other, _) = two
     tables = numbers(two, tmp_path, what="parts", layer=3)["tables"]
-    cut = seen.parts(other=other, layer=3)
-    for table, grid in zip(tables, cut, strict=True):
+    shared_parts = seen.parts(other=other, layer=3)
+    for table, grid in zip(tables, shared_parts, strict=True):
         assert np.array_equal(np.array(table["maps"][0]["values"]).ravel(), grid.flatten().numpy())
 
 

@@ -73,6 +73,6 @@ def test_without_such_a_model_ours_takes_its_place():
 
 
 def test_an_offer_says_how_many_labels_it_has():
-    named = {name for name, fact in models.offers().items() if fact["labels"]}
-    assert EVERYDAY in named
-    assert "vit_small_patch8_224.dino" not in named
+    labelled_models = {name for name, fact in models.offers().items() if fact["labels"]}
+    assert EVERYDAY in labelled_models
+    assert "vit_small_patch8_224.dino" not in labelled_models

@@ -72,9 +72,9 @@ def test_the_python_beside_julia_is_attention():
 
 
 def test_a_small_start_is_nearly_even_and_a_large_one_is_not():
-    largest, even, broad = experiments.evenness(experiments.even_at_the_start())
-    assert largest < 3 * even
-    assert broad > 0.9 * 197
+    largest, even_weight, mean_breadth = experiments.evenness(experiments.even_at_the_start())
+    assert largest < 3 * even_weight
+    assert mean_breadth > 0.9 * 197
     assert experiments.evenness(experiments.even_at_the_start(start=0.1))[2] < 40
 
 

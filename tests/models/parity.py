@@ -7,14 +7,16 @@ from playground.vit import VisionTransformer
 
 def attentions(reference: torch.nn.Module, image: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """timm's own logits, and the weights after timm's softmax, one tensor for each layer."""
-    seen: list[torch.Tensor] = []
+    layer_weights: list[torch.Tensor] = []
     for block in reference.blocks:
         block.attn.fused_attn = False  # the fused kernel never holds the weights
-    hooks = [b.attn.attn_drop.register_forward_hook(lambda m, i, out: seen.append(out)) for b in reference.blocks]
+    hooks = [
+        b.attn.attn_drop.register_forward_hook(lambda m, i, out: layer_weights.append(out)) for b in reference.blocks
+    ]
     logits = reference(image)
     for hook in hooks:
         hook.remove()
-    return logits, seen
+    return logits, layer_weights
 
 
 def assert_equal(reference: torch.nn.Module, ours: VisionTransformer, size: tuple[int, int]) -> None:
@@ -26,5 +28,5 @@ def assert_equal(reference: torch.nn.Module, ours: VisionTransformer, size: tupl
     torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
     assert len(record) == len(weights)
     for (q, k, _), expected_weights in zip(record, weights, strict=True):
-        own = (q @ k.mT * ours.config.scale).softmax(dim=-1)
-        torch.testing.assert_close(own, expected_weights, atol=1e-5, rtol=0)
+        our_weights = (q @ k.mT * ours.config.scale).softmax(dim=-1)
+        torch.testing.assert_close(our_weights, expected_weights, atol=1e-5, rtol=0)

@@ -23,23 +23,29 @@ def hugging_face_model(kind: str, **changes):
     families = ("Dinov2WithRegisters", "Dinov2", "DINOv3ViT", "DeiT", "ViT", "CLIP", "Siglip")
     family = next(name for name in families if kind.startswith(name))
     if family in ("CLIP", "Siglip") and "Vision" not in kind:
-        small = dict.fromkeys(("hidden_size", "intermediate_size", "vocab_size"), 64)
-        text = {**small, "num_hidden_layers": 1, "num_attention_heads": 2, "bos_token_id": 1, "eos_token_id": 2}
+        small_sizes = dict.fromkeys(("hidden_size", "intermediate_size", "vocab_size"), 64)
+        text_config = {
+            **small_sizes,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 2,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+        }
         labels = config.pop("num_labels")
-        made = getattr(transformers, f"{family}Config")(
-            vision_config=config, text_config=text, num_labels=labels, attn_implementation="eager"
+        config_object = getattr(transformers, f"{family}Config")(
+            vision_config=config, text_config=text_config, num_labels=labels, attn_implementation="eager"
         )
     else:
-        middle = "Vision" if family in ("CLIP", "Siglip") else ""
-        made = getattr(transformers, f"{family}{middle}Config")(**config)
-    return scramble(getattr(transformers, kind)(made))
+        infix = "Vision" if family in ("CLIP", "Siglip") else ""
+        config_object = getattr(transformers, f"{family}{infix}Config")(**config)
+    return scramble(getattr(transformers, kind)(config_object))
 
 
 def theirs(reference, image):
     """(the logits, or the pooled features of a model without classes; the attention weights of every layer)"""
-    tower = hasattr(reference, "text_model")
-    output = (reference.vision_model if tower else reference)(image, output_attentions=True)
-    if tower and hasattr(reference, "visual_projection"):
+    has_text_tower = hasattr(reference, "text_model")
+    output = (reference.vision_model if has_text_tower else reference)(image, output_attentions=True)
+    if has_text_tower and hasattr(reference, "visual_projection"):
         return reference.visual_projection(output.pooler_output), output.attentions
     for name in ("logits", "image_embeds", "pooler_output"):
         if getattr(output, name, None) is not None:

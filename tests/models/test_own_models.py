@@ -58,12 +58,12 @@ def test_a_changed_model_of_timm_loads_from_its_weights_its_folder_and_itself(ch
     reference = changed(CHANGED[change])
     size = tuple(reference.patch_embed.img_size)
     save_file(copy_of(reference), tmp_path / "mine.safetensors")
-    ways = [playground.load(NAME, weights=tmp_path / "mine.safetensors", device="cpu")]
+    loaded_models = [playground.load(NAME, weights=tmp_path / "mine.safetensors", device="cpu")]
     save_for_hf(reference, tmp_path / "folder", model_args=SHALLOW | CHANGED[change], safe_serialization=True)
-    ways.append(playground.load(tmp_path / "folder", device="cpu"))
-    assert ways[-1].name == "folder"
-    ways.append(playground.load(reference))
-    for ours in ways:
+    loaded_models.append(playground.load(tmp_path / "folder", device="cpu"))
+    assert loaded_models[-1].name == "folder"
+    loaded_models.append(playground.load(reference))
+    for ours in loaded_models:
         assert ours.config.image_size == size
         assert_equal(reference, ours, size)
 
@@ -162,13 +162,13 @@ def test_the_precision_of_a_model_is_kept(dtype, picture):
     row = seen.row(1, 0, (3, 3))
     assert row.dtype == torch.float32
     assert row.sum() == pytest.approx(1, abs=1e-5)
-    close = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
-    assert (row - expected.row(1, 0, (3, 3))).abs().max() < close
+    tolerance = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
+    assert (row - expected.row(1, 0, (3, 3))).abs().max() < tolerance
     for result in (seen.features(1), seen.value_norms(1), seen.rollout((3, 3)), seen.relevance((3, 3)), seen.logits):
         assert result.dtype == torch.float32
         assert bool(result.isfinite().all())
-    wide = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
-    assert wide.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide.heads, abs=1e-5)
+    wide_trace = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
+    assert wide_trace.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide_trace.heads, abs=1e-5)
     assert len(seen.to_bytes()) > 1000
 
 
@@ -180,8 +180,8 @@ def test_a_model_on_a_gpu_stays_there(dtype, picture):
     vit = playground.load(reference.to("cuda", dtype))
     assert {(p.device.type, p.dtype) for p in vit.parameters()} == {("cuda", dtype)}
     seen = playground.trace(vit, picture)
-    close = {torch.float32: 1e-3, torch.float16: 5e-3, torch.bfloat16: 5e-2}[dtype]
-    assert (seen.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < close
+    tolerance = {torch.float32: 1e-3, torch.float16: 5e-3, torch.bfloat16: 5e-2}[dtype]
+    assert (seen.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < tolerance
     assert seen.relevance((3, 3)).isfinite().all()
     assert seen.features(1).device.type == "cpu"
 
@@ -263,8 +263,8 @@ def test_a_vit_inside_a_class_of_somebody_s_own_is_found(wrapper, kind, tmp_path
 
 def test_of_two_models_in_a_file_none_is_chosen_in_silence(tmp_path):
     state = copy_of(changed({}))
-    both = {f"{name}.{key}": value.clone() for name in ("student", "teacher") for key, value in state.items()}
-    save_file(both, tmp_path / "mine.safetensors")
+    two_states = {f"{name}.{key}": value.clone() for name in ("student", "teacher") for key, value in state.items()}
+    save_file(two_states, tmp_path / "mine.safetensors")
     with pytest.raises(PlaygroundError, match="holds several models, student, teacher: save one of them"):
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
 

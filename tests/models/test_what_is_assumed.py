@@ -75,15 +75,15 @@ def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
     with pytest.warns(PlaygroundWarning, match="Its rows are shown, its labels are not: they depend on act_layer= and"):
         ours = playground.load(NAME, weights=bare(reference), device="cpu")
     with torch.no_grad():
-        wrong = float((ours(random_input()) - reference(random_input())).abs().max())
-    print(f"{changed}: logits that are not shown would be off by {wrong:.2f}")
-    assert (wrong > 0.05) == (changed in UNSAID)
+        logit_error = float((ours(random_input()) - reference(random_input())).abs().max())
+    print(f"{changed}: logits that are not shown would be off by {logit_error:.2f}")
+    assert (logit_error > 0.05) == (changed in UNSAID)
     seen = playground.trace(ours, "meadow")
     assert (seen.logits, seen.predictions, ours.classes) == (None, (), 0)
     reason = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
-    for ask in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
+    for request in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
         with pytest.raises(PlaygroundError, match=reason):
-            ask()
+            request()
     if changed != "another activation":
         assert rows_differ(reference, ours) < 1e-5
 
@@ -130,10 +130,12 @@ def test_a_folder_and_the_model_itself_say_what_labels_depend_on(tmp_path):
     save_for_hf(reference, tmp_path, model_args={"depth": 2}, safe_serialization=True)
     for ours in (quietly(tmp_path), quietly(tmp_path / "model.safetensors"), playground.load(reference)):
         assert playground.trace(ours, "meadow").logits is not None
-    beside = quietly(NAME, weights=tmp_path / "model.safetensors")
-    assert not beside.assumed, "the config.json beside the file is of the model that was named"
-    other = quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
-    assert [one.word for one in other.assumed][:2] == ["mean", "std"], "that config.json is of another one"
+    described_model = quietly(NAME, weights=tmp_path / "model.safetensors")
+    assert not described_model.assumed, "the config.json beside the file is of the model that was named"
+    other_model = quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
+    assert [assumption.word for assumption in other_model.assumed][:2] == ["mean", "std"], (
+        "that config.json is of another one"
+    )
 
 
 # Normalisation --------------------------------------------------------------------------------------------------------
@@ -149,26 +151,26 @@ def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transf
     seen = playground.trace(ours, picture)
     for layer, weights in enumerate(expected):
         torch.testing.assert_close(seen.weights(layer), weights[0], atol=1e-5, rtol=0)
-    guessed = playground.trace(quietly(NAME, weights=bare(reference)), picture)
-    off = (guessed.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
-    print(f"with the mean and deviation that the name has a row is off by {off:.2f}")
-    assert off > 0.05
+    assumed_model = playground.trace(quietly(NAME, weights=bare(reference)), picture)
+    row_error = (assumed_model.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
+    print(f"with the mean and deviation that the name has a row is off by {row_error:.2f}")
+    assert row_error > 0.05
 
 
 def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
     file = bare(model())
-    with pytest.warns(PlaygroundWarning) as heard:
+    with pytest.warns(PlaygroundWarning) as caught:
         ours = playground.load(NAME, weights=file, device="cpu")
-    (said,) = {str(one.message) for one in heard}
-    assert said.startswith(
+    (message,) = {str(item.message) for item in caught}
+    assert message.startswith(
         f"Assumed of {NAME}: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token "
         "read out. mean=, std=, num_heads=, act_layer=, global_pool= say otherwise."
     )
-    assert [one.word for one in ours.assumed] == ["mean", "std", "num_heads", "act_layer", "global_pool"]
+    assert [item.word for item in ours.assumed] == ["mean", "std", "num_heads", "act_layer", "global_pool"]
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
-        all_said = {**IMAGENET, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
-        assert playground.load(NAME, weights=file, device="cpu", **all_said).assumed == ()
+        all_options = {**IMAGENET, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
+        assert playground.load(NAME, weights=file, device="cpu", **all_options).assumed == ()
         for name in ("bundled", "untrained", "ViT-Ti/16"):
             assert playground.load(name, device="cpu").assumed == ()
 
@@ -190,8 +192,8 @@ def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
     if kind == ".pth":
         file = tmp_path / "mine.pth"
         torch.save({"arch": NAME, "state_dict": reference.state_dict()}, file)
-    said = {**IMAGENET, "act_layer": "gelu", "global_pool": "token", "num_heads": 3}
-    (tmp_path / "mine.json").write_text(json.dumps(said))
+    settings = {**IMAGENET, "act_layer": "gelu", "global_pool": "token", "num_heads": 3}
+    (tmp_path / "mine.json").write_text(json.dumps(settings))
     ours = playground.load(file, device="cpu")
     assert (ours.config.std, ours.assumed) == (IMAGENET["std"], ())
     assert_equal(reference, ours, (224, 224))
@@ -230,8 +232,10 @@ def test_what_can_not_be_is_a_sentence(said, sentence, bare):
 @pytest.mark.parametrize("how", ["a tensor", "an array", "what a processor gives"])
 def test_pixel_values_go_into_the_model_as_they_are(how):
     reference, pixels = model(dynamic_img_size=True), random_input()[:, :, :96, :160] * 3
-    given = {"a tensor": pixels, "an array": pixels.numpy(), "what a processor gives": {"pixel_values": pixels}}[how]
-    seen = playground.trace(reference, pixel_values=given)
+    pixel_input = {"a tensor": pixels, "an array": pixels.numpy(), "what a processor gives": {"pixel_values": pixels}}[
+        how
+    ]
+    seen = playground.trace(reference, pixel_values=pixel_input)
     assert torch.equal(seen.input, pixels)
     assert seen.grid == (6, 10)
     with torch.no_grad():
@@ -291,16 +295,16 @@ def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):
     assert json.loads((tmp_path / "x.json").read_text())["figure"]["assumed of it"] == assumed
     seen.save(tmp_path / "x.pack")
     assert playground.Trace.load(tmp_path / "x.pack").assumed == assumed
-    told = playground.trace("bundled", "meadow")
-    playground.save(told, tmp_path / "x.txt", layer=1)
+    bundled_trace = playground.trace("bundled", "meadow")
+    playground.save(bundled_trace, tmp_path / "x.txt", layer=1)
     assert "Assumed" not in (tmp_path / "x.txt").read_text()
 
 
 def test_a_store_of_many_pictures_is_not_continued_by_another_normalisation(bare, tmp_path):
     zarr = pytest.importorskip("zarr")
     file, pictures = bare(model()), [torch.rand(3, 64, 64)]
-    guessed, said = (quietly(NAME, weights=file, **more) for more in ({}, IMAGENET))
-    playground.trace_many(pictures, guessed, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
+    assumed_model, told_model = (quietly(NAME, weights=file, **more) for more in ({}, IMAGENET))
+    playground.trace_many(pictures, assumed_model, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
     assert "mean 0.5 0.5 0.5" in zarr.open_group(tmp_path / "out.zarr", mode="r").attrs["assumed"]
     with pytest.raises(PlaygroundError, match="numbers of other pictures, another model"):
-        playground.trace_many(pictures, said, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
+        playground.trace_many(pictures, told_model, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")

@@ -88,11 +88,11 @@ def test_logits_and_attention_are_hugging_face_s_too():
     from transformers import ViTConfig, ViTForImageClassification
 
     width, depth = 96, 4
-    theirs = ViTConfig(
+    hf_config = ViTConfig(
         hidden_size=width, num_hidden_layers=depth, num_attention_heads=3, intermediate_size=384, image_size=64,
         patch_size=16, num_labels=7, layer_norm_eps=1e-6, attn_implementation="eager",
     )  # fmt: skip
-    reference = scramble(ViTForImageClassification(theirs))
+    reference = scramble(ViTForImageClassification(hf_config))
     config = zoo.Config(image_size=(64, 64), patch_size=16, depth=depth, width=width, mlp_width=384, heads=3, classes=7)
     ours = VisionTransformer(config).eval()
     ours.load_state_dict(from_hugging_face(reference.state_dict(), depth), strict=True)
@@ -120,14 +120,14 @@ def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, t
     }
     for i in range(depth):
         for kind in ("weight", "bias"):
-            at = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
-            parts = [at(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
+            entry = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
+            parts = [entry(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
             ours[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
-            ours[f"blocks.{i}.attn.proj.{kind}"] = at("attention.output.dense", "attention.o_proj")
-            ours[f"blocks.{i}.norm1.{kind}"] = at("layernorm_before")
-            ours[f"blocks.{i}.norm2.{kind}"] = at("layernorm_after")
-            ours[f"blocks.{i}.mlp.fc1.{kind}"] = at("intermediate.dense", "mlp.fc1")
-            ours[f"blocks.{i}.mlp.fc2.{kind}"] = at(f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2")
+            ours[f"blocks.{i}.attn.proj.{kind}"] = entry("attention.output.dense", "attention.o_proj")
+            ours[f"blocks.{i}.norm1.{kind}"] = entry("layernorm_before")
+            ours[f"blocks.{i}.norm2.{kind}"] = entry("layernorm_after")
+            ours[f"blocks.{i}.mlp.fc1.{kind}"] = entry("intermediate.dense", "mlp.fc1")
+            ours[f"blocks.{i}.mlp.fc2.{kind}"] = entry(f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2")
     return ours
 
 
@@ -263,12 +263,12 @@ def test_eight_threads_get_what_one_thread_gets(small):
         single_results = [small.record(image) for image in images]
         threaded_results = [None] * 8
 
-        def work(i):
+        def record_often(i):
             with torch.no_grad():  # torch has this setting for each thread
                 for _ in range(20):
                     threaded_results[i] = small.record(images[i])
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        threads = [threading.Thread(target=record_often, args=(i,)) for i in range(8)]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
     for (logits, record), (expected, expected_record) in zip(threaded_results, single_results, strict=True):

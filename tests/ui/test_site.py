@@ -43,13 +43,13 @@ def worker_settings(folder) -> dict:
 def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
     samples = listed(folder)
-    named = re.findall(r'(?:href|src)="([^"]+)"', page) + worker_settings(folder)["names"]
+    file_names = re.findall(r'(?:href|src)="([^"]+)"', page) + worker_settings(folder)["names"]
     for sample in samples:
         assert sample["prepared"], sample["name"]
-        for ready in sample["prepared"].values():
-            named += [sample["picture"], ready["opening"]["file"], *ready["layers"]]
-    named = {name for name in named if not name.startswith("about.html#")}
-    for name in named - PLAIN:
+        for prepared_model in sample["prepared"].values():
+            file_names += [sample["picture"], prepared_model["opening"]["file"], *prepared_model["layers"]]
+    file_names = {name for name in file_names if not name.startswith("about.html#")}
+    for name in file_names - PLAIN:
         assert re.search(r"-[0-9a-f]{12}\.\w+$", name), name
         assert (folder / name).is_file(), name
         assert (folder / name).stat().st_size < 25 * 2**20, f"{name} is more than some hosts take"
@@ -80,19 +80,19 @@ def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, 
         (foot,) = re.findall("<footer.*?</footer>", page, re.DOTALL)
         assert "whom each patch of a picture listens to" in foot
         links = dict(re.findall(r'<a href="([^"]+)">(\w+)</a>', foot))
-        at = "/here/" if name == "404.html" else ""
-        told = {f"{at}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
-        assert links == ({address: "Source"} if address else {}) | told
+        base = "/here/" if name == "404.html" else ""
+        expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
+        assert links == ({address: "Source"} if address else {}) | expected_links
     about = (out / "about.html").read_text(encoding="utf-8")
     assert {"cite", "install", "embed"} <= set(re.findall(r'id="(\w+)"', about))
     assert cite().splitlines()[0] in about
 
 
 def test_the_page_of_a_wrong_address_knows_the_app_s_pages_and_leads_to_them(folder):
-    lost = (folder / "404.html").read_text(encoding="utf-8")
+    lost_page = (folder / "404.html").read_text(encoding="utf-8")
     (script,) = folder.glob("lost-*.js")
-    assert f'src="/playground/{script.name}"' in lost
-    assert 'data-base="/playground/" data-pages="microscope moments by_hand' in lost
+    assert f'src="/playground/{script.name}"' in lost_page
+    assert 'data-base="/playground/" data-pages="microscope moments by_hand' in lost_page
 
 
 def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
@@ -112,9 +112,9 @@ def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     (file,) = folder.glob("samples/portrait-names-*.json")
     entry = json.loads(file.read_text(encoding="utf-8"))
-    ready = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
+    prepared_model = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
     image = playground.open_image(named("portrait").path)
-    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # from the pixels, as in the app
+    seen = playground.trace(models.load("bundled"), image, size=prepared_model.size)  # from the pixels, as in the app
     for layer in range(seen.layers):
         assert [tuple(head) for head in entry[layer]] == traces.measure(seen, layer)
 
@@ -126,8 +126,10 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
     first, *_ = listed(out)
     assert (first["name"], first["title"]) == ("mine-my-two-faces", "My Two Faces")
-    best = moments.best_moments(playground.trace(models.load("bundled"), playground.open_image(named("twins").path)))[0]
-    assert first["opens"] == {"model": "bundled", "detail": 1, "layer": best.layer, "head": best.head}
+    best_moment = moments.best_moments(
+        playground.trace(models.load("bundled"), playground.open_image(named("twins").path))
+    )[0]
+    assert first["opens"] == {"model": "bundled", "detail": 1, "layer": best_moment.layer, "head": best_moment.head}
     assert f'href="{first["prepared"]["bundled 1"]["opening"]["file"]}"' in (out / "index.html").read_text()
 
 

@@ -32,14 +32,14 @@ def texts_of_steps(page: str) -> dict[str, list[str]]:
     """{step: its visible texts, in order}"""
     app = opened(page)
     titles = app.session_state["titles"] or {"": ""}
-    collected = {}
+    texts_by_step = {}
     for step in titles:
         if step and step != app.session_state["step"]:
             app.session_state["step"] = step
             app.run()
             assert not app.exception, (page, step, app.exception)
-        collected[step] = list(dict.fromkeys(visible(app)))
-    return collected
+        texts_by_step[step] = list(dict.fromkeys(visible(app)))
+    return texts_by_step
 
 
 def visible(app: AppTest) -> Iterator[str]:
@@ -66,12 +66,12 @@ def strings(thing: object) -> Iterator[str]:
         if " " in thing and not thing.startswith(("data:", "M ")) and not re.fullmatch(r"[\d ,.|-]+", thing):
             yield plain(thing)
     elif isinstance(thing, Mapping):
-        for name, one in thing.items():
+        for name, member in thing.items():
             if name not in ("template", "template_layout", "hovertemplate", "context", "kind", "id"):
-                yield from strings(one)
+                yield from strings(member)
     elif isinstance(thing, list):
-        for one in thing:
-            yield from strings(one)
+        for member in thing:
+            yield from strings(member)
 
 
 def plain(text: str) -> str:

@@ -54,9 +54,17 @@ def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
 def shown(app: AppTest) -> list[str | bytes]:
     """The texts, charts and drawings that a lesson sends to the browser, without the strip of samples, which every page
     has, and the settings, whose messages hold a counter."""
-    components = [one.proto for one in app.get("bidi_component")]
-    drawings = [one.bytes or one.json for one in components if not one.component_name.endswith(("strip", "settings"))]
-    return [text.value for text in app.markdown] + [one.proto.spec for one in app.get("plotly_chart")] + drawings
+    components = [component.proto for component in app.get("bidi_component")]
+    drawings = [
+        component.bytes or component.json
+        for component in components
+        if not component.component_name.endswith(("strip", "settings"))
+    ]
+    return (
+        [text.value for text in app.markdown]
+        + [component.proto.spec for component in app.get("plotly_chart")]
+        + drawings
+    )
 
 
 def mb(thing: object, seen: set[int]) -> float:
@@ -95,9 +103,9 @@ def nothing_kept():
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "words"), PAGES, ids=str)
 def test_a_page_s_session_keeps_next_to_nothing_beside_the_cache(page, words):
-    held = in_session(opened(page, words))
-    assert "here" in held
-    assert sum(held.values()) < 0.3, sorted(held.items(), key=lambda pair: -pair[1])[:5]
+    state_mb = in_session(opened(page, words))
+    assert "here" in state_mb
+    assert sum(state_mb.values()) < 0.3, sorted(state_mb.items(), key=lambda pair: -pair[1])[:5]
 
 
 def test_what_is_measured_here_is_measured():
@@ -110,13 +118,13 @@ def test_what_is_measured_here_is_measured():
 @pytest.mark.parametrize(("page", "words"), [one for one in PAGES if one not in KEEP_NOTHING], ids=str)
 def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
     app = opened(page, words)
-    before, here = shown(app), app.session_state.here
+    shown_before, here = shown(app), app.session_state.here
     assert worked.worked_for_all().bytes + here.worked.bytes > 0
     worked.worked_for_all().drop_where(lambda key: True)
     here.worked.drop_where(lambda key: True)
     app.run()
     assert not app.exception
-    assert shown(app) == before
+    assert shown(app) == shown_before
 
 
 def test_a_page_about_a_sample_works_out_nothing_that_another_one_has(monkeypatch):
