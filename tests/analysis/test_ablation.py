@@ -28,8 +28,8 @@ def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(seen, off):
     torch.testing.assert_close(ablated.after, muted_vit(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(ablated.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
     for layer in range(seen.layers):
-        x, muted = (vit.features(seen.input, layer)[0] for vit in (seen.vit, muted_vit))
-        expected = (muted - x).norm(dim=-1) / x.norm(dim=-1)
+        x, muted_tokens = (vit.features(seen.input, layer)[0] for vit in (seen.vit, muted_vit))
+        expected = (muted_tokens - x).norm(dim=-1) / x.norm(dim=-1)
         torch.testing.assert_close(ablated.change[layer], expected, atol=1e-5, rtol=1e-4)
 
 
@@ -105,9 +105,9 @@ def test_predictions_stand_side_by_side(seen):
     rows = ablated.predictions(LABELS, top=3)
     assert [label for label, *_ in rows][:1] == [LABELS[int(ablated.before.argmax())]]
     assert LABELS[int(ablated.after.argmax())] in [label for label, *_ in rows]
-    for label, before, after in rows:
+    for label, share_before, share_after in rows:
         i = LABELS.index(label)
-        assert (before, after) == pytest.approx((ablated.before[i].item(), ablated.after[i].item()))
+        assert (share_before, share_after) == pytest.approx((ablated.before[i].item(), ablated.after[i].item()))
     assert ablated.predictions(()) == []
 
 

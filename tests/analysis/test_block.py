@@ -30,9 +30,9 @@ def test_the_pushes_are_what_the_layer_adds(seen):
     lengths = block.stream(seen)
     first_patch = len(seen.prefix)
     for layer in (1, 2):
-        before, after = (seen.features(i)[first_patch:] for i in (layer - 1, layer))
-        torch.testing.assert_close(lengths.before[layer], before.norm(dim=-1))
-        torch.testing.assert_close(lengths.kept[layer], torch.cosine_similarity(before, after, dim=-1))
+        old_tokens, new_tokens = (seen.features(i)[first_patch:] for i in (layer - 1, layer))
+        torch.testing.assert_close(lengths.before[layer], old_tokens.norm(dim=-1))
+        torch.testing.assert_close(lengths.kept[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
     (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
     assert zero == 0
     pushed_length = ((length + along_x) ** 2 + across_x**2) ** 0.5
@@ -52,13 +52,13 @@ def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):
     seen.vit(seen.input)
     for hook in hooks:
         hook.remove()
-    for hidden, activation in zip(block.hidden(seen), activations, strict=True):
-        torch.testing.assert_close(hidden, activation[0, len(seen.prefix) :], atol=1e-4, rtol=1e-4)
+    for hidden_layer, activation in zip(block.hidden(seen), activations, strict=True):
+        torch.testing.assert_close(hidden_layer, activation[0, len(seen.prefix) :], atol=1e-4, rtol=1e-4)
 
 
 def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_does():
     """Step 4 of the lesson Block plots these gradients, for 2 to 32 layers."""
-    pre, post = (block.LAST_GRADIENTS[place] for place in ("pre", "post"))
+    pre, post = (block.LAST_GRADIENTS[norm_place] for norm_place in ("pre", "post"))
     assert min(post) > 0.9 * post[0]
     assert all(deeper < 0.8 * shallower for shallower, deeper in pairwise(pre))
 
@@ -67,9 +67,11 @@ def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_doe
 @pytest.mark.parametrize("start", [None, block.SMALL_START])
 def test_the_plotted_gradients_are_those_of_new_networks(depth, start):
     """With a ViT's small initial weights (`start`), pre-norm and post-norm have nearly the same gradients."""
-    index, stored = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
+    index, stored_gradients = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
     gradients = block.last_gradients(depth, start)
-    assert gradients == pytest.approx({place: stored[place][index] for place in ("pre", "post")}, rel=0.02)
+    assert gradients == pytest.approx(
+        {norm_place: stored_gradients[norm_place][index] for norm_place in ("pre", "post")}, rel=0.02
+    )
     if start:
         assert gradients["pre"] == pytest.approx(gradients["post"], rel=0.06)
 
@@ -104,8 +106,8 @@ def test_eval_switches_dropout_off_and_leaves_gradients_on():
 
 
 def test_dropout_makes_two_passes_differ_and_eval_makes_them_the_model_s(seen):
-    first, second = block.two_passes(seen, True)
-    assert first != second
+    first_logit, second_logit = block.two_passes(seen, True)
+    assert first_logit != second_logit
     likeliest = float(seen.logits.max())
     assert block.two_passes(seen, False) == pytest.approx((likeliest, likeliest), rel=1e-4)
 

@@ -30,9 +30,9 @@ def by_hand(a: float, b: float) -> np.ndarray:
     for i in range(12):
         for j in range(12):
             if i != j:
-                colour = sum((colours[i][c] - colours[j][c]) ** 2 for c in range(3))
-                place = sum((places[i][c] - places[j][c]) ** 2 for c in range(2))
-                expected[i, j] = math.exp(-colour / (2 * a * a) - place / (2 * b * b))
+                colour_square = sum((colours[i][c] - colours[j][c]) ** 2 for c in range(3))
+                place_square = sum((places[i][c] - places[j][c]) ** 2 for c in range(2))
+                expected[i, j] = math.exp(-colour_square / (2 * a * a) - place_square / (2 * b * b))
         expected[i] /= sum(expected[i])
     return expected
 

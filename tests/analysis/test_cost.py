@@ -142,8 +142,8 @@ def test_bytes_are_those_of_the_tensors():
     heads, tokens, width = 4, 49, 64
     x = torch.zeros(tokens, width)
     q = k = v = torch.zeros(heads, tokens, width // heads)
-    weights, mixed, result = q @ k.mT, torch.zeros(tokens, width), torch.zeros(tokens, width)
-    tensor_bytes = sum(t.nbytes for t in (x, q, k, v, mixed, result))
+    weights, mixtures, result = q @ k.mT, torch.zeros(tokens, width), torch.zeros(tokens, width)
+    tensor_bytes = sum(t.nbytes for t in (x, q, k, v, mixtures, result))
     assert cost.fused_bytes(tokens, width) == tensor_bytes
     assert cost.attention_bytes(tokens, width, heads) == tensor_bytes + weights.nbytes
     image = torch.zeros(width, 7, 7)
@@ -155,8 +155,8 @@ def test_what_the_playground_keeps_is_what_a_trace_holds(seen):
     case = Case(c.image_size[0], c.patch_size, c.width, c.heads, c.depth)
     record_bytes = sum(layer.q.nbytes + layer.k.nbytes for layer in seen.record.values())
     assert record_bytes * case.tokens == case.kept_bytes * seen.tokens  # the trace has prefix tokens too
-    large = PRESETS["1,024 px, patch 16"]
-    assert (large.matrices_bytes, large.kept_bytes) == (9_663_676_416, 301_989_888)
+    large_case = PRESETS["1,024 px, patch 16"]
+    assert (large_case.matrices_bytes, large_case.kept_bytes) == (9_663_676_416, 301_989_888)
 
 
 def test_an_impossible_case_says_what_to_do():

@@ -18,9 +18,9 @@ def run(small, picture):
 
 def test_how_far_a_feature_moved(small, seen, run):
     cut_trace = run(["7,5>3,2+3,3"])
-    before, after = (traced.features()[seen.token((7, 5))] for traced in (seen, cut_trace))
+    old_feature, new_feature = (trace.features()[seen.token((7, 5))] for trace in (seen, cut_trace))
     assert cutting.moved(seen, cut_trace.cuts.texts, (7, 5)) == pytest.approx(
-        float((after - before).norm() / before.norm())
+        float((new_feature - old_feature).norm() / old_feature.norm())
     )
     assert cutting.moved(seen, [], (7, 5)) == 0
 

@@ -41,9 +41,9 @@ def test_a_map_that_is_the_same_everywhere_scores_nothing_though_blocks_at_the_e
     blocks = occlusion.blocks(UNEVEN, 2)
     moves = [float(block.sum()) for block in blocks]  # a larger block moves more
     maps = {"constant": torch.ones(UNEVEN), "rollout": torch.rand(UNEVEN)}
-    explained = explain.explain(maps, (1, 1), 2, moves)
-    assert explained.scores["constant"] == 0
-    assert (explained.blocks, explained.compared) == (12, 11)
+    explanation = explain.explain(maps, (1, 1), 2, moves)
+    assert explanation.scores["constant"] == 0
+    assert (explanation.blocks, explanation.compared) == (12, 11)
 
 
 def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
@@ -51,9 +51,9 @@ def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
     blocks = occlusion.blocks(grid, 2)
     moves = [float(n) for n in range(len(blocks))]
     rising_map = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
-    explained = explain.explain({"constant": torch.ones(grid), "rollout": rising_map}, (0, 0), 2, moves)
-    assert (explained.blocks, explained.compared) == (25, 15)
-    assert explained.scores["rollout"] == pytest.approx(1)
+    explanation = explain.explain({"constant": torch.ones(grid), "rollout": rising_map}, (0, 0), 2, moves)
+    assert (explanation.blocks, explanation.compared) == (25, 15)
+    assert explanation.scores["rollout"] == pytest.approx(1)
 
 
 def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(seen, found, own):

@@ -27,7 +27,7 @@ def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_pictu
     monkeypatch.setattr(relevance, "STEPS", 200)
     vit, x, rotation = seen.entering()
     x = x.detach()
-    blank = vit.embed(torch.zeros_like(seen.input))[0].detach()
+    blank_tokens = vit.embed(torch.zeros_like(seen.input))[0].detach()
 
     def score(tokens):
         for tokens, _ in vit.layers(tokens, rotation):  # noqa: B007, B020
@@ -36,14 +36,14 @@ def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_pictu
 
     gradient_sum = torch.zeros_like(x)
     for step in range(200):
-        midpoint = (blank + (step + 0.5) / 200 * (x - blank)).requires_grad_()
+        midpoint = (blank_tokens + (step + 0.5) / 200 * (x - blank_tokens)).requires_grad_()
         gradient_sum += torch.autograd.grad(score(midpoint), midpoint)[0] / 200
-    expected = (gradient_sum * (x - blank)).sum(-1)[0]
+    expected = (gradient_sum * (x - blank_tokens)).sum(-1)[0]
     relevance_row = seen.relevance(label=4, method="integrated")
     torch.testing.assert_close(relevance_row, expected / expected.abs().sum(), atol=1e-5, rtol=1e-3)
     assert (relevance_row < 0).any(), "it has a sign"
     with torch.no_grad():
-        assert float(expected.sum()) == pytest.approx(float(score(x) - score(blank)), abs=0.02)
+        assert float(expected.sum()) == pytest.approx(float(score(x) - score(blank_tokens)), abs=0.02)
 
 
 def test_pointing_and_segmentation_are_counted():
@@ -79,8 +79,8 @@ def test_every_method_stands_beside_a_random_and_a_constant_map(seen):
 
 
 def test_a_random_map_is_another_one_for_each_picture(small, picture):
-    first, second = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
-    maps = [map_of(seen, Target(label=1), "random") for seen in (first, second, first)]
+    first_seen, second_seen = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
+    maps = [map_of(seen, Target(label=1), "random") for seen in (first_seen, second_seen, first_seen)]
     assert not torch.equal(maps[0], maps[1])
     assert torch.equal(maps[0], maps[2])
 

@@ -178,7 +178,7 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
 
 def test_occlusion_is_a_loop_over_blocks(theirs, two):
     seen = two[0]
-    before = theirs(seen.input)[0].detach()
+    logits_before = theirs(seen.input)[0].detach()
     occlusion_map = seen.occlude(blocks=2, label=4)
     for row in (0, 2):
         for column in (0, 2):
@@ -186,9 +186,10 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
             blanked[:, :, row * 16 : row * 16 + 32, column * 16 : column * 16 + 32] = seen.input.mean((2, 3))[
                 ..., None, None
             ]
-            after = theirs(blanked)[0].detach()
+            logits_after = theirs(blanked)[0].detach()
             margins = [
-                class_logits[4] - max(class_logits[i] for i in range(7) if i != 4) for class_logits in (before, after)
+                class_logits[4] - max(class_logits[i] for i in range(7) if i != 4)
+                for class_logits in (logits_before, logits_after)
             ]
             expected = (margins[0] - margins[1]).expand(2, 2)
             torch.testing.assert_close(occlusion_map[row : row + 2, column : column + 2], expected, atol=2e-4, rtol=0)
@@ -314,14 +315,14 @@ def test_gradients_of_logits_by_what_was_recorded(ours, two):
 
 def test_a_batch_gives_what_each_picture_gives_alone(ours, two):
     traces = playground.trace_batch(
-        ours, torch.cat([traced.input for traced in two]), at={"layers.1.mlp": lambda x: x / 2}
+        ours, torch.cat([batch_trace.input for batch_trace in two]), at={"layers.1.mlp": lambda x: x / 2}
     )
-    for traced, single_trace in zip(traces, two, strict=True):
+    for batch_trace, single_trace in zip(traces, two, strict=True):
         expected = single_trace.again({"layers.1.mlp": lambda x: x / 2})
-        torch.testing.assert_close(traced.logits, expected.logits, **CLOSE)
-        torch.testing.assert_close(traced.record[3].k, expected.record[3].k, **CLOSE)
+        torch.testing.assert_close(batch_trace.logits, expected.logits, **CLOSE)
+        torch.testing.assert_close(batch_trace.record[3].k, expected.record[3].k, **CLOSE)
     with pytest.raises(PlaygroundError, match=r"2 pictures: trace_batch takes several"):
-        playground.trace(ours, pixel_values=torch.cat([traced.input for traced in two]))
+        playground.trace(ours, pixel_values=torch.cat([batch_trace.input for batch_trace in two]))
 
 
 def test_whom_a_token_hears_may_be_anything_and_rows_say_so(two):

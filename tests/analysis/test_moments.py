@@ -30,21 +30,21 @@ def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: 
         ),
         key=lambda row: -row[0],
     )
-    chosen: list[tuple[int, int, int]] = []
+    best_rows: list[tuple[int, int, int]] = []
     for score, layer, head, patch in rows:
-        other_patches = np.array([other for _, _, other in chosen], int)
+        other_patches = np.array([other for _, _, other in best_rows], int)
         is_near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
-        is_crowded = sum((layer, head) == before[:2] for before in chosen) >= 2
-        if score > 0 and not is_near.any() and not is_crowded and len(chosen) < count:
-            chosen.append((layer, head, patch))
-    return chosen
+        is_crowded = sum((layer, head) == earlier[:2] for earlier in best_rows) >= 2
+        if score > 0 and not is_near.any() and not is_crowded and len(best_rows) < count:
+            best_rows.append((layer, head, patch))
+    return best_rows
 
 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_finds_the_same_moments(seed, grid, prefix):
     random_pass = a_pass(seed, grid, prefix)
-    ours, _ = searched(random_pass)
-    theirs, rows, slices, heads = in_javascript(
+    python_moments, _ = searched(random_pass)
+    browser_moments, rows, slices, heads = in_javascript(
         ["kinds", "moments"],
         PACK + "const search = moments.searchMoments(pack, kinds.keysOf(pack, 2));"
         "let slices = 0, step; do { step = search.next(); slices++; } while (!step.done);"
@@ -52,13 +52,17 @@ def test_the_browser_finds_the_same_moments(seed, grid, prefix):
         "return [scene.moments, moments.surprisesOf(scene), slices, moments.headsFor(scene, first.patches[0])];",
         random_pass,
     )
-    assert [(m["layer"], m["head"], m["patches"]) for m in theirs] == [(m.layer, m.head, list(m.patches)) for m in ours]
-    np.testing.assert_allclose([m["tells"] for m in theirs], [m.tells for m in ours], atol=1e-4)
-    assert [(s["layer"], s["head"], s["patch"]) for s in rows] == surprises(ours, grid)
-    assert slices > len(ours), "it gives way after each head"
-    assert len(heads) == len(ours), "no head is passed over"
-    assert heads[0]["tells"] == pytest.approx(theirs[0]["tells"][0])
-    assert [heads[0][key] for key in ("layer", "head")] == [theirs[0][key] for key in ("layer", "head")]
+    assert [(m["layer"], m["head"], m["patches"]) for m in browser_moments] == [
+        (m.layer, m.head, list(m.patches)) for m in python_moments
+    ]
+    np.testing.assert_allclose([m["tells"] for m in browser_moments], [m.tells for m in python_moments], atol=1e-4)
+    assert [(surprise["layer"], surprise["head"], surprise["patch"]) for surprise in rows] == surprises(
+        python_moments, grid
+    )
+    assert slices > len(python_moments), "it gives way after each head"
+    assert len(heads) == len(python_moments), "no head is passed over"
+    assert heads[0]["tells"] == pytest.approx(browser_moments[0]["tells"][0])
+    assert [heads[0][key] for key in ("layer", "head")] == [browser_moments[0][key] for key in ("layer", "head")]
 
 
 def test_two_far_parts_that_look_at_each_other_are_found():
@@ -103,14 +107,14 @@ def a_row(bright: np.ndarray) -> np.ndarray:
 
 
 def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth():
-    here, there = planted((5, 2)), planted((5, 12))
-    patch = int(here.argmax())
-    cosines = np.where(here | there, 0.9, 0.05)
-    far_score = told(a_row(there), cosines, patch)
+    near_square, far_square = planted((5, 2)), planted((5, 12))
+    patch = int(near_square.argmax())
+    cosines = np.where(near_square | far_square, 0.9, 0.05)
+    far_score = told(a_row(far_square), cosines, patch)
     bridge = np.zeros(GRID, bool)
     bridge[5:7, 2:14] = True  # the patches between are bright and similar too: one object
     object_score = told(a_row(bridge.ravel()), np.where(bridge.ravel(), 0.9, 0.05), patch)
-    unlike_score = told(a_row(there), np.where(here, 0.9, 0.3), patch)
+    unlike_score = told(a_row(far_square), np.where(near_square, 0.9, 0.3), patch)
     near_score = told(a_row(planted((5, 2), size=3)), cosines, patch)
     assert far_score > 5 * max(object_score, unlike_score, near_score), (
         far_score,
@@ -121,11 +125,11 @@ def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth()
 
 
 def test_one_island_tells_more_than_the_same_weight_strewn_about():
-    here, there = planted((5, 2)), planted((5, 12))
+    near_square, far_square = planted((5, 2)), planted((5, 12))
     strewn = planted((0, 9), (3, 14), (9, 9), (11, 15), size=1)
-    cosines = np.where(here | there | strewn, 0.9, 0.05)
-    patch = int(here.argmax())
-    assert told(a_row(there), cosines, patch) > 1.5 * told(a_row(strewn), cosines, patch)
+    cosines = np.where(near_square | far_square | strewn, 0.9, 0.05)
+    patch = int(near_square.argmax())
+    assert told(a_row(far_square), cosines, patch) > 1.5 * told(a_row(strewn), cosines, patch)
 
 
 def scene_of(kinds: list[np.ndarray]) -> moments.Scene:
@@ -162,12 +166,12 @@ def test_what_is_nearer_than_a_quarter_of_the_picture_counts_less_and_what_is_be
 def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
     random_pass = a_pass(3, (20, 21), ("reg0",))
     best_moments, grid = searched(random_pass)
-    chosen = surprises(best_moments, grid)
-    assert 3 <= len(chosen) <= 8
-    places = np.array([patch for *_, patch in chosen])
-    distances = moments.patch_distances(places, places, grid[1]) + 99 * np.eye(len(chosen))
+    best_rows = surprises(best_moments, grid)
+    assert 3 <= len(best_rows) <= 8
+    places = np.array([patch for *_, patch in best_rows])
+    distances = moments.patch_distances(places, places, grid[1]) + 99 * np.eye(len(best_rows))
     assert distances.min() > 0.1 * max(grid)
-    heads = [tuple(row[:2]) for row in chosen]
+    heads = [tuple(row[:2]) for row in best_rows]
     assert max(heads.count(head) for head in heads) <= 2
 
 

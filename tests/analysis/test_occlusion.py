@@ -43,10 +43,12 @@ def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, seen):
     mask = mask_of((2, 5), (2, 6))
     pixels = blanked(seen.input, mask, 8)
     with torch.no_grad():
-        before, after = (small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels))
+        old_feature, new_feature = (
+            small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels)
+        )
         margins = [leads(small(x)[0], 7) for x in (seen.input, pixels)]
     assert Measured(seen, Target(query=(4, 4))).moved([mask])[0] == pytest.approx(
-        float((after - before).norm() / before.norm()), rel=1e-4
+        float((new_feature - old_feature).norm() / old_feature.norm()), rel=1e-4
     )
     assert Measured(seen, Target(label=7)).moved([mask])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
 
@@ -68,9 +70,9 @@ def test_where_no_block_moves_it_by_the_least_that_counts_the_last_step_says_so(
     """If the class token attends only to itself, blanking does not move the label."""
     deaf_trace = playground.trace(small, seen.shown, cut="cls>*")
     for target, is_nothing in ((Target(label=7), True), (Target(query=(4, 4)), False)):
-        *_, last = occlusion.occlusion(Measured(deaf_trace, target))
-        assert last.nothing is is_nothing, (target, last.largest)
-        assert (last.largest < target.nothing) is is_nothing
+        *_, last_step = occlusion.occlusion(Measured(deaf_trace, target))
+        assert last_step.nothing is is_nothing, (target, last_step.largest)
+        assert (last_step.largest < target.nothing) is is_nothing
 
 
 def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(seen):
@@ -102,21 +104,21 @@ def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen)
 
 
 def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
-    measured, passes = Measured(seen, Target(query=(4, 4))), []
-    answers = measured._answer_vectors
-    monkeypatch.setattr(measured, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
-    few_steps = list(occlusion.occlusion(measured, most=10))
-    many_steps = list(occlusion.occlusion(measured, most=24))
+    measurement, passes = Measured(seen, Target(query=(4, 4))), []
+    answers = measurement._answer_vectors
+    monkeypatch.setattr(measurement, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
+    few_steps = list(occlusion.occlusion(measurement, most=10))
+    many_steps = list(occlusion.occlusion(measurement, most=24))
     assert sum(passes) == many_steps[-1].passes == 24
     assert torch.equal(few_steps[0].map, many_steps[0].map)
 
 
 def test_only_the_half_that_moves_most_is_looked_at_closer_on_a_fine_grid(small, picture):
     seen = playground.trace(small, picture, size=(160, 160))
-    *_, last = occlusion.occlusion(Measured(seen, Target(query=(9, 9))))
-    assert last.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
-    assert last.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
-    assert len(last.moves) == 25
+    *_, last_step = occlusion.occlusion(Measured(seen, Target(query=(9, 9))))
+    assert last_step.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
+    assert last_step.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
+    assert len(last_step.moves) == 25
 
 
 def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(small, picture):
@@ -124,17 +126,17 @@ def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(sma
         torch.nn.init.zeros_(block.attn.proj.weight)
         torch.nn.init.zeros_(block.attn.proj.bias)
     seen = playground.trace(small, picture)
-    measured = Measured(seen, Target(query=(4, 5)))
-    *_, last = occlusion.occlusion(measured)
-    occlusion_map = last.map
+    measurement = Measured(seen, Target(query=(4, 5)))
+    *_, last_step = occlusion.occlusion(measurement)
+    occlusion_map = last_step.map
     assert occlusion_map.flatten().argmax().item() == 8 * 4 + 5
     assert (occlusion_map > 1e-6).sum() == 1
     true_map = torch.zeros(8, 8)
     true_map[4, 5] = 1
-    moves = measured.moved(occlusion.blocks(seen.grid, 2))
+    moves = measurement.moved(occlusion.blocks(seen.grid, 2))
     assert occlusion.foretells(true_map, 2, moves) == pytest.approx(1, abs=1e-6)
-    assert occlusion.deletion(true_map, measured).area > occlusion.deletion(-true_map, measured).area
-    assert occlusion.insertion(true_map, measured).area < occlusion.insertion(-true_map, measured).area
+    assert occlusion.deletion(true_map, measurement).area > occlusion.deletion(-true_map, measurement).area
+    assert occlusion.insertion(true_map, measurement).area < occlusion.insertion(-true_map, measurement).area
 
 
 def test_blocks_cover_every_patch_once():

@@ -72,16 +72,16 @@ def test_stretched_filters_are_timm_s(old, new):
     from timm.layers import resample_patch_embed
 
     filters = torch.randn(5, 3, old, old, generator=torch.Generator().manual_seed(0))
-    theirs = resample_patch_embed(filters, [new, new], verbose=False)
-    assert (stretched(filters, new) - theirs).abs().max() < 1e-4
+    timm_filters = resample_patch_embed(filters, [new, new], verbose=False)
+    assert (stretched(filters, new) - timm_filters).abs().max() < 1e-4
 
 
 def test_an_enlarged_patch_gives_the_same_token():
     random = torch.Generator().manual_seed(1)
     filters, patch = torch.randn(4, 3, 8, 8, generator=random), torch.randn(1, 3, 8, 8, generator=random)
     enlarged = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
-    ours = by_unfolding(enlarged, stretched(filters, 24), None)
-    assert (ours - by_unfolding(patch, filters, None)).abs().max() < 1e-4
+    our_tokens = by_unfolding(enlarged, stretched(filters, 24), None)
+    assert (our_tokens - by_unfolding(patch, filters, None)).abs().max() < 1e-4
 
 
 def test_filters_as_pictures_keep_zero_grey_and_the_largest_number_strong():
@@ -125,12 +125,12 @@ def test_the_sinusoidal_table_is_the_formula_s():
 @pytest.mark.parametrize("positions", ["learned", "patches", "sinusoidal", "rotary", "none"])
 def test_every_kind_of_place_has_one_vector_for_each_patch(positions):
     vit = scramble(VisionTransformer(replace(SMALL, positions=positions)))
-    vectors = place_vectors(vit, (5, 7), "learned")
+    place_table = place_vectors(vit, (5, 7), "learned")
     if positions == "none":
-        assert vectors is None
+        assert place_table is None
     else:
-        assert vectors[0].shape[0] == 35
-        assert vectors[1] == {"patches": "learned"}.get(positions, positions)
+        assert place_table[0].shape[0] == 35
+        assert place_table[1] == {"patches": "learned"}.get(positions, positions)
     assert place_vectors(vit, (5, 7), "sinusoidal")[0].shape == (35, SMALL.width)
 
 
@@ -151,8 +151,8 @@ def test_similarity_is_the_cosine():
 def test_rearranged_puts_each_patch_where_the_order_says():
     pixels, order = torch.randn(1, 3, 16, 24), order_of(6, 3)
     shuffled = rearranged(pixels, 8, order)
-    for place, patch in enumerate(order.tolist()):
-        (r, c), (y, x) = divmod(place, 3), divmod(patch, 3)
+    for target, patch in enumerate(order.tolist()):
+        (r, c), (y, x) = divmod(target, 3), divmod(patch, 3)
         patch_pixels = shuffled[:, :, r * 8 : r * 8 + 8, c * 8 : c * 8 + 8]
         assert torch.equal(patch_pixels, pixels[:, :, y * 8 : y * 8 + 8, x * 8 : x * 8 + 8])
 
@@ -165,10 +165,10 @@ def test_without_positions_shuffling_only_shuffles_the_output(kind):
     token_order = torch.cat([torch.arange(3), order + 3])  # the class token and the registers stay
     unplaced_vit = without_positions(vit)
     with torch.no_grad():
-        before, after = (unplaced_vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled))
-        assert (before[token_order] - after).abs().max() < 1e-5 * before.abs().max()
-        before, after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled))
-        assert (before[token_order] - after).abs().max() > 1e-2 * before.abs().max()
+        tokens_before, tokens_after = (unplaced_vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled))
+        assert (tokens_before[token_order] - tokens_after).abs().max() < 1e-5 * tokens_before.abs().max()
+        tokens_before, tokens_after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled))
+        assert (tokens_before[token_order] - tokens_after).abs().max() > 1e-2 * tokens_before.abs().max()
     assert vit.config.positions == kind
 
 

@@ -43,28 +43,28 @@ def planted(request, picture):
 
 def lengths(seen):
     norms = seen.features(LAYER).norm(dim=-1)
-    first = len(seen.prefix)
-    return norms[:first], norms[first:]
+    prefix_length = len(seen.prefix)
+    return norms[:prefix_length], norms[prefix_length:]
 
 
 def test_the_neuron_that_writes_the_long_vector_is_found_and_what_it_says_is_moved(planted, picture):
     vit, token = planted
-    before = playground.trace(vit, picture)
-    _, patches = lengths(before)
+    trace_before = playground.trace(vit, picture)
+    _, patches = lengths(trace_before)
     assert 1 + int(patches.argmax()) == token
     assert float(patches.max()) > 2 * bound(patches.numpy())
 
     neurons = register_neurons(vit, [picture], most=1)
     assert neurons == [(LAYER, NEURON)]
-    after = playground.trace(with_register(vit, neurons), picture)
-    assert after.prefix == ("cls", "reg0")
-    assert after.grid == before.grid
-    prefix, patches = lengths(after)
+    trace_after = playground.trace(with_register(vit, neurons), picture)
+    assert trace_after.prefix == ("cls", "reg0")
+    assert trace_after.grid == trace_before.grid
+    prefix, patches = lengths(trace_after)
     assert float(patches.max()) <= bound(patches.numpy()), "no patch stands apart any more"
     assert float(prefix[1]) > 3 * float(patches.max()), "the register holds it"
-    again = playground.trace(vit, picture)
-    assert again.prefix == before.prefix
-    assert torch.equal(again.features(), before.features()), "the model that was given is as it was"
+    second_trace = playground.trace(vit, picture)
+    assert second_trace.prefix == trace_before.prefix
+    assert torch.equal(second_trace.features(), trace_before.features()), "the model that was given is as it was"
 
 
 def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, picture):
@@ -73,12 +73,12 @@ def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, pict
         for block in small.blocks:
             block.attn.proj.weight.zero_()
             block.mlp.fc2.weight[:, 5] = 0
-    before = playground.trace(small, picture)
-    after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
-    assert after.prefix == (*before.prefix, "reg2")
-    first = len(before.prefix)
-    other_features = torch.cat([after.features()[:first], after.features()[first + 1 :]])
-    torch.testing.assert_close(other_features, before.features(), atol=1e-5, rtol=1e-4)
+    trace_before = playground.trace(small, picture)
+    trace_after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
+    assert trace_after.prefix == (*trace_before.prefix, "reg2")
+    prefix_length = len(trace_before.prefix)
+    other_features = torch.cat([trace_after.features()[:prefix_length], trace_after.features()[prefix_length + 1 :]])
+    torch.testing.assert_close(other_features, trace_before.features(), atol=1e-5, rtol=1e-4)
 
 
 def test_relevance_goes_through_the_moved_neurons(planted, picture):

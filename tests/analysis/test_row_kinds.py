@@ -47,8 +47,8 @@ def kinds_of_rows(rows: list) -> list[tuple[list[str], str | None]]:
 def assert_reads_as_a_person_does(rows: list) -> None:
     """Most of the rule's names are right, and most rows that a person named get a name."""
     pairs = kinds_of_rows(rows)
-    wrong = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
-    assert len(wrong) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, wrong
+    mistakes = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
+    assert len(mistakes) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, mistakes
     clear_pairs = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
     unnamed = [pair for pair in clear_pairs if pair[1] is None]
     assert len(unnamed) / len(clear_pairs) <= 1 - SPOKEN, unnamed
@@ -91,7 +91,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
                 rows[prefix_count + patch], patch, crowd, directions @ directions[patch], prefix_count, grid
             )
             expected.append([facts, row_kinds.kind_of(facts, early=layer == 0)])
-    theirs = in_javascript(
+    browser_rows = in_javascript(
         ["core", "kinds"],
         PACK + "const toward = kinds.directionsOf(kinds.keysOf(pack, 2)); const found = [];"
         "for (const [layer, head] of [[0, 0], [3, 1]]) {"
@@ -103,7 +103,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         "    found.push([facts, kinds.kindOf(facts, kinds.isEarlyLayer(layer, pack.layers))]); } } return found;",
         random_pass,
     )
-    for (facts, kind), (their_facts, their_kind) in zip(expected, theirs, strict=True):
+    for (facts, kind), (their_facts, their_kind) in zip(expected, browser_rows, strict=True):
         assert their_kind == kind
         assert set(their_facts["fits"]) == facts.fits
         their_facts["crowd_peak"] = their_facts.pop("crowdPeak")
@@ -194,7 +194,7 @@ def rows_that_contradict(seen) -> tuple[list, int]:
     page's sentence names both the kind and that place."""
     columns, prefix_count, queries = seen.grid[1], len(seen.prefix), row_kinds.spread(seen.grid, row_kinds.CROWD)
     directions = row_kinds.directions(row_kinds.late_keys(seen), prefix_count)
-    wrong, count = [], 0
+    mistakes, count = [], 0
     for layer, head in itertools.product(range(seen.layers), range(seen.heads)):
         q, k = (x[head].cpu().float().numpy() for x in seen.record[layer][:2])
         crowd = row_kinds.crowd_of(
@@ -223,7 +223,7 @@ def rows_that_contradict(seen) -> tuple[list, int]:
             }
             count += 1
             if not agrees.get(kind, True):
-                wrong.append(
+                mistakes.append(
                     (
                         layer,
                         head,
@@ -233,7 +233,7 @@ def rows_that_contradict(seen) -> tuple[list, int]:
                         f"{largest_weight:.3f}",
                     )
                 )
-    return wrong, count
+    return mistakes, count
 
 
 @pytest.mark.slow
@@ -245,6 +245,6 @@ def rows_that_contradict(seen) -> tuple[list, int]:
     ],
 )
 def test_the_kind_agrees_with_where_the_largest_patch_is(sample, model):
-    wrong, count = rows_that_contradict(traced(sample, model))
+    mistakes, count = rows_that_contradict(traced(sample, model))
     assert count >= 200
-    assert not wrong, f"{len(wrong)} of {count}, the first: {wrong[:5]}"
+    assert not mistakes, f"{len(mistakes)} of {count}, the first: {mistakes[:5]}"

@@ -167,5 +167,5 @@ def test_rows_without_their_vectors_are_distributed_as_rows_with_them():
     short_rows = np.concatenate(list(rows.many_rows(4000, seed=2)))
     for name, quantity in rows.QUANTITIES.items():
         long_medians = np.median(quantity(rows.experiment(1000, 7), rows.scales(0.0)), 0)
-        low, high = np.quantile(quantity(short_rows, rows.scales(0.0)), [0.45, 0.55], axis=0)
-        assert ((low <= long_medians) & (long_medians <= high)).all(), name
+        low_median, high_median = np.quantile(quantity(short_rows, rows.scales(0.0)), [0.45, 0.55], axis=0)
+        assert ((low_median <= long_medians) & (long_medians <= high_median)).all(), name

@@ -15,12 +15,12 @@ def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
     target = occlusion.Target(label=3)
     scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer"])}
     assert list(scores) == ["chefer", "rollout", "random"]
-    measured = occlusion.Measured(seen, target)
+    measurement = occlusion.Measured(seen, target)
     relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
-    moves = measured.moved(occlusion.blocks(seen.grid, 1))
+    moves = measurement.moved(occlusion.blocks(seen.grid, 1))
     assert scores["chefer"].rank_correlation == pytest.approx(occlusion.foretells(relevance, 1, moves), abs=1e-6)
-    assert scores["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measured).area, abs=1e-6)
-    assert scores["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measured).area, abs=1e-6)
+    assert scores["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measurement).area, abs=1e-6)
+    assert scores["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measurement).area, abs=1e-6)
 
 
 def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_does_not(small, picture):
@@ -34,8 +34,8 @@ def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_do
         assert scores[method].deletion > scores["random"].deletion, scores
     relevance_map = seen.relevance(label=target.label, method="chefer")
     assert relevance_map[seen.token((6, 1))] == relevance_map[3:].max()
-    moved = occlusion.Measured(seen, target).moved(occlusion.blocks(seen.grid, 1))
-    assert torch.tensor(moved).abs().argmax() == 8 * 6 + 1
+    changes = occlusion.Measured(seen, target).moved(occlusion.blocks(seen.grid, 1))
+    assert torch.tensor(changes).abs().argmax() == 8 * 6 + 1
 
 
 def others(row: int, column: int) -> str:

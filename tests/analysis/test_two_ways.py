@@ -46,8 +46,8 @@ def test_without_positions_and_other_places_attention_would_shift_along_too():
     vit = VisionTransformer(c).eval()
     image = torch.randn(1, 3, 32, 32)
     rolled = image.roll(8, dims=3)
-    before, after = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled))
-    torch.testing.assert_close(before.roll(1, dims=1), after, atol=1e-5, rtol=1e-4)
+    old_features, new_features = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled))
+    torch.testing.assert_close(old_features.roll(1, dims=1), new_features, atol=1e-5, rtol=1e-4)
 
 
 def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_table():

@@ -200,12 +200,12 @@ def test_with_the_lock_each_file_is_held_by_its_hash_but_torch_s_of_another_inde
     hashed_install, url = ["install", "--no-deps", "--require-hashes", "-r"], "https://there.example/cu"
     uv_step, app_steps = [*hashed_install, "requirements-uv.lock"], [[*hashed_install, "requirements.lock"], ["check"]]
     assert install.steps("app", "", True) == [uv_step, [*hashed_install, "requirements-torch.lock"], *app_steps]
-    first, torch, *rest = install.steps("app", url, True)
-    assert first == uv_step
+    first_step, torch_step, *later_steps = install.steps("app", url, True)
+    assert first_step == uv_step
     pinned = locked("-torch")
-    assert torch[-2:] == [f"{name}=={pinned[name]}" for name in ("torch", "torchvision")]
-    assert torch[:-2] == ["install", "--no-deps", "--index-url", url]
-    assert rest == app_steps
+    assert torch_step[-2:] == [f"{name}=={pinned[name]}" for name in ("torch", "torchvision")]
+    assert torch_step[:-2] == ["install", "--no-deps", "--index-url", url]
+    assert later_steps == app_steps
     assert install.steps("dev", "", True) == [[*hashed_install, "requirements-dev.lock"], ["check"]]
 
 

@@ -148,12 +148,12 @@ def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_pat
     errors = capsys.readouterr().err
     assert f"stopped; 3 of 4 figures are finished, the last is {out / 'b-layer-0.png'}" in errors
     monkeypatch.setattr(batch.figures, "write", write)
-    times = {path: path.stat().st_mtime_ns for path in out.glob("*.png")}
+    write_times = {path: path.stat().st_mtime_ns for path in out.glob("*.png")}
     assert main([*line, "--skip-existing"]) == 0
     errors = capsys.readouterr()
     assert errors.out.split() == [str(out / "b-layer-1.png")]
     assert "3 files were there and are kept" in errors.err
-    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
+    assert all(path.stat().st_mtime_ns == time for path, time in write_times.items())
     manifest = json.loads((out / "manifest.json").read_text())
     assert sorted(manifest) == sorted(path.name for path in out.glob("*.png"))
 

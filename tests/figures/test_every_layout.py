@@ -68,8 +68,8 @@ def test_a_layout_is_drawn_as_it_is_kept(name, tmp_path):
 
 @pytest.mark.parametrize("name", SAID)
 def test_a_figure_says_what_is_kept(name):
-    stored = json.loads(TEXTS.read_text(encoding="utf-8"))
-    assert texts(SAID[name]) == stored[name]
+    stored_texts = json.loads(TEXTS.read_text(encoding="utf-8"))
+    assert texts(SAID[name]) == stored_texts[name]
 
 
 NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape", "plant", "gradient", "input"}

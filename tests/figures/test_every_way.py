@@ -79,12 +79,12 @@ def test_the_browser_has_the_table_that_python_writes():
         [node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False
     )
     assert process.returncode == 0, process.stderr
-    theirs = json.loads(process.stdout)
-    assert theirs["FIRST_WAY"] == FIRST
-    assert list(theirs["WAYS"]) == list(WAYS)
+    browser_table = json.loads(process.stdout)
+    assert browser_table["FIRST_WAY"] == FIRST
+    assert list(browser_table["WAYS"]) == list(WAYS)
     for way in WAYS.values():
-        assert theirs["WAYS"][way.name] == json.loads(json.dumps(ways.record(way)))
-        assert theirs["said"][way.name] == way.words("note", "column")
+        assert browser_table["WAYS"][way.name] == json.loads(json.dumps(ways.record(way)))
+        assert browser_table["said"][way.name] == way.words("note", "column")
 
 
 # A way invented for the test ------------------------------------------------------------------------------------------

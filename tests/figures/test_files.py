@@ -111,8 +111,10 @@ def test_the_same_figure_is_the_same_file(seen, photo, tmp_path):
     for suffix in figures.SUFFIXES:
         for folder in "ab":
             (tmp_path / folder).mkdir(exist_ok=True)
-        first, second = (figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab")
-        assert first.read_bytes() == second.read_bytes()
+        first_file, second_file = (
+            figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab"
+        )
+        assert first_file.read_bytes() == second_file.read_bytes()
 
 
 def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
@@ -374,11 +376,11 @@ def test_another_renderer_draws_the_svg_as_the_png(seen, photo, tmp_path):
     resvg = pytest.importorskip("resvg_py")
     figure = figures.draw(replace(TRIO, caption=False, footer=False, bar=False, marker=False, dpi=100), seen, photo)
     path = figures.write(figure, tmp_path / "a.svg")
-    theirs = Image.open(io.BytesIO(bytes(resvg.svg_to_bytes(svg_path=str(path), background="white", dpi=100)))).convert(
-        "RGB"
-    )
-    ours = pixels(figure).convert("RGB").resize(theirs.size)
-    differences = np.abs(np.asarray(ours, int) - np.asarray(theirs))
-    assert theirs.width > 400
+    rendered = Image.open(
+        io.BytesIO(bytes(resvg.svg_to_bytes(svg_path=str(path), background="white", dpi=100)))
+    ).convert("RGB")
+    our_pixels = pixels(figure).convert("RGB").resize(rendered.size)
+    differences = np.abs(np.asarray(our_pixels, int) - np.asarray(rendered))
+    assert rendered.width > 400
     assert np.median(differences) <= 3
     assert (differences.max(-1) > 60).mean() < 0.03, "more than edges and letters differ"

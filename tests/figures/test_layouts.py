@@ -188,9 +188,9 @@ def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_
 
 def test_the_same_place_in_a_finer_grid(small, picture):
     coarse = playground.trace(small, picture)
-    fine = playground.trace(small, picture, size=(128, 128))
-    assert same_place((3, 4), coarse, fine) == (7, 9)
-    assert same_place("cls", coarse, fine) == "cls"
+    fine_trace = playground.trace(small, picture, size=(128, 128))
+    assert same_place((3, 4), coarse, fine_trace) == (7, 9)
+    assert same_place("cls", coarse, fine_trace) == "cls"
 
 
 ASPECTS = {"1:1": (64, 64), "3:2": (64, 96), "16:9": (72, 128), "2:3": (96, 64)}
@@ -258,11 +258,11 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
 
 
 def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, picture):
-    fine = playground.trace(small, picture, size=(128, 128))
+    fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
-    maps = [look(seen, spec, 1, 2, "on"), look(fine, replace(spec, query=(7, 9)), 1, 2, "on")]
+    maps = [look(seen, spec, 1, 2, "on"), look(fine_trace, replace(spec, query=(7, 9)), 1, 2, "on")]
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
-    drawn_print = prints_of(figures.draw(spec, seen, picture, other=fine))
+    drawn_print = prints_of(figures.draw(spec, seen, picture, other=fine_trace))
     for map_, panel in zip(maps, drawn_print, strict=False):
         np.testing.assert_array_equal(
             panel, prints.printed(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, maps))

@@ -44,9 +44,9 @@ def rows(count: int = 40):
 def test_the_browser_s_colours_are_these_colours():
     for against, hues in (("false", light.HUES), ("true", light.AGAINST)):
         colours = in_javascript(f"return [...light.heatTable({against})]")
-        theirs = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
-        assert (theirs[..., 3] == 255).all()
-        differences = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
+        browser_table = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
+        assert (browser_table[..., 3] == 255).all()
+        differences = np.abs(browser_table[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
         assert differences.max() <= 1, np.argwhere(differences > 1)
     opacities = np.array(in_javascript("return [...light.OPACITIES]")) / 256
     np.testing.assert_allclose(opacities, light.opacities(), atol=0.51 / 256)
@@ -56,13 +56,13 @@ def test_the_browser_s_colours_are_these_colours():
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
 def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
-    theirs = in_javascript(
+    browser_bar = in_javascript(
         f'const ramp = drawing.barColours("{draw}"), domain = {{ low: 0, high: 0.3, log: false }};'
         "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
         ".match(/\\d+/g).map(Number));"
     )
-    ours = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
-    differences = np.abs(np.array(theirs) - ours)
+    our_bar = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
+    differences = np.abs(np.array(browser_bar) - our_bar)
     assert differences.max() <= 6, (differences.max(), differences.argmax())  # neighbouring steps differ by 6 at most
 
 
@@ -77,8 +77,8 @@ def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
         "return [domain, [...values].map((x) => light.stepOf(x, domain)), lines];"
     )
     assert (domain["low"], domain["high"]) == pytest.approx((-high, high))
-    ours = maps.shares(values, Domain(-high, high, "", signed=True)).ravel()
-    assert np.abs(np.array(steps) - np.round(255 * ours)).max() <= 1
+    our_shares = maps.shares(values, Domain(-high, high, "", signed=True)).ravel()
+    assert np.abs(np.array(steps) - np.round(255 * our_shares)).max() <= 1
     hatched = light.hatched(np.full((40, 40), -1.0), 21) != -1
     assert np.array_equal(np.array(lines).reshape(40, 40), hatched)
 
@@ -86,7 +86,7 @@ def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
 def test_exposure_set_and_outline_are_the_browser_s():
     for grid in rows():
         values = grid.astype(np.float32)
-        ceiling, chosen, paths, steps, share = in_javascript(
+        ceiling, browser_set, paths, steps, share = in_javascript(
             f"const row = Float32Array.from({values.ravel().tolist()}); const chosen = new Uint8Array(row.length);"
             "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length);"
             "const domain = { low: 0, high: top, log: false };"
@@ -95,13 +95,13 @@ def test_exposure_set_and_outline_are_the_browser_s():
             "return [top, [...chosen], paths.map((one) => [...one]), steps, light.shareWithin(paths, row, 0, 12, 17)];"
         )
         assert ceiling == pytest.approx(light.exposure(values))
-        ours = light.densest(values)
-        assert chosen == ours.ravel().astype(int).tolist()
-        lines = sorted((line.ravel() for line in light.contours(ours)), key=tuple)
+        our_set = light.densest(values)
+        assert browser_set == our_set.ravel().astype(int).tolist()
+        lines = sorted((line.ravel() for line in light.contours(our_set)), key=tuple)
         assert len(paths) == len(lines)
-        for theirs, line in zip(sorted(paths), lines, strict=True):
-            np.testing.assert_allclose(theirs, line)
-        assert share == pytest.approx(light.share_within(light.contours(ours), values), abs=1e-12)
+        for browser_path, line in zip(sorted(paths), lines, strict=True):
+            np.testing.assert_allclose(browser_path, line)
+        assert share == pytest.approx(light.share_within(light.contours(our_set), values), abs=1e-12)
         expected = (light.shares(values, ceiling).ravel() * 255 + 0.5).astype(int)
         assert np.abs(np.array(steps) - expected).max() <= 1
 
@@ -175,16 +175,16 @@ def test_the_set_is_the_smallest_that_holds_the_share():
 
 def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothing_is_outlined():
     for values, expected in (([0.5, -3, 0.4, 0.1], [1, 0, 1, 0]), ([0, 0, 0, 0], [0] * 4), ([-1, -2, 0, 0], [0] * 4)):
-        ours = light.densest(np.array(values, np.float32).reshape(2, 2))
-        assert ours.ravel().astype(int).tolist() == expected
-        theirs = in_javascript(
+        chosen_cells = light.densest(np.array(values, np.float32).reshape(2, 2))
+        assert chosen_cells.ravel().astype(int).tolist() == expected
+        browser_result = in_javascript(
             f"const row = Float32Array.from({values}), chosen = new Uint8Array(4).fill(1);"
             "light.densestInto(chosen, row, 0, 4);"
             "return [[...chosen], light.shareWithin(light.contours(chosen, 2, 2), row, 0, 2, 2)];"
         )
-        share = light.share_within(light.contours(ours), np.array(values).reshape(2, 2))
-        assert theirs[0] == expected
-        assert theirs[1] == pytest.approx(share) == pytest.approx(0.9 if any(expected) else 0)
+        share = light.share_within(light.contours(chosen_cells), np.array(values).reshape(2, 2))
+        assert browser_result[0] == expected
+        assert browser_result[1] == pytest.approx(share) == pytest.approx(0.9 if any(expected) else 0)
 
 
 def test_outlines_enclose_just_the_chosen_cells():
@@ -220,12 +220,12 @@ def test_smooth_lines_have_just_the_chosen_cells_within_them():
 
 def test_the_browser_s_lines_have_the_same_cells_within_them():
     sets_json = json.dumps([[*mask.shape, mask.ravel().astype(int).tolist()] for mask in SETS])
-    theirs = in_javascript(
+    browser_cells = in_javascript(
         f"return {sets_json}.map(([rows, columns, chosen]) =>"
         "[...light.cellsInside(light.contours(Uint8Array.from(chosen), rows, columns), rows, columns)]);"
     )
-    for chosen, within in zip(SETS, theirs, strict=True):
-        assert chosen.ravel().astype(int).tolist() == within
+    for chosen, browser_cell in zip(SETS, browser_cells, strict=True):
+        assert chosen.ravel().astype(int).tolist() == browser_cell
 
 
 def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells():

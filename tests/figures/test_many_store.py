@@ -54,9 +54,9 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
     )
     run.write(tmp_path / "out.zarr")
     assert numbers_asked == [3, 4]
-    first, second = (zarr.open_group(path) for path in (whole_store, tmp_path / "out.zarr"))
+    whole_group, resumed_group = (zarr.open_group(path) for path in (whole_store, tmp_path / "out.zarr"))
     for kind in ("weights", "entropy", "done", "token_row"):
-        np.testing.assert_allclose(first[kind][:], second[kind][:], atol=1e-6)
+        np.testing.assert_allclose(whole_group[kind][:], resumed_group[kind][:], atol=1e-6)
     with pytest.raises(PlaygroundError, match="other questions"):
         playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
 

@@ -74,9 +74,11 @@ def test_two_pictures_of_different_grids_stand_in_one_file(small, seen, picture,
     fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
     for suffix in files.NUMBERS:
-        first, second = read(files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture, other=fine_trace))
-        assert (len(first[1]), len(second[1])) == (3 + 64, 3 + 256)
-        np.testing.assert_array_equal(second[1], fine_trace.row(1, 2, (7, 9)).numpy())
+        first_map, second_map = read(
+            files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture, other=fine_trace)
+        )
+        assert (len(first_map[1]), len(second_map[1])) == (3 + 64, 3 + 256)
+        np.testing.assert_array_equal(second_map[1], fine_trace.row(1, 2, (7, 9)).numpy())
 
 
 @pytest.mark.parametrize("head", ["mean", "max"])
@@ -105,10 +107,10 @@ def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):
 def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(picture, tmp_path):
     picture.save(tmp_path / "disc.png")
     for suffix in files.NUMBERS:
-        first, second = (tmp_path / f"{n}{suffix}" for n in "ab")
-        for path in (first, second):
+        first_file, second_file = (tmp_path / f"{n}{suffix}" for n in "ab")
+        for path in (first_file, second_file):
             assert main(["figure", str(tmp_path / "disc.png"), "--model", "untrained", "-o", str(path)]) == 0
-        assert first.read_bytes() == second.read_bytes()
+        assert first_file.read_bytes() == second_file.read_bytes()
 
 
 def test_an_anonymous_file_of_numbers_names_nobody(seen, picture, tmp_path):

@@ -207,11 +207,13 @@ def test_no_folder_s_name_gets_into_a_file(kind, anonymous, here, picture):
     (here / "jane-doe").mkdir()
     for name in ("one", "two"):
         picture.save(here / "jane-doe" / f"{name}.png")
-    first, second = traced("jane-doe/one.png"), traced("jane-doe/two.png")
+    first_seen, second_seen = traced("jane-doe/one.png"), traced("jane-doe/two.png")
     grid_options = (
-        {"layout": "grid", "rows": "pictures", "columns": "heads:0-1", "other": [second]} if kind != ".html" else {}
+        {"layout": "grid", "rows": "pictures", "columns": "heads:0-1", "other": [second_seen]}
+        if kind != ".html"
+        else {}
     )
-    file_bytes = playground.save(first, f"a{kind}", anonymous=anonymous, **grid_options).read_bytes()
+    file_bytes = playground.save(first_seen, f"a{kind}", anonymous=anonymous, **grid_options).read_bytes()
     assert b"jane-doe" not in file_bytes
     if anonymous:
         assert b"two.png" not in file_bytes

@@ -71,14 +71,17 @@ def on_screen(seen, tmp_path):
 def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_screen):
     for view, (own_domain, shared_domain) in zip(VIEWS, on_screen, strict=True):
         spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(seen)
-        for layout, theirs in (("head", own_domain), ("heads", shared_domain)):
+        for layout, screen_domain in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
                 continue  # the screen's range of scores holds for all queries, a figure's only for the figure's maps
             panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
-            ours = maps.domain(spec, [panel.map for panel in panels])
-            assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits
-            assert ours.high == pytest.approx(theirs["high"], rel=0.02), (view, layout)
-            assert ours.log == theirs["log"], (view, layout)
+            figure_domain = maps.domain(spec, [panel.map for panel in panels])
+            assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (
+                view,
+                layout,
+            )  # q and k in 16 bits
+            assert figure_domain.high == pytest.approx(screen_domain["high"], rel=0.02), (view, layout)
+            assert figure_domain.log == screen_domain["log"], (view, layout)
 
 
 def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
@@ -92,11 +95,11 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
             return [[...made.norms], [...alike]];
         }})()""",
     )
-    for way, theirs in (("norm", lengths), ("similarity", similarities)):
+    for way, screen_values in (("norm", lengths), ("similarity", similarities)):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(seen)
-        np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, theirs, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5)
         map_ = layouts.of(spec).shown(spec, Subject(seen, picture, ""))[0].map
-        map_domain, patches = maps.domain(spec, [map_]), theirs[len(seen.prefix) :]
+        map_domain, patches = maps.domain(spec, [map_]), screen_values[len(seen.prefix) :]
         assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 
@@ -114,9 +117,11 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
             return made.map((one) => [...features.componentPixels(one, found)]);
         }})()""",
     )
-    ours, _ = prints.colours([features / np.linalg.norm(features, axis=1, keepdims=True) for features in pictures])
-    for theirs, our_colours in zip(pixels, ours, strict=True):
-        rgb = np.array(theirs, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
+    figure_colours, _ = prints.colours(
+        [features / np.linalg.norm(features, axis=1, keepdims=True) for features in pictures]
+    )
+    for screen_pixels, our_colours in zip(pixels, figure_colours, strict=True):
+        rgb = np.array(screen_pixels, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
         assert np.abs(our_colours.astype(int) - rgb).max() <= 2
 
 

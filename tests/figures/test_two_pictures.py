@@ -34,15 +34,15 @@ def test_the_parts_of_a_figure_are_those_of_the_traces(two, tmp_path):
 
 
 def test_similarity_is_of_one_patch_in_both_pictures_and_the_caption_tells_of_its_match(two, tmp_path):
-    (seen, _), (other, second) = two
-    matched = seen.match(other)
+    (seen, _), (other, other_image) = two
+    matches = seen.match(other)
     for has_match in (True, False):
-        query = tuple(((matched[..., 0] >= 0) == has_match).nonzero()[0].tolist())
+        query = tuple(((matches[..., 0] >= 0) == has_match).nonzero()[0].tolist())
         feature = seen.features(3)[seen.token(query)]
         table = numbers(two, tmp_path, what="similarity", layer=3, query=query)["tables"][1]
         cosines = torch.cosine_similarity(other.features(3), feature[None], dim=-1)
         figure = playground.figure(
-            seen, 3, query=query, layout="compare", what="similarity", other=other, other_image=second
+            seen, 3, query=query, layout="compare", what="similarity", other=other, other_image=other_image
         )
         text_drawn = " ".join(text.get_text() for text in figure.findobj(Text))
         assert ("each resembles the other most" in text_drawn) == has_match

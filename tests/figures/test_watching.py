@@ -173,11 +173,11 @@ def test_before_after_and_the_difference_are_one_figure(model, picture, tmp_path
         assert words in texts_drawn, texts_drawn
     playground.save(watched_run.traces[0], tmp_path / "a.npz", **draw_arguments)
     with np.load(tmp_path / "a.npz") as arrays:
-        before, after, change = arrays["values"][0], arrays["values_2"][0], arrays["values_3"][0]
-    np.testing.assert_allclose(before, watched_run.traces[0].row(2, 1, (1, 2)), atol=1e-6)
-    np.testing.assert_allclose(after, watched_run.traces[-1].row(2, 1, (1, 2)), atol=1e-6)
-    np.testing.assert_allclose(change, after - before, atol=1e-7)
-    assert abs(change).max() > 1e-4
+        old_row, new_row, difference_row = arrays["values"][0], arrays["values_2"][0], arrays["values_3"][0]
+    np.testing.assert_allclose(old_row, watched_run.traces[0].row(2, 1, (1, 2)), atol=1e-6)
+    np.testing.assert_allclose(new_row, watched_run.traces[-1].row(2, 1, (1, 2)), atol=1e-6)
+    np.testing.assert_allclose(difference_row, new_row - old_row, atol=1e-7)
+    assert abs(difference_row).max() > 1e-4
 
 
 def test_passes_of_two_sizes_have_no_change_that_could_be_drawn(picture):

@@ -44,9 +44,9 @@ def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
 
 
 def test_measured_layer_by_layer_they_are_the_same_numbers():
-    expected, measured_habits = look(meadow().trace()), habits(meadow())
-    assert measured_habits.distance == pytest.approx(expected.distance)
-    assert measured_habits.offsets == pytest.approx(expected.offsets)
+    all_layers, measured_habits = look(meadow().trace()), habits(meadow())
+    assert measured_habits.distance == pytest.approx(all_layers.distance)
+    assert measured_habits.offsets == pytest.approx(all_layers.offsets)
 
 
 def test_who_waits_hears_which_layer_of_which_sample_is_measured(monkeypatch):

@@ -67,8 +67,10 @@ def within(part: Part) -> list[object]:
     followed = [own_value] if isinstance(own_value, Made) else [*(own_value or {}).values()]
     if isinstance(part, Words) and part.values:
         followed.append(part)
-    replacements = [one for thing in followed if isinstance(thing, Made) for one in thing.given.values()]
-    return followed + [one for one in replacements if isinstance(one, Words)]
+    replacements = [
+        replacement for value in followed if isinstance(value, Made) for replacement in value.given.values()
+    ]
+    return followed + [replacement for replacement in replacements if isinstance(replacement, Words)]
 
 
 def measures_of(value: object) -> list[Measured]:
@@ -188,7 +190,8 @@ def test_a_step_that_is_about_no_picture_is_the_same_of_another(name, step):
     lesson = LESSONS[name]
     flock = Here({"sample": "flock", "model": "bundled"})
     meadow_parts, flock_parts = (
-        plain_parts(lesson.steps[step].parts(one, lesson.defaults()), stand_in_for_file) for one in (meadow(), flock)
+        plain_parts(lesson.steps[step].parts(subject, lesson.defaults()), stand_in_for_file)
+        for subject in (meadow(), flock)
     )
     assert without_context(meadow_parts) == without_context(flock_parts)
 

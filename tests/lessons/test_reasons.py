@@ -16,7 +16,7 @@ STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.ste
 
 def numbers_asked(name: str, step: str) -> list[Question]:
     questions = [part.question for part in flat(parts_of(name, step)) if isinstance(part, Ask)]
-    return [one for one in questions if isinstance(one.guess, Number)]
+    return [question for question in questions if isinstance(question.guess, Number)]
 
 
 def is_near(end: float, question: Question) -> bool:
@@ -36,14 +36,16 @@ def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, s
 
 def test_shapes_asks_about_what_stands_there():
     def question(**state: object) -> Question:
-        (one,) = (part.question for part in flat(parts_of("shapes", "walk", **state)) if isinstance(part, Ask))
-        return one
+        (only_question,) = (
+            part.question for part in flat(parts_of("shapes", "walk", **state)) if isinstance(part, Ask)
+        )
+        return only_question
 
     assert question().asks.startswith("This picture: 201 tokens, 6 heads of 32 numbers")
     assert dict(question().guess.options)[question().truth] == "1 × 6 × 201 × 201"
-    four_heads = question(example="four-heads")
-    assert "100 tokens, 4 heads of 16 numbers, a batch of 13" in four_heads.asks
-    assert dict(four_heads.guess.options)[four_heads.truth] == "13 × 4 × 100 × 100"
+    four_question = question(example="four-heads")
+    assert "100 tokens, 4 heads of 16 numbers, a batch of 13" in four_question.asks
+    assert dict(four_question.guess.options)[four_question.truth] == "13 × 4 × 100 × 100"
     assert dict(question(example="own").guess.options)["square"] == "B × h × N × N"
 
 

@@ -215,8 +215,8 @@ def test_what_is_said_is_what_was_measured(runs, begins):
 
 
 def test_the_head_that_is_called_best_is_so_on_other_scenes():
-    first = generate.HELD_OUT + timelapse.SCENES
-    scenes = [generate.scene(number) for number in range(first, first + timelapse.SCENES)]
+    first_scene = generate.HELD_OUT + timelapse.SCENES
+    scenes = [generate.scene(number) for number in range(first_scene, first_scene + timelapse.SCENES)]
     grids = [patch_targets(scene).objects for scene in scenes]
     mass = evaluate.own_mass(zoo.load("bundled", device="cpu"), [scene.image for scene in scenes], grids)
     assert np.unravel_index(mass.argmax(), mass.shape) == training.BEST_HEAD

@@ -54,12 +54,12 @@ def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
     assert process.returncode == 0, process.stderr
     for row, numbers in zip(np.float32(rows), json.loads(process.stdout), strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
-            plain, stable = np.exp(row), np.exp(row - row.max())
+            plain_powers, stable_powers = np.exp(row), np.exp(row - row.max())
             expected = {
-                "plain": plain,
-                "naive": plain / plain.sum(),
-                "stable": stable,
-                "weights": stable / stable.sum(),
+                "plain": plain_powers,
+                "naive": plain_powers / plain_powers.sum(),
+                "stable": stable_powers,
+                "weights": stable_powers / stable_powers.sum(),
             }
         for name, values in expected.items():
             browser_values = [float(text.replace("Infinity", "inf")) for text in numbers[name]]
@@ -170,9 +170,9 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
     empty_cache = Cache(60 * MB, size=worked.size)
     monkeypatch.setattr(worked, "worked_for_all", lambda: empty_cache)  # an empty cache
     part_stream = weight.explain(subject, weight.LESSON.defaults())
-    first, second = next(part_stream), next(part_stream)
-    assert isinstance(first.meanwhile[0], Picture)
-    assert isinstance(second, Ask)
+    first_part, second_part = next(part_stream), next(part_stream)
+    assert isinstance(first_part.meanwhile[0], Picture)
+    assert isinstance(second_part, Ask)
     assert not block_counts
     waits = [part.words for part in part_stream if isinstance(part, Wait)]
     assert [words for words in waits if "block" in words][:2] == [

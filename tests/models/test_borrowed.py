@@ -406,22 +406,25 @@ def test_the_borrowed_weights_give_hugging_face_s_own_dinov2_the_same_attention(
         attn_implementation="eager",
     )  # fmt: skip
     model = Dinov2Model(config).eval()
-    state, ours = model.state_dict(), vit.state_dict()
-    state["embeddings.cls_token"], state["embeddings.position_embeddings"] = ours["cls_token"], ours["pos_embed"]
+    their_state, our_state = model.state_dict(), vit.state_dict()
+    their_state["embeddings.cls_token"], their_state["embeddings.position_embeddings"] = (
+        our_state["cls_token"],
+        our_state["pos_embed"],
+    )
     for kind in ("weight", "bias"):
-        state[f"embeddings.patch_embeddings.projection.{kind}"] = ours[f"patch_embed.proj.{kind}"]
-        state[f"layernorm.{kind}"] = ours[f"norm.{kind}"]
+        their_state[f"embeddings.patch_embeddings.projection.{kind}"] = our_state[f"patch_embed.proj.{kind}"]
+        their_state[f"layernorm.{kind}"] = our_state[f"norm.{kind}"]
         for i in range(12):
             their_prefix, our_prefix = f"encoder.layer.{i}", f"blocks.{i}"
-            q, k, v = ours[f"{our_prefix}.attn.qkv.{kind}"].chunk(3)
+            q, k, v = our_state[f"{our_prefix}.attn.qkv.{kind}"].chunk(3)
             for name, value in (("q", q), ("k", k), ("v", v)):
-                state[f"{their_prefix}.attention.{name}_proj.{kind}"] = value
+                their_state[f"{their_prefix}.attention.{name}_proj.{kind}"] = value
             for name, our_name in (("attention.o_proj", "attn.proj"), ("norm1", "norm1"), ("norm2", "norm2"),
                                ("mlp.fc1", "mlp.fc1"), ("mlp.fc2", "mlp.fc2")):  # fmt: skip
-                state[f"{their_prefix}.{name}.{kind}"] = ours[f"{our_prefix}.{our_name}.{kind}"]
-            state[f"{their_prefix}.layer_scale1.lambda1"] = ours[f"{our_prefix}.ls1.gamma"]
-            state[f"{their_prefix}.layer_scale2.lambda1"] = ours[f"{our_prefix}.ls2.gamma"]
-    model.load_state_dict(state, strict=True)
+                their_state[f"{their_prefix}.{name}.{kind}"] = our_state[f"{our_prefix}.{our_name}.{kind}"]
+            their_state[f"{their_prefix}.layer_scale1.lambda1"] = our_state[f"{our_prefix}.ls1.gamma"]
+            their_state[f"{their_prefix}.layer_scale2.lambda1"] = our_state[f"{our_prefix}.ls2.gamma"]
+    model.load_state_dict(their_state, strict=True)
     image = torch.randn(1, 3, 518, 518, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         expected = model(image, output_attentions=True)

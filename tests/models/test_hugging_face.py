@@ -79,19 +79,19 @@ HUGGING_FACE = [
 ]
 
 
-def assert_theirs(ours: VisionTransformer, reference, kind: str) -> None:
+def assert_theirs(our_vit: VisionTransformer, reference, kind: str) -> None:
     image = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         expected, attentions = theirs(reference, image)
-        logits, record = ours.record(image)
+        logits, record = our_vit.record(image)
     assert len(record) == len(attentions) == 3
     for (q, k, _), weights in zip(record, attentions, strict=True):
-        torch.testing.assert_close((q @ k.mT * ours.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
+        torch.testing.assert_close((q @ k.mT * our_vit.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
     if kind not in ("ViTModel",):  # its pooled output goes through one more layer, which we don't read
         torch.testing.assert_close(logits, expected, atol=2e-5, rtol=1e-5)
     if "Classification" in kind:
-        assert ours.config.labels == tuple(reference.config.id2label.values())
-        assert ours.config.classes == len(ours.config.labels)
+        assert our_vit.config.labels == tuple(reference.config.id2label.values())
+        assert our_vit.config.classes == len(our_vit.config.labels)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, t
     reference = hugging_face_model(kind, **changes)
     reference.save_pretrained(tmp_path / "mine")
     for folder in (tmp_path / "mine", f"local-dir:{tmp_path / 'mine'}", str(tmp_path / "mine" / "model.safetensors")):
-        ours = playground.load(folder, device="cpu")
-        assert ours.name == "mine"
-    assert_theirs(ours, reference, kind)
+        our_vit = playground.load(folder, device="cpu")
+        assert our_vit.name == "mine"
+    assert_theirs(our_vit, reference, kind)
     assert_theirs(playground.load(reference), reference, kind)  # loads the model itself, not a file
 
 

@@ -49,20 +49,20 @@ def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
     name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
     timm_model = scramble(timm.create_model(name, **SMALL))
     state = meta_layout(timm_model, registers)
-    model = timm.create_model(name, **SMALL).eval()
-    model.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), model))
+    timm_copy = timm.create_model(name, **SMALL).eval()
+    timm_copy.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), timm_copy))
     file = tmp_path / "dinov2_vits14_pretrain.safetensors"
     save_file(state, file)
     torch.save(state, tmp_path / "dinov2_vits14_pretrain.pth")
     for path in (file, tmp_path / "dinov2_vits14_pretrain.pth"):
         vit = playground.load(path, device="cpu")
         with torch.no_grad():
-            torch.testing.assert_close(vit(pixels(70)), model(pixels(70)), **CLOSE)
+            torch.testing.assert_close(vit(pixels(70)), timm_copy(pixels(70)), **CLOSE)
         assert vit.config.registers == registers
         assert vit.config.mean == (0.485, 0.456, 0.406)
     by_name = playground.load(name, weights=file, device="cpu", num_heads=2)
     with torch.no_grad():
-        torch.testing.assert_close(by_name(pixels(70)), model(pixels(70)), **CLOSE)
+        torch.testing.assert_close(by_name(pixels(70)), timm_copy(pixels(70)), **CLOSE)
 
 
 def test_meta_s_gated_mlp_has_its_gate_first(tmp_path):
@@ -107,10 +107,10 @@ def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
 def torchvisions():
     from torchvision.models.vision_transformer import VisionTransformer
 
-    model = VisionTransformer(64, 16, 3, 4, 128, 192, num_classes=7, norm_layer=partial(nn.LayerNorm, eps=1e-6))
+    timm_copy = VisionTransformer(64, 16, 3, 4, 128, 192, num_classes=7, norm_layer=partial(nn.LayerNorm, eps=1e-6))
     with torch.no_grad():
-        model.encoder.pos_embedding.normal_(std=0.02)
-    return scramble(model)
+        timm_copy.encoder.pos_embedding.normal_(std=0.02)
+    return scramble(timm_copy)
 
 
 def test_torchvision_s_vit_is_ours(torchvisions, picture):
@@ -125,11 +125,13 @@ def test_a_narrow_one_of_torchvision_has_its_own_heads():
     """The heads of this model are narrower than the 64 numbers of published models."""
     from torchvision.models.vision_transformer import VisionTransformer
 
-    model = scramble(VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6)))
-    vit = playground.load(model)
+    timm_copy = scramble(
+        VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6))
+    )
+    vit = playground.load(timm_copy)
     assert vit.config.heads == 5
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), model(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), timm_copy(pixels(64)), **CLOSE)
 
 
 def test_torchvision_s_file_too(torchvisions, tmp_path):
@@ -195,17 +197,17 @@ def sharded(tmp_path):
     config = transformers.ViTConfig(
         hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
     )
-    model = scramble(transformers.ViTForImageClassification(config))
-    model.save_pretrained(tmp_path, max_shard_size="100KB")
+    timm_copy = scramble(transformers.ViTForImageClassification(config))
+    timm_copy.save_pretrained(tmp_path, max_shard_size="100KB")
     assert len(list(tmp_path.glob("*.safetensors"))) > 1
-    return model, tmp_path
+    return timm_copy, tmp_path
 
 
 def test_a_folder_of_several_files_with_an_index(sharded):
-    model, folder = sharded
+    timm_copy, folder = sharded
     vit = playground.load(folder, device="cpu")
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), model(pixels(64)).logits, **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), timm_copy(pixels(64)).logits, **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -248,8 +250,8 @@ def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, h
     timm_model.head = HEADS[head]()
     scramble(timm_model)
     with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
-        ours = playground.load(timm_model)
-    seen = playground.trace(ours, pixel_values=pixels(64, 1))
+        our_vit = playground.load(timm_model)
+    seen = playground.trace(our_vit, pixel_values=pixels(64, 1))
     _, weights = attentions(timm_model, pixels(64, 1))
     for layer in range(3):
         torch.testing.assert_close(seen.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
@@ -296,8 +298,8 @@ def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, pic
         for key, p in timm_model.named_parameters():
             if "bias_table" in key:
                 p.copy_(torch.randn(p.shape, generator=torch.Generator().manual_seed(3)))
-    ours = playground.load(timm_model, mean=(0.5,) * 3, std=(0.5,) * 3)
-    seen = playground.trace(ours, pixel_values=pixels(224, 1))
+    our_vit = playground.load(timm_model, mean=(0.5,) * 3, std=(0.5,) * 3)
+    seen = playground.trace(our_vit, pixel_values=pixels(224, 1))
     with torch.no_grad():
         logits, weights = attentions(timm_model, pixels(224, 1))
         shared_bias = getattr(timm_model, "shared_rel_pos", None) or getattr(timm_model, "rel_pos_bias", None)
@@ -314,15 +316,15 @@ def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, pic
     torch.testing.assert_close(seen.row(1, 2, (7, 5)), weights[1][0, 2, seen.token((7, 5))], atol=1e-5, rtol=0)
     torch.testing.assert_close(seen.column(1, 2, (7, 5)), weights[1][0, 2, :, seen.token((7, 5))], atol=1e-5, rtol=0)
     torch.testing.assert_close(seen.matrix(1, 2), weights[1][0, 2], atol=1e-5, rtol=0)
-    cut_trace = playground.trace(ours, pixel_values=pixels(224, 1), cut="7,5>3,2")
+    cut_trace = playground.trace(our_vit, pixel_values=pixels(224, 1), cut="7,5>3,2")
     assert cut_trace.row(1, 2, (7, 5))[cut_trace.token((3, 2))] == 0
     assert cut_trace.row(1, 2, (7, 5)).sum().item() == pytest.approx(1, abs=1e-5)
     for call, reason in (
         (lambda: seen.to_bytes(), "which bytes can't say"),
         (lambda: seen.relevance((7, 5)), "which relevance leaves out"),
-        (lambda: playground.trace(ours, picture, size=(112, 112)), "of one grid alone"),
-        (lambda: playground.trace_many([picture], ours, "entropy"), "one by one"),
+        (lambda: playground.trace(our_vit, picture, size=(112, 112)), "of one grid alone"),
+        (lambda: playground.trace_many([picture], our_vit, "entropy"), "one by one"),
     ):
         with pytest.raises(PlaygroundError, match=reason):
             call()
-    assert playground.trace(ours, picture).size == (224, 224)
+    assert playground.trace(our_vit, picture).size == (224, 224)

@@ -63,9 +63,9 @@ def test_a_changed_model_of_timm_loads_from_its_weights_its_folder_and_itself(ch
     loaded_models.append(playground.load(tmp_path / "folder", device="cpu"))
     assert loaded_models[-1].name == "folder"
     loaded_models.append(playground.load(reference))
-    for ours in loaded_models:
-        assert ours.config.image_size == size
-        assert_equal(reference, ours, size)
+    for our_vit in loaded_models:
+        assert our_vit.config.image_size == size
+        assert_equal(reference, our_vit, size)
 
 
 def test_the_labels_and_colours_of_a_folder_are_read(tmp_path):
@@ -131,9 +131,9 @@ def test_dinov3_and_a_distilled_model_may_be_changed_too(tmp_path):
     }.items():
         reference = scramble(timm.create_model(name, **changes))
         save_file(copy_of(reference), tmp_path / "mine.safetensors")
-        ours = playground.load(name, weights=tmp_path / "mine.safetensors", device="cpu")
-        assert ours.config.classes == changes["num_classes"]
-        assert_equal(reference, ours, ours.config.image_size)
+        our_vit = playground.load(name, weights=tmp_path / "mine.safetensors", device="cpu")
+        assert our_vit.config.classes == changes["num_classes"]
+        assert_equal(reference, our_vit, our_vit.config.image_size)
 
 
 # The model itself -----------------------------------------------------------------------------------------------------
@@ -216,9 +216,9 @@ def test_timm_s_folder_is_pickled_unless_somebody_says_otherwise(tmp_path):
     reference = changed({"num_classes": 7, "img_size": 64})
     save_for_hf(reference, tmp_path / "folder")
     assert [file.name for file in (tmp_path / "folder").iterdir() if file.suffix == ".bin"] == ["pytorch_model.bin"]
-    ours = playground.load(tmp_path / "folder", device="cpu")
-    assert ours.name == "folder"
-    assert_equal(reference, ours, (64, 64))
+    our_vit = playground.load(tmp_path / "folder", device="cpu")
+    assert our_vit.name == "folder"
+    assert_equal(reference, our_vit, (64, 64))
 
 
 @pytest.mark.parametrize("kind", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
@@ -236,11 +236,11 @@ def test_pickled_weights_load_in_a_process_of_their_own(kind, tmp_path, request)
     }[kind]
     torch.save(checkpoint, path, _use_new_zipfile_serialization="old" not in kind)
     if kind == "of timm's training":
-        ours = playground.load(path, device="cpu")
-        assert ours.name == "mine"
+        our_vit = playground.load(path, device="cpu")
+        assert our_vit.name == "mine"
     else:
-        ours = playground.load(NAME, weights=path, device="cpu")
-    assert_equal(reference, ours, (224, 224))
+        our_vit = playground.load(NAME, weights=path, device="cpu")
+    assert_equal(reference, our_vit, (224, 224))
 
 
 @pytest.mark.parametrize(

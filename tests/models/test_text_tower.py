@@ -66,9 +66,9 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
 def test_a_text_is_read_once(tmp_path, monkeypatch):
     tower("CLIP", tmp_path)
     vit = playground.load(tmp_path)
-    first = text_tower.direction(vit, "disc")
+    first_direction = text_tower.direction(vit, "disc")
     monkeypatch.setattr(transformers.CLIPModel, "from_pretrained", None)
-    assert text_tower.direction(vit, "disc") is first
+    assert text_tower.direction(vit, "disc") is first_direction
 
 
 def test_a_model_without_a_text_tower_says_what_has_one(small, tmp_path):

@@ -57,12 +57,12 @@ def random_input() -> torch.Tensor:
     return torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(1))
 
 
-def rows_differ(reference: torch.nn.Module, ours) -> float:
+def rows_differ(reference: torch.nn.Module, our_vit) -> float:
     """The largest difference between timm's attention weights and ours, over all layers."""
     image = random_input()
     with torch.no_grad():
         _, expected = attentions(reference, image)
-    seen = playground.trace(ours, pixel_values=image)
+    seen = playground.trace(our_vit, pixel_values=image)
     return max(float((seen.weights(i) - weights[0]).abs().max()) for i, weights in enumerate(expected))
 
 
@@ -73,19 +73,19 @@ def rows_differ(reference: torch.nn.Module, ours) -> float:
 def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
     reference = model(**UNSAID.get(changed, SAME[1]))
     with pytest.warns(PlaygroundWarning, match="Its rows are shown, its labels are not: they depend on act_layer= and"):
-        ours = playground.load(NAME, weights=bare(reference), device="cpu")
+        our_vit = playground.load(NAME, weights=bare(reference), device="cpu")
     with torch.no_grad():
-        logit_error = float((ours(random_input()) - reference(random_input())).abs().max())
+        logit_error = float((our_vit(random_input()) - reference(random_input())).abs().max())
     print(f"{changed}: logits that are not shown would be off by {logit_error:.2f}")
     assert (logit_error > 0.05) == (changed in UNSAID)
-    seen = playground.trace(ours, "meadow")
-    assert (seen.logits, seen.predictions, ours.classes) == (None, (), 0)
+    seen = playground.trace(our_vit, "meadow")
+    assert (seen.logits, seen.predictions, our_vit.classes) == (None, (), 0)
     reason = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
     for request in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
         with pytest.raises(PlaygroundError, match=reason):
             request()
     if changed != "another activation":
-        assert rows_differ(reference, ours) < 1e-5
+        assert rows_differ(reference, our_vit) < 1e-5
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
 def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(changes, said, bare):
     reference = model(**changes)
     said = {"act_layer": "gelu", "global_pool": "token"} | said
-    ours = quietly(NAME, weights=bare(reference), **said)
-    assert_equal(reference, ours, (224, 224))
-    seen = playground.trace(ours, pixel_values=random_input())
+    our_vit = quietly(NAME, weights=bare(reference), **said)
+    assert_equal(reference, our_vit, (224, 224))
+    seen = playground.trace(our_vit, pixel_values=random_input())
     with torch.no_grad():
         torch.testing.assert_close(seen.logits, reference(random_input())[0], atol=1e-5, rtol=1e-5)
 
@@ -114,22 +114,22 @@ def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(cha
 def test_of_a_pool_that_this_vit_has_not_rows_are_shown_and_labels_are_not(pool, where, bare, tmp_path):
     reference = model(global_pool=pool)
     if where == "said":
-        ours = quietly(NAME, weights=bare(reference), act_layer="gelu", global_pool=pool)
+        our_vit = quietly(NAME, weights=bare(reference), act_layer="gelu", global_pool=pool)
     else:
         save_for_hf(reference, tmp_path / "folder", model_args={"depth": 2}, safe_serialization=True)
-        ours = quietly(tmp_path / "folder")
-    seen = playground.trace(ours, "meadow")
+        our_vit = quietly(tmp_path / "folder")
+    seen = playground.trace(our_vit, "meadow")
     assert seen.logits is None
     with pytest.raises(PlaygroundError, match=f"not shown: they are read out by '{pool}', which"):
         seen.relevance(label=0)
-    assert rows_differ(reference, ours) < 1e-5
+    assert rows_differ(reference, our_vit) < 1e-5
 
 
 def test_a_folder_and_the_model_itself_say_what_labels_depend_on(tmp_path):
     reference = model()
     save_for_hf(reference, tmp_path, model_args={"depth": 2}, safe_serialization=True)
-    for ours in (quietly(tmp_path), quietly(tmp_path / "model.safetensors"), playground.load(reference)):
-        assert playground.trace(ours, "meadow").logits is not None
+    for our_vit in (quietly(tmp_path), quietly(tmp_path / "model.safetensors"), playground.load(reference)):
+        assert playground.trace(our_vit, "meadow").logits is not None
     described_model = quietly(NAME, weights=tmp_path / "model.safetensors")
     assert not described_model.assumed, "the config.json beside the file is of the model that was named"
     other_model = quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
@@ -147,8 +147,8 @@ def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transf
     transform = timm.data.create_transform((3, 224, 224), crop_pct=1.0, interpolation="bicubic", **IMAGENET)
     with torch.no_grad():
         _, expected = attentions(reference, transform(picture)[None])
-    ours = quietly(NAME, weights=bare(reference), **IMAGENET)
-    seen = playground.trace(ours, picture)
+    our_vit = quietly(NAME, weights=bare(reference), **IMAGENET)
+    seen = playground.trace(our_vit, picture)
     for layer, weights in enumerate(expected):
         torch.testing.assert_close(seen.weights(layer), weights[0], atol=1e-5, rtol=0)
     assumed_model = playground.trace(quietly(NAME, weights=bare(reference)), picture)
@@ -160,13 +160,13 @@ def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transf
 def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
     file = bare(model())
     with pytest.warns(PlaygroundWarning) as caught:
-        ours = playground.load(NAME, weights=file, device="cpu")
+        our_vit = playground.load(NAME, weights=file, device="cpu")
     (message,) = {str(item.message) for item in caught}
     assert message.startswith(
         f"Assumed of {NAME}: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token "
         "read out. mean=, std=, num_heads=, act_layer=, global_pool= say otherwise."
     )
-    assert [item.word for item in ours.assumed] == ["mean", "std", "num_heads", "act_layer", "global_pool"]
+    assert [item.word for item in our_vit.assumed] == ["mean", "std", "num_heads", "act_layer", "global_pool"]
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
         all_options = {**IMAGENET, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
@@ -179,10 +179,10 @@ def test_of_the_model_itself_the_normalisation_is_assumed_and_can_be_said():
     """A timm model carries the normalisation of the published weights, but may have been trained with another since."""
     with pytest.warns(PlaygroundWarning, match=r"Assumed of .*: mean 0\.5 0\.5 0\.5, std 0\.5 0\.5 0\.5\."):
         playground.load(model())
-    ours = playground.load(model(), **IMAGENET)
-    assert (ours.config.mean, ours.assumed) == (IMAGENET["mean"], ())
+    our_vit = playground.load(model(), **IMAGENET)
+    assert (our_vit.config.mean, our_vit.assumed) == (IMAGENET["mean"], ())
     with pytest.raises(PlaygroundError, match="mean= is said where a model is loaded, and this one is loaded"):
-        playground.load(ours, mean=IMAGENET["mean"])
+        playground.load(our_vit, mean=IMAGENET["mean"])
 
 
 @pytest.mark.parametrize("kind", [".safetensors", ".pth"])
@@ -194,9 +194,9 @@ def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
         torch.save({"arch": NAME, "state_dict": reference.state_dict()}, file)
     settings = {**IMAGENET, "act_layer": "gelu", "global_pool": "token", "num_heads": 3}
     (tmp_path / "mine.json").write_text(json.dumps(settings))
-    ours = playground.load(file, device="cpu")
-    assert (ours.config.std, ours.assumed) == (IMAGENET["std"], ())
-    assert_equal(reference, ours, (224, 224))
+    our_vit = playground.load(file, device="cpu")
+    assert (our_vit.config.std, our_vit.assumed) == (IMAGENET["std"], ())
+    assert_equal(reference, our_vit, (224, 224))
     if kind == ".pth":  # takes seconds to read
         return
     assert playground.load(file, device="cpu", std=(0.5, 0.5, 0.5)).config.std == (0.5, 0.5, 0.5)

@@ -207,8 +207,8 @@ def test_an_opened_image_is_turned_upright_and_held_to_the_limits():
 def swapped_profile() -> bytes:
     """A profile like sRGB with red and green swapped, under another name."""
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    for old, new in ((b"rXYZ", b"xxxx"), (b"gXYZ", b"rXYZ"), (b"xxxx", b"gXYZ")):
-        profile = profile.replace(old, new)
+    for old_tag, new_tag in ((b"rXYZ", b"xxxx"), (b"gXYZ", b"rXYZ"), (b"xxxx", b"gXYZ")):
+        profile = profile.replace(old_tag, new_tag)
     return profile.replace("sRGB".encode("utf-16-be"), "Test".encode("utf-16-be")).replace(b"sRGB", b"Test")
 
 

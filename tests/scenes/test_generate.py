@@ -117,10 +117,10 @@ def test_the_mask_is_where_the_object_is_painted():
 
 def test_a_box_encloses_what_is_seen(held_out):
     for sample in held_out[:40]:
-        for number, (left, top, right, low) in enumerate(sample.boxes * 112, 1):
+        for number, (left, top, right, bottom) in enumerate(sample.boxes * 112, 1):
             rows, columns = np.nonzero(sample.objects == number)
             assert (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1) == pytest.approx(
-                (left, top, right, low)
+                (left, top, right, bottom)
             )
 
 
@@ -141,11 +141,11 @@ def test_hardly_visible_objects_are_not_present():
 
 def test_a_larger_drawing_shows_the_same_scene():
     for seed in range(12):
-        small, large = scene(seed, 112), scene(seed, 448)
-        is_same = small.objects == large.objects[2::4, 2::4]
+        small_scene, large_scene = scene(seed, 112), scene(seed, 448)
+        is_same = small_scene.objects == large_scene.objects[2::4, 2::4]
         assert is_same.mean() > 0.97
-        reduced = np.asarray(Image.fromarray(large.image).reduce(4), int)
-        assert np.abs(reduced - small.image).mean() < 12
+        reduced = np.asarray(Image.fromarray(large_scene.image).reduce(4), int)
+        assert np.abs(reduced - small_scene.image).mean() < 12
 
 
 def test_an_outline_fills_its_frame():
@@ -173,8 +173,8 @@ def test_patch_targets_agree_with_a_loop_over_patches():
         assert targets.objects[row, column] == winner
         assert targets.shapes[row, column] == (sample.shapes[winner - 1] if winner else -1)
         x, y = (column + 0.5) / 14, (row + 0.5) / 14
-        left, top, right, low = sample.boxes[winner - 1]
-        expected = (x - left, y - top, right - x, low - y) if winner else (0, 0, 0, 0)
+        left, top, right, bottom = sample.boxes[winner - 1]
+        expected = (x - left, y - top, right - x, bottom - y) if winner else (0, 0, 0, 0)
         assert targets.boxes[row, column] == pytest.approx(expected, abs=1e-6)
 
 
@@ -221,10 +221,10 @@ def test_the_names_of_samples_come_without_the_painter():
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_sample_on_disk_is_what_the_code_draws(sample):
-    stored = np.asarray(Image.open(sample.path), int)
+    stored_pixels = np.asarray(Image.open(sample.path), int)
     image = draw_sample(sample.name).image
-    assert stored.shape == image.shape
-    assert np.abs(stored - image).mean() < 3  # JPEG compression changes colours a little
+    assert stored_pixels.shape == image.shape
+    assert np.abs(stored_pixels - image).mean() < 3  # JPEG compression changes colours a little
 
 
 def test_samples_are_small_enough_to_ship():

@@ -41,16 +41,16 @@ def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
 def test_both_begin_alike_and_learn_in_step(watched):
     measurements, final = watched
     for name in (ALONE, TOLD):
-        assert [[m.step for m in learned[name].lapse.moments] for learned in measurements] == [
+        assert [[m.step for m in alone_pack[name].lapse.moments] for alone_pack in measurements] == [
             [0],
             [0, 10],
             [0, 10, 20],
         ]
-        assert [len(learned[name].lapse.curve) for learned in measurements] == [0, 10, 20]
+        assert [len(alone_pack[name].lapse.curve) for alone_pack in measurements] == [0, 10, 20]
         assert len(final[name].right) == quick.planned(TINY[name])
-    learned, told = (unpack(final[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
+    alone_pack, told_pack = (unpack(final[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
     for name in ("q", "k"):  # sums in another order differ in the last digits
-        np.testing.assert_allclose(learned[name].astype(np.float32), told[name].astype(np.float32), atol=1e-2)
+        np.testing.assert_allclose(alone_pack[name].astype(np.float32), told_pack[name].astype(np.float32), atol=1e-2)
     curves = final[TOLD].lapse.curve[0][:2], final[ALONE].lapse.curve[0]
     np.testing.assert_allclose(*curves, rtol=0.01)  # both models see the same first boards
     assert final[ALONE].lapse.moments[2].trace != final[TOLD].lapse.moments[2].trace

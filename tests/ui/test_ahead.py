@@ -22,9 +22,9 @@ PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 
 def titled(page: str) -> str:
     """The page with Streamlit's title and icon replaced by ours."""
-    for theirs, ours in toolbar.OURS.items():
-        assert theirs.decode() in page
-        page = page.replace(theirs.decode(), ours.decode())
+    for their_bytes, our_bytes in toolbar.OURS.items():
+        assert their_bytes.decode() in page
+        page = page.replace(their_bytes.decode(), our_bytes.decode())
     return page
 
 

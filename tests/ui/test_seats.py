@@ -80,7 +80,7 @@ def test_no_more_sockets_are_open_than_there_is_room_for(places, monkeypatch):
 def test_a_socket_that_asks_for_no_page_is_closed_and_one_that_does_stays(places, monkeypatch):
     monkeypatch.setattr(ledger, "NEW_PAGE", 0.0)
 
-    async def both() -> tuple[list, list]:
+    async def messages_of_both() -> tuple[list, list]:
         sockets = Door(streamlit)
         silent_browser, asking_browser = Browser(sockets), Browser(sockets)
         asking_browser.asks()
@@ -93,7 +93,7 @@ def test_a_socket_that_asks_for_no_page_is_closed_and_one_that_does_stays(places
         await asking_browser.task
         return silent_browser.sent, asking_browser.sent
 
-    assert asyncio.run(both()) == (CLOSED, [])
+    assert asyncio.run(messages_of_both()) == (CLOSED, [])
 
 
 def test_a_socket_gives_way_to_a_newcomer_of_another_network(places, monkeypatch):
@@ -147,12 +147,12 @@ def asked(path: str, **headers: str) -> list[dict]:
 def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypatch, path):
     assert asked(path)[0]["status"] == 200
     monkeypatch.setattr(places, "has_room", lambda network: False)
-    start, body = asked(path)
-    assert start["status"] == 503
-    assert (b"retry-after", b"10") in start["headers"]
-    assert b"Full, trying again" in body["body"]
-    assert b'http-equiv="refresh"' in body["body"]
-    assert b"<script" not in body["body"]
+    first_message, body_message = asked(path)
+    assert first_message["status"] == 503
+    assert (b"retry-after", b"10") in first_message["headers"]
+    assert b"Full, trying again" in body_message["body"]
+    assert b'http-equiv="refresh"' in body_message["body"]
+    assert b"<script" not in body_message["body"]
     for open_path in ("/api/models", "/healthz", "/figure.svg", "/static/js/index.js", "/_stcore/health"):
         assert asked(open_path)[0]["status"] == 200  # open pages go on working
 
@@ -161,9 +161,9 @@ def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypa
 def test_the_microscope_needs_no_seat_and_hears_that_there_is_none(places, monkeypatch, path):
     assert (b"x-playground-full", b"yes") not in asked(path)[0].get("headers", [])
     monkeypatch.setattr(places, "has_room", lambda network: False)
-    (start,) = asked(path)
-    assert start["status"] == 200
-    assert (b"x-playground-full", b"yes") in start["headers"]
+    (first_message,) = asked(path)
+    assert first_message["status"] == 200
+    assert (b"x-playground-full", b"yes") in first_message["headers"]
 
 
 def test_a_request_with_a_key_keeps_the_place_of_its_page(places):

@@ -74,16 +74,16 @@ def test_the_policy_names_the_script_that_is_put_into_the_page_and_no_other(fold
 @pytest.mark.parametrize("address", ["", "https://example.org/the-project"])
 def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, monkeypatch, address):
     monkeypatch.setattr(site, "repository", lambda: address)
-    out = site.write(tmp_path / "out", "/here/", [], named=(), taught=())
+    site_folder = site.write(tmp_path / "out", "/here/", [], named=(), taught=())
     for name in ("index.html", "about.html", "404.html"):
-        page = (out / name).read_text(encoding="utf-8")
+        page = (site_folder / name).read_text(encoding="utf-8")
         (foot,) = re.findall("<footer.*?</footer>", page, re.DOTALL)
         assert "whom each patch of a picture listens to" in foot
         links = dict(re.findall(r'<a href="([^"]+)">(\w+)</a>', foot))
         base = "/here/" if name == "404.html" else ""
         expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
         assert links == ({address: "Source"} if address else {}) | expected_links
-    about = (out / "about.html").read_text(encoding="utf-8")
+    about = (site_folder / "about.html").read_text(encoding="utf-8")
     assert {"cite", "install", "embed"} <= set(re.findall(r'id="(\w+)"', about))
     assert cite().splitlines()[0] in about
 
@@ -123,28 +123,35 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     (tmp_path / "mine").mkdir()
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
     monkeypatch.setattr(models, "has_real", lambda: False)
-    out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
-    first, *_ = listed(out)
-    assert (first["name"], first["title"]) == ("mine-my-two-faces", "My Two Faces")
+    site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
+    first_sample, *_ = listed(site_folder)
+    assert (first_sample["name"], first_sample["title"]) == ("mine-my-two-faces", "My Two Faces")
     best_moment = moments.best_moments(
         playground.trace(models.load("bundled"), playground.open_image(named("twins").path))
     )[0]
-    assert first["opens"] == {"model": "bundled", "detail": 1, "layer": best_moment.layer, "head": best_moment.head}
-    assert f'href="{first["prepared"]["bundled 1"]["opening"]["file"]}"' in (out / "index.html").read_text()
+    assert first_sample["opens"] == {
+        "model": "bundled",
+        "detail": 1,
+        "layer": best_moment.layer,
+        "head": best_moment.head,
+    }
+    assert (
+        f'href="{first_sample["prepared"]["bundled 1"]["opening"]["file"]}"' in (site_folder / "index.html").read_text()
+    )
 
 
 def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
-    out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
-    former_files = {file.name for file in out.glob("samples/*")}
-    (out / "app-0123456789ab.js").write_text("an older version's")
-    (out / "my-own.js").write_text("mine")
-    site.write(out, "/", [], named=("portrait",), taught=())
-    assert list(out.glob("app-*.js")) == []
-    assert len(list(out.glob("app-*.packed"))) == 1
-    assert (out / "my-own.js").is_file(), "what this command has not written stays"
-    assert {file.name for file in out.glob("samples/*")} == former_files
-    assert list(out.glob("weights/*")) == []
-    assert "our small ViT" not in (out / "LICENCES.md").read_text(encoding="utf-8")
+    site_folder = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
+    former_files = {file.name for file in site_folder.glob("samples/*")}
+    (site_folder / "app-0123456789ab.js").write_text("an older version's")
+    (site_folder / "my-own.js").write_text("mine")
+    site.write(site_folder, "/", [], named=("portrait",), taught=())
+    assert list(site_folder.glob("app-*.js")) == []
+    assert len(list(site_folder.glob("app-*.packed"))) == 1
+    assert (site_folder / "my-own.js").is_file(), "what this command has not written stays"
+    assert {file.name for file in site_folder.glob("samples/*")} == former_files
+    assert list(site_folder.glob("weights/*")) == []
+    assert "our small ViT" not in (site_folder / "LICENCES.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -60,17 +60,17 @@ def visible(app: AppTest) -> Iterator[str]:
             yield plain(label)
 
 
-def strings(thing: object) -> Iterator[str]:
+def strings(nested: object) -> Iterator[str]:
     """All sentences and titles in a nested value: texts with a space that are no data."""
-    if isinstance(thing, str):
-        if " " in thing and not thing.startswith(("data:", "M ")) and not re.fullmatch(r"[\d ,.|-]+", thing):
-            yield plain(thing)
-    elif isinstance(thing, Mapping):
-        for name, member in thing.items():
+    if isinstance(nested, str):
+        if " " in nested and not nested.startswith(("data:", "M ")) and not re.fullmatch(r"[\d ,.|-]+", nested):
+            yield plain(nested)
+    elif isinstance(nested, Mapping):
+        for name, member in nested.items():
             if name not in ("template", "template_layout", "hovertemplate", "context", "kind", "id"):
                 yield from strings(member)
-    elif isinstance(thing, list):
-        for member in thing:
+    elif isinstance(nested, list):
+        for member in nested:
             yield from strings(member)
 
 

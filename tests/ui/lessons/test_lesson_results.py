@@ -67,30 +67,30 @@ def shown(app: AppTest) -> list[str | bytes]:
     )
 
 
-def mb(thing: object, seen: set[int]) -> float:
+def mb(value: object, seen: set[int]) -> float:
     """The MB that `thing` keeps in memory, without caches' contents and without samples, which all people share."""
-    if id(thing) in seen or isinstance(thing, Cache) or (isinstance(thing, Picture) and thing.sample):
+    if id(value) in seen or isinstance(value, Cache) or (isinstance(value, Picture) and value.sample):
         return 0
-    seen.add(id(thing))
-    if isinstance(thing, str | bytes):
-        return len(thing) / 2**20
-    if isinstance(thing, torch.Tensor | np.ndarray | Image.Image):
-        return worked.bytes_of(thing) / 2**20
-    if isinstance(thing, dict):
-        return sum(mb(part, seen) for part in [*thing.keys(), *thing.values()]) + 1e-4 * len(thing)
-    if isinstance(thing, list | tuple | set | frozenset):
-        return sum(mb(part, seen) for part in thing) + 8e-6 * len(thing)
-    if is_dataclass(thing) and not isinstance(thing, type):
-        return sum(mb(getattr(thing, field.name), seen) for field in fields(thing))
+    seen.add(id(value))
+    if isinstance(value, str | bytes):
+        return len(value) / 2**20
+    if isinstance(value, torch.Tensor | np.ndarray | Image.Image):
+        return worked.bytes_of(value) / 2**20
+    if isinstance(value, dict):
+        return sum(mb(part, seen) for part in [*value.keys(), *value.values()]) + 1e-4 * len(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return sum(mb(part, seen) for part in value) + 8e-6 * len(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return sum(mb(getattr(value, field.name), seen) for field in fields(value))
     return (
-        mb(vars(thing), seen) if type(thing).__module__.startswith("playground") and hasattr(thing, "__dict__") else 0
+        mb(vars(value), seen) if type(value).__module__.startswith("playground") and hasattr(value, "__dict__") else 0
     )
 
 
 def in_session(app: AppTest) -> dict[str, float]:
     """{entry of the session's state: the MB that it holds}"""
     seen: set[int] = set()
-    return {name: mb(thing, seen) for name, thing in app.session_state._state.filtered_state.items()}
+    return {name: mb(entry, seen) for name, entry in app.session_state._state.filtered_state.items()}
 
 
 @pytest.fixture(autouse=True)
