@@ -36,9 +36,8 @@ def test_the_pushes_are_what_the_layer_adds(seen):
     (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
     assert zero == 0
     pushed_length = ((length + along_x) ** 2 + across_x**2) ** 0.5
-    assert pushed_length == pytest.approx(
-        float(lengths.after[1, 5]), rel=1e-4
-    )  # token + push = the token after attention
+    # token + push = the token after attention
+    assert pushed_length == pytest.approx(float(lengths.after[1, 5]), rel=1e-4)
 
 
 def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):

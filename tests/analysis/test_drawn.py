@@ -67,9 +67,8 @@ def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelse
     assert np.unravel_index(largest_shares.argmax(), largest_shares.shape) == (0, 5)
     assert 100 * largest_shares[0, 5] == pytest.approx(46.5, abs=0.05)  # every second row alone gives 46.9
     assert np.unravel_index(largest_shares.argmin(), largest_shares.shape) == (11, 0)
-    assert 100 * largest_shares[1, 1] == pytest.approx(
-        0.77, abs=0.005
-    )  # every second row alone gives 0.4, the smallest
+    # every second row alone gives 0.4, the smallest
+    assert 100 * largest_shares[1, 1] == pytest.approx(0.77, abs=0.005)
 
 
 @pytest.mark.slow

@@ -130,9 +130,8 @@ def test_the_eight_neighbours_are_near():
     assert head.near == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(0, abs=1e-4)
     inner_distance = (4 + 4 * math.sqrt(2)) / 8
-    assert head.distance == pytest.approx(
-        inner_distance, abs=0.03
-    )  # patches at the edge have fewer and nearer neighbours
+    # patches at the edge have fewer and nearer neighbours
+    assert head.distance == pytest.approx(inner_distance, abs=0.03)
 
 
 def test_halves_of_a_picture_are_content_and_colour():
@@ -246,9 +245,8 @@ def test_content_idle_and_mixed_heads_have_names_too():
     assert kind(dataclasses.replace(object_head, near=0.6)) == "same object or colour"
     colour_blind = dataclasses.replace(object_head, colour=0.0)
     assert kind(colour_blind) == "no single habit"
-    assert (
-        kind(colour_blind, own_object=0.8) == "same object or colour"
-    )  # own_object: the weight on the query's own object
+    # `own_object`: the weight on the query's own object
+    assert kind(colour_blind, own_object=0.8) == "same object or colour"
     assert kind(dataclasses.replace(object_head, effect=0.05)) == "idle"
 
 

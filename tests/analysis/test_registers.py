@@ -33,9 +33,8 @@ def planted(request, picture):
         projections = mlp_input @ direction
         next_best = projections[torch.arange(len(projections)) != token].max()
         block.mlp.fc1.weight[NEURON] = 8 * direction / (projections[token] - next_best)
-        block.mlp.fc1.bias[NEURON] = (
-            -4 * (projections[token] + next_best) / (projections[token] - next_best)
-        )  # 4 at `token`
+        # the activation is 4 at `token`, and at most −4 elsewhere
+        block.mlp.fc1.bias[NEURON] = -4 * (projections[token] + next_best) / (projections[token] - next_best)
         column = torch.randn(SMALL.width, generator=torch.Generator().manual_seed(1))
         block.mlp.fc2.weight[:, NEURON] = 75 * column / column.norm()
     return vit, token

@@ -106,7 +106,7 @@ def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looke
         sentence, is_clean = audit.vulnerabilities(packages, url)
         assert sentence.endswith("none but 1 accepted")
         assert is_clean
-    with served(Index) as url:  # a server that answers something else
+    with served(Index) as url:  # a server that is not osv.dev
         assert audit.vulnerabilities(packages, url)[1] is False
     sentence, is_clean = audit.vulnerabilities(packages, url)  # the server has been stopped
     assert "not looked up, for osv.dev gave no answer" in sentence

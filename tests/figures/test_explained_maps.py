@@ -92,7 +92,8 @@ def test_of_several_pictures_or_models_each_has_its_own_label(named, picture):
     other_trace = playground.trace("others", "leaf.png")
     with np.load("two.npz") as arrays:
         map_of_other = arrays["values_2"][0]
-    np.testing.assert_allclose(map_of_other[1:], other_trace.answers(1)[1:, 2], rtol=1e-4)  # “sane” has number 2 there
+    # label 2 of the model "others" is “sane”
+    np.testing.assert_allclose(map_of_other[1:], other_trace.answers(1)[1:, 2], rtol=1e-4)
 
 
 def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):

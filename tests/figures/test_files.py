@@ -329,7 +329,7 @@ def test_a_comparison_names_both_models_and_both_layers(seen, photo):
 
 
 def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
-    """A sample photograph opens with the grid, layer and head of its `look`, if the figure's model is the look's."""
+    """A sample photograph opens with the model, grid, layer and head of its `look`, unless another model is named."""
     sample = samples.PHOTOGRAPHS[0]
     spec = Spec(image=sample.name, model=sample.look.model)
     assert spec.look == sample.look

@@ -38,7 +38,7 @@ def numbers_of(seen, tmp_path, **options) -> tuple[dict, dict]:
 
 
 def by_autograd(small, seen) -> torch.Tensor:
-    """(tokens,): gradient × input of the label's logit by torch alone."""
+    """Gradient × input of the label's logit for each token, (tokens,), computed by torch alone."""
     x = small.embed(seen.input)[0].detach().requires_grad_()
     *_, (tokens, _) = small.layers(x, None)
     small.classify(tokens)[0, LABEL["label"]].backward()

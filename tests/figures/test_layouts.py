@@ -232,10 +232,11 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     size_options = {"width": 2.4} if size == "narrow" else {"purpose": size}
     spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **size_options)
     spec = replace(spec, letters=True, other_image=name[::-1], **SHOWN[shown])
+    # a change is drawn patch by patch, so both pictures have one shape
     others_of_layout = {
         "compare": shaped["2:3"],
         "change": (seen, image),
-    }  # a change is drawn patch by patch, so both pictures have one shape
+    }
     other_trace = others_of_layout.get(shown, (None, None))
     figure = figures.draw(spec, seen, image, other=other_trace[0], other_image=other_trace[1])
     for pixels_ in figure.findobj(Pixels):

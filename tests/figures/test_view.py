@@ -73,7 +73,7 @@ def test_neither_the_browser_nor_the_server_takes_another_value(choice):
 def test_a_figure_has_the_same_defaults_and_choices():
     defaults = {field.name: field.default for field in fields(Spec)}
     for choice in DRAWN:
-        if choice.key not in ("pass", "ceiling", "log"):  # a figure has these in another form, or not at all
+        if choice.key not in ("pass", "ceiling", "log"):  # figures have these in another form, or lack them
             assert defaults[choice.field] == choice.default
         if choice.options and choice.key != "pass":
             assert CHOICES[choice.field] == choice.options

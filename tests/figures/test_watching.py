@@ -1,4 +1,4 @@
-"""Watching a training: each moment is a trace with the weights of its step; the training is not disturbed."""
+"""While a training is watched, each moment is a trace with the weights of its step, and the training is unchanged."""
 
 import copy
 import sys

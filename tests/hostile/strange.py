@@ -1,5 +1,5 @@
 """Pictures that could cost far more than they show: many pages, appended pictures, directories that point at
-themselves, tiles, 16 bits, CMYK. The app may open or refuse each, but soon and with little memory.
+themselves, tiles, 16 bits, CMYK. The app may open or refuse each, but quickly and with little memory.
 
 STRANGE maps a name to a function that returns the file's bytes.
 """
@@ -50,7 +50,7 @@ def tiled(side: int, tile: int, **more) -> bytes:
     """A tiled TIFF, all of whose tiles lie at the same place in the file."""
     pixels, count = zlib.compress(bytes(tile * tile * 3)), (-(-side // tile)) ** 2
     tags = [long(256, side), long(257, side), short(259, 8), short(322, tile), short(323, tile)]
-    pixels_at = 8 + 2 + 12 * 11 + 4 + 8 * count  # the pixels lie behind the two lists
+    pixels_at = 8 + 2 + 12 * 11 + 4 + 8 * count  # the pixels follow the lists of tags 324 and 325
     tags += [long(324, *[pixels_at] * count), long(325, *[len(pixels)] * count)]
     return tiff(*tags, pixels=pixels, without=(273, 278, 279))
 

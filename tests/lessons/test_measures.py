@@ -106,8 +106,8 @@ def assert_same(value: object, twin_value: object, name: str, **tolerance: float
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory) -> tuple[Trace, str]:
-    """The trace of a picture that is no sample, rounded as in the browser, and the file of its pack. The values stay
-    exact, because the browser takes the lengths of what heads add from its engine, which has its own test."""
+    """The trace of a picture that is no sample, and the file of its pack. Queries and keys are rounded as in the pack.
+    Values are not, because the browser has its engine compute the lengths of what heads add."""
     y, x = np.mgrid[0:240, 0:400]
     pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x + y) % 256], -1)
     seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))

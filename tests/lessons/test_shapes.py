@@ -92,9 +92,6 @@ def test_the_browser_gets_the_tensors_once_and_is_told_what_was_cut(picture):
     assert sections[8] == [*sections[0], *sections[7], "8-sum"]
 
 
-# Both implementations of attention, and what a weight is not
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("shape", [(1, 8, 4, 64), (13, 1, 100, 64), (1, 12, 197, 64)], ids=str)
 def test_fused_equals_by_hand(shape):

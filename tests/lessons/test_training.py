@@ -108,7 +108,7 @@ def trained(trial, monkeypatch):
 
 def test_what_became_of_each_is_said_in_its_own_numbers(trial):
     learner = trial.learned[ALONE]
-    assert "from step" not in training_now.best_head_words(ALONE, learner)  # this model has not started to learn
+    assert "from step" not in training_now.best_head_words(ALONE, learner)  # after 20 steps no head looks at the twin
     mass, layer, head = learner.best
     assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.best_head_words(
         ALONE, learner

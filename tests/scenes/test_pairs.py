@@ -28,9 +28,10 @@ def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
         tiles = [tile(image, field, 24) for field in range(len(twin))]
         assert [tuple(other_ink[0, 0]) for other_ink in tiles] == [papers[colour] for colour in colours_wanted[twin]]
         assert (colours_wanted != colours_wanted[twin]).all()
+        # for each pixel, 1 means white and 0 the colour of the paper
         ink_shares = [
             np.abs(other_ink - other_ink[0, 0]).sum(-1) / np.abs(255 - other_ink[0, 0]).sum() for other_ink in tiles
-        ]  # 1 means white
+        ]
         for field, twin_field in enumerate(twin):
             differences = [np.abs(ink_shares[field] - other_ink).mean() for other_ink in ink_shares]
             assert differences[twin_field] < 0.02

@@ -146,8 +146,9 @@ def test_a_distant_part_unlike_in_colour_is_asked_apart():
     image[:2, 6:8] = 255  # the thing's white end, three patches from its first
     image[2:, 14:] = 255  # a white patch of the background
     shares = evaluate.Shares.of([image], [grid], evaluate.of_area)
+    # from black patches, 1 of 2 distant white ones is the thing's; from its white end, 1 of 5 distant black ones
     black_share, white_share = (
         1 / 2,
         1 / 5,
-    )  # 1 of 2 distant white patches; for the white end, 1 of 5 distant black ones
+    )
     assert shares.unlike.item() == pytest.approx((black_share + white_share) / 2, abs=1e-6)

@@ -1,4 +1,4 @@
-"""A fragment that asks for a run while its page is being left is not run, and the next page stays."""
+"""If a person leaves a page while one of its fragments asks for a run, the fragment is not run: the next page stays."""
 
 import asyncio
 

@@ -152,7 +152,8 @@ def test_the_address_goes_before_what_the_toolbar_tells_at_the_first_run():
 
 def test_a_choice_that_was_told_to_this_server_goes_before_the_address_that_it_read_first():
     """This happens on a page that was open before the server was restarted."""
-    message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's id
+    # "test session id" is the id of AppTest's session
+    message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}
     assert here(opened("cost", message=message, sample="flock")).picture.name == "portrait"
     assert here(opened("cost", message=message | {"run": "another"}, sample="flock")).picture.name == "flock"
 

@@ -68,7 +68,7 @@ def shown(app: AppTest) -> list[str | bytes]:
 
 
 def mb(value: object, seen: set[int]) -> float:
-    """The MB that `thing` keeps in memory, without caches' contents and without samples, which all people share."""
+    """The MB that `value` keeps in memory, without caches' contents and without samples, which all people share."""
     if id(value) in seen or isinstance(value, Cache) or (isinstance(value, Picture) and value.sample):
         return 0
     seen.add(id(value))
