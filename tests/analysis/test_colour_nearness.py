@@ -73,11 +73,11 @@ def test_the_browser_s_filter_is_this_one():
         {"pixels": rgba.ravel(), "head": head},
     )
     np.testing.assert_allclose(np.reshape(their_colours, (3, 4, 3)), colours, atol=1e-6)
-    ours = np.stack([row_of(colours, patch) for patch in range(12)])
-    np.testing.assert_allclose(their_rows, ours, atol=1e-5)
-    np.testing.assert_allclose(ours, weights(*differences(colours), *WIDTHS), atol=1e-6)
+    our_rows = np.stack([row_of(colours, patch) for patch in range(12)])
+    np.testing.assert_allclose(their_rows, our_rows, atol=1e-5)
+    np.testing.assert_allclose(our_rows, weights(*differences(colours), *WIDTHS), atol=1e-6)
     elsewhere = head * (np.arange(12) != 7)
-    by_hand = sum(min(a / elsewhere.sum(), b) for a, b in zip(elsewhere, ours[7], strict=True))
-    assert in_common(head, ours[7], 7) == pytest.approx(by_hand)
+    by_hand = sum(min(a / elsewhere.sum(), b) for a, b in zip(elsewhere, our_rows[7], strict=True))
+    assert in_common(head, our_rows[7], 7) == pytest.approx(by_hand)
     assert overlap == pytest.approx(by_hand, abs=1e-5)
     assert WIDTHS in SETTINGS

@@ -30,13 +30,13 @@ def told(chelsea):
     places = np.stack(np.divmod(np.arange(23 * 34), 34), -1).astype(float)
     distances = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
     numbers = {"mean": [], "distance": [], "apart": [], "differs": []}
-    for number, layer in chelsea.record.items():
-        q, k = (x.double().numpy() for x in layer[:2])
+    for layer, qkv in chelsea.record.items():
+        q, k = (x.double().numpy() for x in qkv[:2])
         scores = q[:, 1:] @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (heads, patches, tokens)
         exponentials = np.exp(scores - scores.max(-1, keepdims=True))
         rows = exponentials / exponentials.sum(-1, keepdims=True)
         patches = rows[..., 1:]
-        added = (rows * chelsea.value_norms(number).double().numpy()[:, None])[..., 1:]
+        added = (rows * chelsea.value_norms(layer).double().numpy()[:, None])[..., 1:]
         numbers["mean"].append(rows.mean(1))
         numbers["distance"].append(((patches * distances).sum(-1) / patches.sum(-1)).mean(-1))
         numbers["apart"].append(scores.std(-1).mean(1))

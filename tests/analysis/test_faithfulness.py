@@ -117,9 +117,9 @@ def folder(small, picture, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_command_makes_a_line_for_each_picture_and_a_table(folder, tmp_path, capsys):
-    out = tmp_path / "table.csv"
-    assert main(["faithfulness", str(folder), "--models", "small", "--out", str(out)]) == 0
-    rows = list(csv.DictReader(out.open()))
+    table_file = tmp_path / "table.csv"
+    assert main(["faithfulness", str(folder), "--models", "small", "--out", str(table_file)]) == 0
+    rows = list(csv.DictReader(table_file.open()))
     assert len(rows) == 3 * 8
     assert {row["picture"][-5:] for row in rows if row["pointing"]} == {"1.png"}
     assert all(row["pointing"] == "1.0000" for row in rows if row["pointing"])

@@ -113,8 +113,8 @@ def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two,
 @pytest.mark.parametrize("what", ["residual", "mlp", "attention", "queries", "keys", "values", "head:3"])
 @pytest.mark.parametrize("positions", [None, (2, 3), [(0, 0), "cls"]], ids=str)
 def test_what_is_patched_stands_there_as_in_the_other_pass(theirs, two, what, positions):
-    seen, other = two
-    _, other_tensors = passed(theirs, other.input)
+    seen, other_seen = two
+    _, other_tensors = passed(theirs, other_seen.input)
     queries = [positions] if isinstance(positions, tuple) else positions
     tokens = list(range(17)) if queries is None else [seen.token(query) for query in queries]
 
@@ -129,7 +129,7 @@ def test_what_is_patched_stands_there_as_in_the_other_pass(theirs, two, what, po
         return x
 
     logits, _ = passed(theirs, seen.input, change)
-    patched = seen.patch(other, layers=[1, 2], positions=positions, what=what)
+    patched = seen.patch(other_seen, layers=[1, 2], positions=positions, what=what)
     torch.testing.assert_close(patched.logits, logits[0], **CLOSE)
     assert (patched.logits - seen.logits).abs().max() > 1e-4
 
@@ -142,9 +142,9 @@ def test_everything_that_is_patched_in_the_last_layer_is_the_other_s_answer(two)
 @pytest.mark.parametrize("from_other", [False, True])
 def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
     """Wang et al. (2023): freeze all heads but the sender, store the receiver's input, then run with that input."""
-    seen, other = two
+    seen, other_seen = two
     _, clean = passed(theirs, seen.input)
-    replacement = passed(theirs, other.input)[1][0, "z"][:, 1] if from_other else 0
+    replacement = passed(theirs, other_seen.input)[1][0, "z"][:, 1] if from_other else 0
 
     def freeze(layer, name, x):
         if name != "z":
@@ -163,7 +163,7 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
         return x
 
     logits, _ = passed(theirs, seen.input, receive)
-    paths = seen.paths(source=(0, 1), to=(2, 3), other=other if from_other else None)
+    paths = seen.paths(source=(0, 1), to=(2, 3), other=other_seen if from_other else None)
     torch.testing.assert_close(paths.through.logits, logits[0], **CLOSE)
     assert (paths.through.logits - seen.logits).abs().max() > 1e-5
     margin_loss = paths.margin(2)

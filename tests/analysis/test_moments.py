@@ -32,7 +32,7 @@ def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: 
     )
     best_rows: list[tuple[int, int, int]] = []
     for score, layer, head, patch in rows:
-        other_patches = np.array([other for _, _, other in best_rows], int)
+        other_patches = np.array([earlier_patch for _, _, earlier_patch in best_rows], int)
         is_near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
         is_crowded = sum((layer, head) == earlier[:2] for earlier in best_rows) >= 2
         if score > 0 and not is_near.any() and not is_crowded and len(best_rows) < count:

@@ -66,11 +66,11 @@ def test_rows_drawn_without_short_cuts_fall_into_the_bands():
 
 
 def test_without_the_scale_entropy_collapses_one_key_takes_all_and_the_gradient_dies():
-    off, on = ({name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5))
-    assert off["entropy"][-1] < 0.5 < 4 < on["entropy"][-1]
-    assert off["peak"][-1] > 0.9 > 0.3 > on["peak"][-1]
-    assert off["gradient"][-1] < 0.001 < 0.005 < on["gradient"][-1]
-    assert max(on["entropy"]) - min(on["entropy"]) < 0.5  # the width no longer matters
+    unscaled, scaled = ({name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5))
+    assert unscaled["entropy"][-1] < 0.5 < 4 < scaled["entropy"][-1]
+    assert unscaled["peak"][-1] > 0.9 > 0.3 > scaled["peak"][-1]
+    assert unscaled["gradient"][-1] < 0.001 < 0.005 < scaled["gradient"][-1]
+    assert max(scaled["entropy"]) - min(scaled["entropy"]) < 0.5  # the width no longer matters
 
 
 @pytest.mark.parametrize("width", [64, 1024])
@@ -84,12 +84,12 @@ def test_what_is_let_through_is_autograd_s_derivative_by_q_k(width):
 
 
 def test_no_scale_lets_more_through_in_the_median_until_scores_are_too_far_apart_but_less_in_the_lowest_tenth():
-    off, on = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
+    unscaled, scaled = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
     width_index = rows.WIDTHS.index(64)
-    assert off.median[width_index] > 5 * on.median[width_index]
-    assert off.low[width_index] < on.low[width_index] / 3
-    assert off.median[-1] < on.median[-1] / 10
-    crossed_widths = [width for width, a, b in zip(rows.WIDTHS, off.median, on.median, strict=True) if a < b]
+    assert unscaled.median[width_index] > 5 * scaled.median[width_index]
+    assert unscaled.low[width_index] < scaled.low[width_index] / 3
+    assert unscaled.median[-1] < scaled.median[-1] / 10
+    crossed_widths = [width for width, a, b in zip(rows.WIDTHS, unscaled.median, scaled.median, strict=True) if a < b]
     assert crossed_widths == [width for width in rows.WIDTHS if width >= crossed_widths[0]]
     assert 192 <= crossed_widths[0] <= 512
 
@@ -117,9 +117,9 @@ def test_sharpness_is_the_mean_over_the_patches_rows(seen, scale):
 
 
 def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
-    on, off = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
-    p, off_shares = on.logits.softmax(-1), off.logits.softmax(-1)
-    verdicts = rows.verdicts(on, off, top=3)
+    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
+    p, off_shares = scaled.logits.softmax(-1), unscaled.logits.softmax(-1)
+    verdicts = rows.verdicts(scaled, unscaled, top=3)
     top_numbers = set(p.topk(3).indices.tolist()) | set(off_shares.topk(3).indices.tolist())
     assert [v.label for v in verdicts] == [f"class {i}" for i in sorted(top_numbers, key=lambda i: -p[i])]
     for verdict in verdicts:
@@ -129,19 +129,19 @@ def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
 
 def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture):
     vit = scramble(VisionTransformer(replace(SMALL, multi_label=True, labels=tuple("abcdefghij"))))
-    on = playground.trace(vit, picture)
-    assert [(v.label, v.on) for v in rows.verdicts(on, on)] == [(n, pytest.approx(p)) for n, p in on.predictions]
+    seen = playground.trace(vit, picture)
+    assert [(v.label, v.on) for v in rows.verdicts(seen, seen)] == [(n, pytest.approx(p)) for n, p in seen.predictions]
 
 
 def test_every_label_that_changes_is_named_the_largest_change_first(small, picture):
-    on, off = playground.trace(small, picture), playground.trace(small, picture, scale="off")
-    p, off_shares = (seen.logits.softmax(-1) for seen in (on, off))
+    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale="off")
+    p, off_shares = (seen.logits.softmax(-1) for seen in (scaled, unscaled))
     differences = (off_shares - p).abs()
-    assert len(rows.changed(on, off, least=0)) == len(p)
+    assert len(rows.changed(scaled, unscaled, least=0)) == len(p)
     least = differences.sort().values[-3].item() - 1e-6
-    verdicts = rows.changed(on, off, least=least)
+    verdicts = rows.changed(scaled, unscaled, least=least)
     assert [int(v.label.split()[1]) for v in verdicts] == differences.argsort(descending=True)[:3].tolist()
-    assert [v.label for v in rows.changed(on, on)] == [f"class {p.argmax()}"]
+    assert [v.label for v in rows.changed(scaled, scaled)] == [f"class {p.argmax()}"]
 
 
 def test_a_model_without_a_classifier_has_no_verdicts(picture):

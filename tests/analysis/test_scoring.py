@@ -68,9 +68,9 @@ def folder_of_two(tmp_path, monkeypatch, small, picture):
 
 
 def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(folder_of_two, tmp_path, capsys):
-    out = tmp_path / "scores.csv"
-    assert main(["relevance", str(folder_of_two), "--out", str(out), "--patch", "4,4", "--by", "noise"]) == 0
-    rows = list(csv.DictReader(out.open()))
+    table_file = tmp_path / "scores.csv"
+    assert main(["relevance", str(folder_of_two), "--out", str(table_file), "--patch", "4,4", "--by", "noise"]) == 0
+    rows = list(csv.DictReader(table_file.open()))
     assert [row["method"] for row in rows[:6]] == ["gradient", "integrated", "chefer", "legrad", "rollout", "random"]
     assert len(rows) == 12
     assert {(row["answer"], row["blanked_by"]) for row in rows} == {("4,4", "noise")}

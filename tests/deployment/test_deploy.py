@@ -41,12 +41,13 @@ def instructions() -> list[tuple[str, str]]:
     lines = [line for line in read("Dockerfile").splitlines() if not line.startswith("#")]
     instruction_lines = "\n".join(lines).replace("\\\n", " ").splitlines()
     return [
-        (word, rest.strip()) for word, _, rest in (line.partition(" ") for line in instruction_lines if line.strip())
+        (word, arguments.strip())
+        for word, _, arguments in (line.partition(" ") for line in instruction_lines if line.strip())
     ]
 
 
 def arguments_of(word: str) -> list[str]:
-    return [rest for keyword, rest in instructions() if keyword == word]
+    return [arguments for keyword, arguments in instructions() if keyword == word]
 
 
 def kubernetes(kind: str) -> dict:
@@ -190,7 +191,7 @@ def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path)
 
 def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):
     """Runs the Dockerfile's own line with a fake `pip` that prints its arguments."""
-    run_line, bill_line = (rest for rest in arguments_of("RUN") if "pip install" in rest)
+    run_line, bill_line = (argument_text for argument_text in arguments_of("RUN") if "pip install" in argument_text)
     assert "--require-hashes -r requirements-bom.lock" in bill_line
     line = run_line.partition("&& packages=")[0]
     assert line != run_line
@@ -205,10 +206,14 @@ def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp
 
     pinned = " ".join(re.findall(r"^torch\w*==[^ ]+", read("requirements-torch.lock"), re.MULTILINE))
     assert pinned.startswith("torch==")
-    rest = ["install --no-deps --require-hashes -r requirements.lock", "check"]
-    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *rest]
-    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *rest]
-    (default,) = (rest.partition("=")[2] for rest in arguments_of("ARG") if rest.startswith("TORCH_INDEX="))
+    argument_text = ["install --no-deps --require-hashes -r requirements.lock", "check"]
+    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *argument_text]
+    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *argument_text]
+    (default,) = (
+        argument_text.partition("=")[2]
+        for argument_text in arguments_of("ARG")
+        if argument_text.startswith("TORCH_INDEX=")
+    )
     assert default.endswith("/cpu")
 
 
@@ -223,7 +228,7 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     assert app["environment"][SECRET].startswith("${COOKIE_SECRET:?")
     assert app["read_only"]
     assert app["tmpfs"] == "/tmp:size=200m"
-    (hub,) = (shlex.split(rest) for rest in arguments_of("ENV"))
+    (hub,) = (shlex.split(argument_text) for argument_text in arguments_of("ENV"))
     assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
     assert proxy["image"] == app["image"]  # the proxy runs in the app's image
@@ -244,7 +249,7 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     assert tmp_volume == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert variables["PLAYGROUND_OPEN"] == "no"
-    assert any("PLAYGROUND_OPEN=no" in rest.split() for rest in arguments_of("ENV"))
+    assert any("PLAYGROUND_OPEN=no" in argument_text.split() for argument_text in arguments_of("ENV"))
     assert "PLAYGROUND_OPEN=no" in unit
     table = read("deploy/README.md").partition("| what | at most |")[2].partition("\n\n")[0]
     beside_mb = sum(int(mb) for mb in re.findall(r"^\| .* \| (\d+) MB \|", table.replace(",", ""), re.M))
@@ -294,7 +299,7 @@ def test_kubernetes_knows_the_image():
     kustomization = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))
     assert [image["name"] for image in kustomization["images"]] == [app["image"]] == ["playground"]
     (generated_secret,) = kustomization["secretGenerator"]
-    (secret,) = (e["valueFrom"]["secretKeyRef"] for e in app["env"] if e["name"] == SECRET)
+    (secret,) = (variable["valueFrom"]["secretKeyRef"] for variable in app["env"] if variable["name"] == SECRET)
     assert secret == {"name": generated_secret["name"], "key": "secret"}
     assert sorted(kustomization["resources"]) == sorted(
         file.name for file in (DEPLOY / "kubernetes").glob("*.yaml") if file.name != "kustomization.yaml"

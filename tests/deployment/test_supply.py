@@ -49,7 +49,9 @@ def test_what_the_app_imports_is_listed_and_what_is_listed_is_bounded(audit):
     requirements = audit.requirements(ROOT / "requirements.txt")
     assert audit.unlisted(requirements) == []
     for requirement in [*requirements, *audit.requirements(ROOT / "requirements-dev.txt")]:
-        assert {s.operator for s in requirement.specifier} & {"<", "=="}, f"{requirement.name} has no upper bound"
+        assert {specifier.operator for specifier in requirement.specifier} & {"<", "=="}, (
+            f"{requirement.name} has no upper bound"
+        )
 
 
 def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licences_that_bind_others(audit):

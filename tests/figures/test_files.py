@@ -91,9 +91,9 @@ def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
     texts = svg_texts(root)
     assert "3×3 convolution" in texts
     assert any("sha256:" in text for text in texts)  # the footer
-    descriptions = [e.text for e in root.iter("{http://purl.org/dc/elements/1.1/}description")]
+    descriptions = [element.text for element in root.iter("{http://purl.org/dc/elements/1.1/}description")]
     assert "layer: 1" in descriptions[0]
-    assert "sans-serif" in next(e.get("style") for e in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert "sans-serif" in next(element.get("style") for element in root.iter("{http://www.w3.org/2000/svg}text"))
 
 
 @pytest.mark.slow
@@ -261,12 +261,12 @@ def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
     comparison = ["--layout", "compare", "--with-image", str(home / "dog.png")]
     comparison += ["--for", "column"]
     for suffix, options in ((".png", comparison), (".svg", comparison), (".pdf", comparison), (".html", [])):
-        out = tmp_path / f"a{suffix}"
-        line = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(out)]
+        figure_file = tmp_path / f"a{suffix}"
+        line = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(figure_file)]
         assert main(line) == 0
-        data = out.read_bytes()
+        data = figure_file.read_bytes()
         text_of_file = (
-            " ".join(map(str, read_pdf(out).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
+            " ".join(map(str, read_pdf(figure_file).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
         )
         assert "jane-doe" not in text_of_file, suffix
         assert str(tmp_path) not in text_of_file, suffix
@@ -282,13 +282,13 @@ def test_models_in_files_lose_their_folders_and_the_paper_s_names_stay():
 
 @pytest.mark.parametrize(("suffix", "kinds"), [(".pdf", {"/Type0", "/TrueType"}), (".svg", None)])
 def test_saved_by_matplotlib_itself_a_figure_has_real_text(trio, tmp_path, suffix, kinds):
-    out = tmp_path / f"a{suffix}"
-    trio.savefig(out)
+    figure_file = tmp_path / f"a{suffix}"
+    trio.savefig(figure_file)
     if kinds:
-        fonts = [font.get_object() for font in read_pdf(out).pages[0]["/Resources"]["/Font"].values()]
+        fonts = [font.get_object() for font in read_pdf(figure_file).pages[0]["/Resources"]["/Font"].values()]
         assert {font["/Subtype"] for font in fonts} <= kinds
     else:
-        assert "3×3 convolution" in svg_texts(read_svg(out))
+        assert "3×3 convolution" in svg_texts(read_svg(figure_file))
 
 
 @pytest.mark.parametrize(

@@ -160,15 +160,15 @@ def test_the_command_and_the_title_of_a_label_name_no_patch(what, picture, tmp_p
 
 
 def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, picture, tmp_path):
-    seen_small, other = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
-    other = replace(other, picture_name="other")
+    seen_small, other_trace = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
+    other_trace = replace(other_trace, picture_name="other")
     text = playground.save(
         seen_small,
         tmp_path / "w.txt",
         layout="compare",
-        other=other,
+        other=other_trace,
         what="relevance",
-        other_image=other.shown,
+        other_image=other_trace.shown,
         **LABEL,
     ).read_text(encoding="utf-8")
     assert "patch" not in text.replace("each patch", ""), text

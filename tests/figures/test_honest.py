@@ -103,7 +103,11 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
 def test_an_svg_brings_its_letters(seen, picture):
     data = files.svg(figures.draw(ROW, seen, picture))
     assert len(data) < 500_000
-    style = next(e for e in ET.fromstring(data).iter("{http://www.w3.org/2000/svg}style") if "@font-face" in e.text)
+    style = next(
+        element
+        for element in ET.fromstring(data).iter("{http://www.w3.org/2000/svg}style")
+        if "@font-face" in element.text
+    )
     faces = re.findall(r"font-family:'([^']+)';font-weight:(\w+);src:url\(data:font/woff;base64,", style.text)
     assert ("Source Sans Pro", "normal") in faces
     assert len(style.text) < 80_000

@@ -68,9 +68,9 @@ def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(s
     assert (header["held"], header["heads"], header["head_numbers"]) == ([1, 2], 2, [1, 3])
     for name in ("q", "k"):
         assert arrays[name].dtype == np.float16
-        for place, layer in enumerate((1, 2)):
+        for index, layer in enumerate((1, 2)):
             expected = getattr(seen.record[layer], name)[[1, 3]].half().numpy()
-            assert np.array_equal(arrays[name][place], expected)
+            assert np.array_equal(arrays[name][index], expected)
     assert np.allclose(arrays["value_norms"][1], seen.value_norms(2)[[1, 3]])
 
 
@@ -90,9 +90,9 @@ def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(see
     assert pack_words in reader.texts["span"]
     packed_trace, patches = Trace.from_bytes(reader.pack()), seen.some_patches(48)
     weight_pairs = [(packed_trace.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
-    largest = max(float((ours - still).abs().max()) for ours, still in weight_pairs)
+    largest = max(float((packed_weights - still).abs().max()) for packed_weights, still in weight_pairs)
     strongest = [[x[..., len(seen.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
-    share_kept = np.mean([float((ours == still).float().mean()) for ours, still in strongest])
+    share_kept = np.mean([float((packed_weights == still).float().mean()) for packed_weights, still in strongest])
     print(pack_words)
     assert f"at most {100 * largest:.2g} percentage points" in pack_words
     assert f"{100 * share_kept:.3g} % of the rows" in pack_words
@@ -297,13 +297,13 @@ def test_it_begins_with_everything_that_was_chosen(seen, picture):
 
 def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):
     picture.save(tmp_path / "disc.png")
-    out = tmp_path / "disc.html"
-    options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(out)]
+    page_file = tmp_path / "disc.html"
+    options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(page_file)]
     assert main(["figure", str(tmp_path / "disc.png"), *options]) == 0
     output = capsys.readouterr()
-    assert output.out.strip() == str(out)
-    assert f"{out.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in output.err
-    command = shlex.split(Reader(out.read_text(encoding="utf-8")).metas["playground:command"])
+    assert output.out.strip() == str(page_file)
+    assert f"{page_file.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in output.err
+    command = shlex.split(Reader(page_file.read_text(encoding="utf-8")).metas["playground:command"])
     assert command[3:-1] == ["figure", "disc.png", *options[:2], "--size", "112x112", *options[2:-1]]
 
 

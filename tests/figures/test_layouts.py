@@ -272,13 +272,13 @@ def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, pic
 
 def test_the_scale_off_is_drawn_from_the_row_without_it(seen, picture):
     spec = replace(SMALL, layout="scale", ceiling=0.1)
-    on, off = prints_of(figures.draw(spec, seen, picture))[:2]
+    scaled, unscaled = prints_of(figures.draw(spec, seen, picture))[:2]
     prints_alone = [
         prints_of(figures.draw(replace(spec, layout="head", scale=s), seen, picture))[0] for s in ("on", "off")
     ]
-    np.testing.assert_array_equal(on, prints_alone[0])
-    np.testing.assert_array_equal(off, prints_alone[1])
-    assert not np.array_equal(on, off)
+    np.testing.assert_array_equal(scaled, prints_alone[0])
+    np.testing.assert_array_equal(unscaled, prints_alone[1])
+    assert not np.array_equal(scaled, unscaled)
 
 
 def test_what_the_prefix_takes_is_said(seen, picture):

@@ -332,13 +332,13 @@ def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
 
 def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
     """The matrices simulate colour blindness on linear light: Machado et al. (2009), severity 1."""
-    confusion = {
+    matrices = {
         "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
         "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
         "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
     }
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
-    for kind, matrix in confusion.items():
+    for kind, matrix in matrices.items():
         simulated = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
         colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated) for b in simulated[:i]]
         assert min(colour_distances) > 0.1, (kind, colour_distances)

@@ -27,8 +27,8 @@ def test_a_batch_becomes_as_small_as_a_card_needs_it(small, pictures):
     expected = list(playground.trace_many(pictures, small, "features", batch=8))
     vit = _narrow(copy.deepcopy(small), 1)
     run = playground.trace_many(pictures, vit, "features", batch=8)
-    for numbers, expected_numbers in zip(expected, run, strict=True):
-        np.testing.assert_allclose(numbers.arrays["features"], expected_numbers.arrays["features"], atol=1e-5)
+    for whole_numbers, narrow_numbers in zip(expected, run, strict=True):
+        np.testing.assert_allclose(whole_numbers.arrays["features"], narrow_numbers.arrays["features"], atol=1e-5)
     assert min(run.room) == 1, "it is remembered"
 
 

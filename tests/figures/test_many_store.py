@@ -86,9 +86,9 @@ def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
     file = tmp_path / "mine.safetensors"
     save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict(), file)
     weights = ["--model", "vit_tiny_patch16_224", "--weights", str(file)]
-    out = tmp_path / "out.zarr"
-    assert main(["numbers", str(pictures), *weights, "--what", "features", "--device", "cpu", "-o", str(out)]) == 0
-    assert zarr.open_group(out)["features"].shape == (5, 1, 197, 192)
+    store = tmp_path / "out.zarr"
+    assert main(["numbers", str(pictures), *weights, "--what", "features", "--device", "cpu", "-o", str(store)]) == 0
+    assert zarr.open_group(store)["features"].shape == (5, 1, 197, 192)
 
 
 def test_a_picture_that_can_not_be_read_stops_nobody_else(zarr, small, pictures, tmp_path):
@@ -178,11 +178,11 @@ def test_a_store_of_an_earlier_version_is_refused_with_a_sentence(zarr, small, p
 
 
 def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
-    out = tmp_path / "out.zarr"
-    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(out)]
+    store = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
     assert main(line) == 0
-    assert capsys.readouterr().out.strip() == str(out)
-    assert zarr.open_group(out)["entropy"].shape == (5, 6, 6, 201)
+    assert capsys.readouterr().out.strip() == str(store)
+    assert zarr.open_group(store)["entropy"].shape == (5, 6, 6, 201)
     assert main([*line[:-1], str(tmp_path / "out.txt")]) == 2
     assert "written as .zarr or .nc" in capsys.readouterr().err
 

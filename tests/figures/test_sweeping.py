@@ -206,13 +206,15 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
     for number in range(40):
         picture.rotate(9 * number).save(pictures / "b" / f"more-{number}.png")
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    out = tmp_path / "killed.zarr"
-    process = subprocess.Popen([sys.executable, "-c", RUN, str(pictures), str(out)], env=env, stderr=subprocess.DEVNULL)
+    store = tmp_path / "killed.zarr"
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(pictures), str(store)], env=env, stderr=subprocess.DEVNULL
+    )
     import zarr
 
     def done_count():
         try:
-            return int(zarr.open_group(out, mode="r")["done"][:].sum())
+            return int(zarr.open_group(store, mode="r")["done"][:].sum())
         except (FileNotFoundError, KeyError, ValueError):
             return 0
 
@@ -221,7 +223,7 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert done_count() > 0
-    resumed = playground.sweep(pictures, named, out=out, progress=False)
+    resumed = playground.sweep(pictures, named, out=store, progress=False)
     expected = playground.sweep(pictures, named, out=tmp_path / "whole.zarr", progress=False)
     assert resumed.identical(expected)
     for change in (
@@ -230,9 +232,9 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
         {"over": "scales", "scales": [1]},
     ):
         with pytest.raises(PlaygroundError, match=r"another model or other questions: choose another name"):
-            playground.sweep(pictures, named, out=out, progress=False, **change)
+            playground.sweep(pictures, named, out=store, progress=False, **change)
     with pytest.raises(PlaygroundError, match="another model"):
-        playground.sweep(pictures, scramble(VisionTransformer(named.config), seed=9), out=out, progress=False)
+        playground.sweep(pictures, scramble(VisionTransformer(named.config), seed=9), out=store, progress=False)
 
 
 @pytest.mark.slow

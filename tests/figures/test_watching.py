@@ -44,13 +44,13 @@ def test_each_moment_is_of_the_weights_at_that_step_and_the_training_is_as_witho
     copy_of_model, states = copy.deepcopy(model), {}
     learn(copy_of_model, 5, lambda step: states.update({step: copy.deepcopy(copy_of_model)}))
     states[5] = copy_of_model
-    out = tmp_path / "run.trace"
-    with playground.watch(model, picture, every=2, out=out, transform=TRANSFORM):
+    run_file = tmp_path / "run.trace"
+    with playground.watch(model, picture, every=2, out=run_file, transform=TRANSFORM):
         learn(model, 5)
     for watched_tensor, expected_tensor in zip(model.parameters(), copy_of_model.parameters(), strict=True):
         assert torch.equal(watched_tensor, expected_tensor), "dropout, too, drew the same numbers"
     assert model.training
-    watched_run = playground.watched(out)
+    watched_run = playground.watched(run_file)
     assert watched_run.steps == (0, 2, 4, 5)
     for step, seen in zip(watched_run.steps, watched_run.traces, strict=True):
         expected = playground.trace(states[step], picture, transform=TRANSFORM)

@@ -319,10 +319,8 @@ def test_every_exercise_is_judged_with_all_kinds_of_states():
         for id, exercise in exercises_of(name, step).items()
         for kind in (RIGHT, SILLY, *range(len(exercise["tempting"])))
     }
-    once_trained = {
-        ("training_told_head", RIGHT),
-        ("training_told_head", 0),
-    }  # test_training.py judges these with trained models
+    # test_training.py judges these with trained models
+    once_trained = {("training_told_head", RIGHT), ("training_told_head", 0)}
     assert sorted((needed_states - once_trained) ^ tried_states, key=str) == []
 
 

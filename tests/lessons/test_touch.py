@@ -39,7 +39,9 @@ def test_each_choice_shows_something_else(idea, name, step, setting):
     values = [*choice.options][:3]
     assert len(values) > 1
     records = [plain_parts(parts_of(name, step, **{setting: value}), stand_in_for_file) for value in values]
-    assert all(played_part != other for n, played_part in enumerate(records) for other in records[:n]), idea
+    assert all(played_part != earlier_part for n, played_part in enumerate(records) for earlier_part in records[:n]), (
+        idea
+    )
     assert setting in {name for group in LESSONS[name].steps[step].ahead for name in group}, "the folder has it too"
 
 

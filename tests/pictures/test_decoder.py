@@ -177,9 +177,9 @@ def slow_start(tmp_path, monkeypatch):
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that stands still; the list holds its time in seconds."""
-    now = [0.0]
-    monkeypatch.setattr(decoder, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    return now
+    clock_time = [0.0]
+    monkeypatch.setattr(decoder, "time", SimpleNamespace(monotonic=lambda: clock_time[0]))
+    return clock_time
 
 
 def test_the_seconds_in_which_a_process_starts_are_no_file_s(slow_start, clock):

@@ -26,14 +26,17 @@ def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
     papers = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in compositions.COLOURS]
     for image, twin, colours_wanted in zip(all_boards.images, all_boards.twin, all_boards.wanted, strict=True):
         tiles = [tile(image, field, 24) for field in range(len(twin))]
-        assert [tuple(other_ink[0, 0]) for other_ink in tiles] == [papers[colour] for colour in colours_wanted[twin]]
+        assert [tuple(field_image[0, 0]) for field_image in tiles] == [
+            papers[colour] for colour in colours_wanted[twin]
+        ]
         assert (colours_wanted != colours_wanted[twin]).all()
         # for each pixel, 1 means white and 0 the colour of the paper
         ink_shares = [
-            np.abs(other_ink - other_ink[0, 0]).sum(-1) / np.abs(255 - other_ink[0, 0]).sum() for other_ink in tiles
+            np.abs(field_image - field_image[0, 0]).sum(-1) / np.abs(255 - field_image[0, 0]).sum()
+            for field_image in tiles
         ]
         for field, twin_field in enumerate(twin):
-            differences = [np.abs(ink_shares[field] - other_ink).mean() for other_ink in ink_shares]
+            differences = [np.abs(ink_shares[field] - field_image).mean() for field_image in ink_shares]
             assert differences[twin_field] < 0.02
             assert sum(difference < 0.03 for difference in differences) == 2, "two signs look the same"
 
