@@ -206,9 +206,9 @@ def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp
 
     pinned = " ".join(re.findall(r"^torch\w*==[^ ]+", read("requirements-torch.lock"), re.MULTILINE))
     assert pinned.startswith("torch==")
-    argument_text = ["install --no-deps --require-hashes -r requirements.lock", "check"]
-    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *argument_text]
-    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *argument_text]
+    later_calls = ["install --no-deps --require-hashes -r requirements.lock", "check"]
+    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *later_calls]
+    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *later_calls]
     (default,) = (
         argument_text.partition("=")[2]
         for argument_text in arguments_of("ARG")

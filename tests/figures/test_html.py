@@ -90,9 +90,11 @@ def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(see
     assert pack_words in reader.texts["span"]
     packed_trace, patches = Trace.from_bytes(reader.pack()), seen.some_patches(48)
     weight_pairs = [(packed_trace.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
-    largest = max(float((packed_weights - still).abs().max()) for packed_weights, still in weight_pairs)
+    largest = max(float((packed_weights - exact_weights).abs().max()) for packed_weights, exact_weights in weight_pairs)
     strongest = [[x[..., len(seen.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
-    share_kept = np.mean([float((packed_weights == still).float().mean()) for packed_weights, still in strongest])
+    share_kept = np.mean(
+        [float((packed_weights == exact_weights).float().mean()) for packed_weights, exact_weights in strongest]
+    )
     print(pack_words)
     assert f"at most {100 * largest:.2g} percentage points" in pack_words
     assert f"{100 * share_kept:.3g} % of the rows" in pack_words

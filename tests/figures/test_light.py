@@ -268,8 +268,8 @@ def lines_of(axes) -> list[np.ndarray]:
     lines = []
     for path in outlines[-1:]:  # each outline is drawn twice on one path; the last is the narrower
         starts = np.flatnonzero(path.codes == path.MOVETO)
-        constants = np.flatnonzero(path.codes == path.CLOSEPOLY)
-        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(starts, constants, strict=True)]
+        ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
+        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
     return lines
 
 

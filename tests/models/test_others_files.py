@@ -107,10 +107,12 @@ def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
 def torchvisions():
     from torchvision.models.vision_transformer import VisionTransformer
 
-    timm_copy = VisionTransformer(64, 16, 3, 4, 128, 192, num_classes=7, norm_layer=partial(nn.LayerNorm, eps=1e-6))
+    torchvision_vit = VisionTransformer(
+        64, 16, 3, 4, 128, 192, num_classes=7, norm_layer=partial(nn.LayerNorm, eps=1e-6)
+    )
     with torch.no_grad():
-        timm_copy.encoder.pos_embedding.normal_(std=0.02)
-    return scramble(timm_copy)
+        torchvision_vit.encoder.pos_embedding.normal_(std=0.02)
+    return scramble(torchvision_vit)
 
 
 def test_torchvision_s_vit_is_ours(torchvisions, picture):
@@ -125,13 +127,13 @@ def test_a_narrow_one_of_torchvision_has_its_own_heads():
     """The heads of this model are narrower than the 64 numbers of published models."""
     from torchvision.models.vision_transformer import VisionTransformer
 
-    timm_copy = scramble(
+    torchvision_vit = scramble(
         VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6))
     )
-    vit = playground.load(timm_copy)
+    vit = playground.load(torchvision_vit)
     assert vit.config.heads == 5
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), timm_copy(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), torchvision_vit(pixels(64)), **CLOSE)
 
 
 def test_torchvision_s_file_too(torchvisions, tmp_path):
@@ -197,17 +199,17 @@ def sharded(tmp_path):
     config = transformers.ViTConfig(
         hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
     )
-    timm_copy = scramble(transformers.ViTForImageClassification(config))
-    timm_copy.save_pretrained(tmp_path, max_shard_size="100KB")
+    hf_model = scramble(transformers.ViTForImageClassification(config))
+    hf_model.save_pretrained(tmp_path, max_shard_size="100KB")
     assert len(list(tmp_path.glob("*.safetensors"))) > 1
-    return timm_copy, tmp_path
+    return hf_model, tmp_path
 
 
 def test_a_folder_of_several_files_with_an_index(sharded):
-    timm_copy, folder = sharded
+    hf_model, folder = sharded
     vit = playground.load(folder, device="cpu")
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), timm_copy(pixels(64)).logits, **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), hf_model(pixels(64)).logits, **CLOSE)
 
 
 @pytest.mark.parametrize(

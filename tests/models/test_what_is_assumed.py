@@ -151,8 +151,8 @@ def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transf
     seen = playground.trace(our_vit, picture)
     for layer, weights in enumerate(expected):
         torch.testing.assert_close(seen.weights(layer), weights[0], atol=1e-5, rtol=0)
-    assumed_model = playground.trace(quietly(NAME, weights=bare(reference)), picture)
-    row_error = (assumed_model.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
+    assumed_trace = playground.trace(quietly(NAME, weights=bare(reference)), picture)
+    row_error = (assumed_trace.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
     print(f"with the mean and deviation that the name has a row is off by {row_error:.2f}")
     assert row_error > 0.05
 

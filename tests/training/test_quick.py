@@ -58,8 +58,8 @@ def test_both_begin_alike_and_learn_in_step(watched):
 
 def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
     for name, recipe in TINY.items():
-        process = Run(recipe, tmp_path / name, quick.Colours, "cpu")
-        model_file.save(process.mean, tmp_path / "saved.safetensors")
+        training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
+        model_file.save(training_run.mean, tmp_path / "saved.safetensors")
         expected = quick.TOLD_TO if name == TOLD else None
         vit = loading.load(str(tmp_path / "saved.safetensors"), device="cpu")
         assert training_task(vit, *quick.TOLD_HEAD) == expected
@@ -70,8 +70,8 @@ def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
     batch = quick._batch(quick.unseen(0, 2))
     losses = {}
     for name, recipe in TINY.items():
-        process = Run(recipe, tmp_path / name, quick.Colours, "cpu")
-        losses[name] = list(process.teachers(process.vit, batch, 0))
+        training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
+        losses[name] = list(training_run.teachers(training_run.vit, batch, 0))
     assert losses == {ALONE: ["colour"], TOLD: ["colour", "told"]}
 
 
