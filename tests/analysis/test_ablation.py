@@ -24,13 +24,13 @@ def zeroed(vit, off):
 @pytest.mark.parametrize("off", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
 def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(seen, off):
     muted_vit = zeroed(seen.vit, off)
-    ablated = without(seen, off)
-    torch.testing.assert_close(ablated.after, muted_vit(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(ablated.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
+    ablation = without(seen, off)
+    torch.testing.assert_close(ablation.after, muted_vit(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ablation.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
     for layer in range(seen.layers):
         x, muted_tokens = (vit.features(seen.input, layer)[0] for vit in (seen.vit, muted_vit))
         expected = (muted_tokens - x).norm(dim=-1) / x.norm(dim=-1)
-        torch.testing.assert_close(ablated.change[layer], expected, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(ablation.change[layer], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_layers_below_lose_nothing_and_those_above_do(seen):
@@ -41,10 +41,10 @@ def test_layers_below_lose_nothing_and_those_above_do(seen):
 
 
 def test_with_nothing_switched_off_nothing_changes(seen):
-    ablated = without(seen, set())
-    assert ablated.change.max() == 0
-    assert torch.equal(ablated.before, ablated.after)
-    assert ablated.turned == 0
+    ablation = without(seen, set())
+    assert ablation.change.max() == 0
+    assert torch.equal(ablation.before, ablation.after)
+    assert ablation.turned == 0
 
 
 def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(seen):
@@ -101,14 +101,14 @@ def test_what_heads_add_sums_up_to_what_attention_adds(seen):
 
 
 def test_predictions_stand_side_by_side(seen):
-    ablated = without(seen, {(1, 0)})
-    rows = ablated.predictions(LABELS, top=3)
-    assert [label for label, *_ in rows][:1] == [LABELS[int(ablated.before.argmax())]]
-    assert LABELS[int(ablated.after.argmax())] in [label for label, *_ in rows]
+    ablation = without(seen, {(1, 0)})
+    rows = ablation.predictions(LABELS, top=3)
+    assert [label for label, *_ in rows][:1] == [LABELS[int(ablation.before.argmax())]]
+    assert LABELS[int(ablation.after.argmax())] in [label for label, *_ in rows]
     for label, share_before, share_after in rows:
         i = LABELS.index(label)
-        assert (share_before, share_after) == pytest.approx((ablated.before[i].item(), ablated.after[i].item()))
-    assert ablated.predictions(()) == []
+        assert (share_before, share_after) == pytest.approx((ablation.before[i].item(), ablation.after[i].item()))
+    assert ablation.predictions(()) == []
 
 
 def test_classes_that_don_t_exclude_each_other_go_through_the_sigmoid(seen):
@@ -128,11 +128,11 @@ def test_without_a_classifier_what_is_read_out_turns(picture):
     )  # fmt: skip
     vit = scramble(VisionTransformer(c))
     seen = playground.trace(vit, picture)
-    ablated = without(seen, {(0, 2)})
-    assert (ablated.before, ablated.after, ablated.predictions(LABELS)) == (None, None, [])
+    ablation = without(seen, {(0, 2)})
+    assert (ablation.before, ablation.after, ablation.predictions(LABELS)) == (None, None, [])
     a, b = (model(seen.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
-    assert ablated.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
-    assert ablated.turned > 1e-4
+    assert ablation.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
+    assert ablation.turned > 1e-4
 
 
 @pytest.mark.parametrize("off", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)

@@ -143,13 +143,13 @@ def test_everything_that_is_patched_in_the_last_layer_is_the_other_s_answer(two)
 def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
     """Wang et al. (2023): freeze all heads but the sender, store the receiver's input, then run with that input."""
     seen, other_seen = two
-    _, clean = passed(theirs, seen.input)
+    _, clean_tensors = passed(theirs, seen.input)
     replacement = passed(theirs, other_seen.input)[1][0, "z"][:, 1] if from_other else 0
 
     def freeze(layer, name, x):
         if name != "z":
             return x
-        x = clean[layer, "z"].clone()
+        x = clean_tensors[layer, "z"].clone()
         if layer == 0:
             x[:, 1] = replacement
         return x
@@ -182,11 +182,11 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
     occlusion_map = seen.occlude(blocks=2, label=4)
     for row in (0, 2):
         for column in (0, 2):
-            blanked = seen.input.clone()
-            blanked[:, :, row * 16 : row * 16 + 32, column * 16 : column * 16 + 32] = seen.input.mean((2, 3))[
+            blanked_pixels = seen.input.clone()
+            blanked_pixels[:, :, row * 16 : row * 16 + 32, column * 16 : column * 16 + 32] = seen.input.mean((2, 3))[
                 ..., None, None
             ]
-            logits_after = theirs(blanked)[0].detach()
+            logits_after = theirs(blanked_pixels)[0].detach()
             margins = [
                 class_logits[4] - max(class_logits[i] for i in range(7) if i != 4)
                 for class_logits in (logits_before, logits_after)
@@ -206,12 +206,14 @@ def test_named_points_are_transformer_lens_s(theirs, two, ours):
 
     playground.trace(ours, pixel_values=two[0].input, at=keep)
     assert list(tensors) == ours.points()
-    _, clean = passed(theirs, two[0].input)
+    _, clean_tensors = passed(theirs, two[0].input)
     names = {"attention.queries": "queries", "attention.keys": "keys", "attention.values": "values"}
     names |= {"attention.heads": "z", "attention": "attention", "mlp": "mlp", "residual": "residual"}
     for layer in range(4):
         for ours_name, their_name in names.items():
-            torch.testing.assert_close(tensors[f"layers.{layer}.{ours_name}"], clean[layer, their_name], **CLOSE)
+            torch.testing.assert_close(
+                tensors[f"layers.{layer}.{ours_name}"], clean_tensors[layer, their_name], **CLOSE
+            )
 
 
 def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):

@@ -19,9 +19,9 @@ def mask_of(*patches: tuple[int, int]) -> torch.Tensor:
 
 @pytest.mark.parametrize("by", occlusion.BLANKS)
 def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(seen, by):
-    pixels, altered = seen.input, seen.input.clone()
-    altered[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
-    blanked_pixels, blanked_altered = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, altered))
+    pixels, altered_pixels = seen.input, seen.input.clone()
+    altered_pixels[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
+    blanked_pixels, blanked_altered = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, altered_pixels))
     outside = torch.ones(64, 64, dtype=torch.bool)
     outside[16:24, 40:48] = False
     assert torch.equal(blanked_pixels[..., outside], pixels[..., outside])

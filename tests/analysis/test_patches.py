@@ -38,8 +38,10 @@ def test_unfolding_gives_what_a_strided_convolution_gives(patch, size):
     tokens = by_unfolding(image, matrix, bias)
     assert tokens.shape == (1, (size[0] // patch) * (size[1] // patch), 12)
     assert (tokens - by_convolution(image, matrix, bias)).abs().max() < 1e-5
-    tokens, convolved = (by(image.double(), matrix.double(), bias.double()) for by in (by_unfolding, by_convolution))
-    assert (tokens - convolved).abs().max() < 1e-12
+    tokens, convolved_tokens = (
+        by(image.double(), matrix.double(), bias.double()) for by in (by_unfolding, by_convolution)
+    )
+    assert (tokens - convolved_tokens).abs().max() < 1e-12
 
 
 def test_a_token_is_the_sum_that_a_loop_makes(small, picture):
@@ -79,8 +81,8 @@ def test_stretched_filters_are_timm_s(old, new):
 def test_an_enlarged_patch_gives_the_same_token():
     random = torch.Generator().manual_seed(1)
     filters, patch = torch.randn(4, 3, 8, 8, generator=random), torch.randn(1, 3, 8, 8, generator=random)
-    enlarged = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
-    our_tokens = by_unfolding(enlarged, stretched(filters, 24), None)
+    enlarged_patch = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
+    our_tokens = by_unfolding(enlarged_patch, stretched(filters, 24), None)
     assert (our_tokens - by_unfolding(patch, filters, None)).abs().max() < 1e-4
 
 
@@ -150,10 +152,10 @@ def test_similarity_is_the_cosine():
 
 def test_rearranged_puts_each_patch_where_the_order_says():
     pixels, order = torch.randn(1, 3, 16, 24), order_of(6, 3)
-    shuffled = rearranged(pixels, 8, order)
+    shuffled_pixels = rearranged(pixels, 8, order)
     for target, patch in enumerate(order.tolist()):
         (r, c), (y, x) = divmod(target, 3), divmod(patch, 3)
-        patch_pixels = shuffled[:, :, r * 8 : r * 8 + 8, c * 8 : c * 8 + 8]
+        patch_pixels = shuffled_pixels[:, :, r * 8 : r * 8 + 8, c * 8 : c * 8 + 8]
         assert torch.equal(patch_pixels, pixels[:, :, y * 8 : y * 8 + 8, x * 8 : x * 8 + 8])
 
 
@@ -161,23 +163,23 @@ def test_rearranged_puts_each_patch_where_the_order_says():
 def test_without_positions_shuffling_only_shuffles_the_output(kind):
     vit = scramble(VisionTransformer(replace(SMALL, positions=kind)))
     pixels, order = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)), order_of(64, 1)
-    shuffled = rearranged(pixels, 8, order)
+    shuffled_pixels = rearranged(pixels, 8, order)
     token_order = torch.cat([torch.arange(3), order + 3])  # the class token and the registers stay
     unplaced_vit = without_positions(vit)
     with torch.no_grad():
-        tokens_before, tokens_after = (unplaced_vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled))
+        tokens_before, tokens_after = (unplaced_vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled_pixels))
         assert (tokens_before[token_order] - tokens_after).abs().max() < 1e-5 * tokens_before.abs().max()
-        tokens_before, tokens_after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled))
+        tokens_before, tokens_after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled_pixels))
         assert (tokens_before[token_order] - tokens_after).abs().max() > 1e-2 * tokens_before.abs().max()
     assert vit.config.positions == kind
 
 
 def test_attention_without_positions_does_not_notice_that_patches_changed_places(small, picture):
-    unplaced = shuffle(small, picture, layer=2, seed=5, positions=False)
-    placed = shuffle(small, picture, layer=2, seed=5, positions=True)
-    assert unplaced.difference < 1e-5
-    assert placed.difference > 1e-2 * placed.largest
-    assert sorted(unplaced.order.tolist()) == list(range(14 * 14))
+    unplaced_shuffle = shuffle(small, picture, layer=2, seed=5, positions=False)
+    placed_shuffle = shuffle(small, picture, layer=2, seed=5, positions=True)
+    assert unplaced_shuffle.difference < 1e-5
+    assert placed_shuffle.difference > 1e-2 * placed_shuffle.largest
+    assert sorted(unplaced_shuffle.order.tolist()) == list(range(14 * 14))
 
 
 def test_shuffling_asks_for_no_class_token(picture):

@@ -50,8 +50,8 @@ def assert_reads_as_a_person_does(rows: list) -> None:
     mistakes = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
     assert len(mistakes) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, mistakes
     clear_pairs = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
-    unnamed = [pair for pair in clear_pairs if pair[1] is None]
-    assert len(unnamed) / len(clear_pairs) <= 1 - SPOKEN, unnamed
+    unnamed_pairs = [pair for pair in clear_pairs if pair[1] is None]
+    assert len(unnamed_pairs) / len(clear_pairs) <= 1 - SPOKEN, unnamed_pairs
 
 
 def test_labels_name_kinds_and_enough_of_each():
@@ -141,8 +141,8 @@ def test_facts_are_those_counted_by_hand():
     expected = []
     for j in range(80):  # the mean weight of the four queries at the offset that j has from this patch
         down, right = j // 10 - 3, j % 10 - 4
-        shifted = [(a // 10 + down, a % 10 + right, a) for a in queries]
-        gifts = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in shifted if 0 <= r < 8 and 0 <= c < 10]
+        shifted_places = [(a // 10 + down, a % 10 + right, a) for a in queries]
+        gifts = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in shifted_places if 0 <= r < 8 and 0 <= c < 10]
         expected.append(sum(gifts) / len(gifts) if gifts else 0.0)
     patch_weights = row[1:] / row[1:].sum()
     assert facts.place == pytest.approx(sum(min(patch_weights[j], expected[j] / sum(expected)) for j in range(80)))
@@ -154,8 +154,8 @@ def test_a_directions_length_is_one_and_their_mean_is_taken_out():
     by_hand = [row / sum(x * x for x in row) ** 0.5 for row in features[2:]]
     mean = sum(by_hand) / 48
     for direction, row in zip(directions, by_hand, strict=True):
-        centred = row - mean
-        np.testing.assert_allclose(direction, centred / sum(x * x for x in centred) ** 0.5, atol=1e-5)
+        centred_row = row - mean
+        np.testing.assert_allclose(direction, centred_row / sum(x * x for x in centred_row) ** 0.5, atol=1e-5)
 
 
 ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noise"})

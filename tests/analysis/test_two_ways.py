@@ -45,8 +45,8 @@ def test_without_positions_and_other_places_attention_would_shift_along_too():
                pool="avg", positions="none")  # fmt: skip
     vit = VisionTransformer(c).eval()
     image = torch.randn(1, 3, 32, 32)
-    rolled = image.roll(8, dims=3)
-    old_features, new_features = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled))
+    rolled_image = image.roll(8, dims=3)
+    old_features, new_features = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled_image))
     torch.testing.assert_close(old_features.roll(1, dims=1), new_features, atol=1e-5, rtol=1e-4)
 
 
@@ -64,8 +64,8 @@ def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_
         flop_counts.append(counter.get_total_flops())
     assert tuple(flop_counts) == two_ways.products(tokens, window, dim)
     assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
-    standard, _, linear = two_ways.products(dim, window, dim)
-    assert standard == linear
+    standard_products, _, linear_products = two_ways.products(dim, window, dim)
+    assert standard_products == linear_products
 
 
 def test_any_convolution_is_unfold_multiply_fold(picture):

@@ -84,13 +84,13 @@ class Osv(BaseHTTPRequestHandler):
 
     def do_POST(self):
         queries = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
-        vulnerable = [
+        are_vulnerable = [
             q["package"] == {"name": "pillow", "ecosystem": "PyPI"} and q["version"].startswith("9.") for q in queries
         ]
         self.send_response(200)
         self.end_headers()
         self.wfile.write(
-            json.dumps({"results": [{"vulns": [{"id": "OSV-1"}]} if b else {} for b in vulnerable]}).encode()
+            json.dumps({"results": [{"vulns": [{"id": "OSV-1"}]} if b else {} for b in are_vulnerable]}).encode()
         )
 
     def log_message(self, *words):

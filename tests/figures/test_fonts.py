@@ -51,8 +51,8 @@ def forgetting():
     """Clears the caches of fonts before and after the test."""
 
     def forget():
-        for cached in (fonts._has, fonts._font_with, fonts._local_fonts, fonts.width):
-            cached.cache_clear()
+        for cached_function in (fonts._has, fonts._font_with, fonts._local_fonts, fonts.width):
+            cached_function.cache_clear()
 
     forget()
     yield forget

@@ -339,8 +339,8 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
     }
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
     for kind, matrix in matrices.items():
-        simulated = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
-        colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated) for b in simulated[:i]]
+        simulated_inks = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
+        colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated_inks) for b in simulated_inks[:i]]
         assert min(colour_distances) > 0.1, (kind, colour_distances)
     assert len(set(map(str, prints.DASHES))) == len(prints.INKS)
 

@@ -244,8 +244,8 @@ def test_savefig_says_where_it_comes_from_too(here, tmp_path):
 def test_a_grid_says_the_digest_of_every_picture_and_model(small, picture):
     other_vit = scramble(VisionTransformer(small.config), seed=1)
     other_vit.name = "another"
-    rotated = picture.rotate(90)
-    traces = [playground.trace(vit, image) for image in (picture, rotated) for vit in (small, other_vit)]
+    rotated_picture = picture.rotate(90)
+    traces = [playground.trace(vit, image) for image in (picture, rotated_picture) for vit in (small, other_vit)]
     for i, seen in enumerate(traces):
         object.__setattr__(seen, "picture_name", ["one.png", "one.png", "two.png", "two.png"][i])
     figure = playground.figure(

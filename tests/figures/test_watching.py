@@ -187,11 +187,13 @@ def test_passes_of_two_sizes_have_no_change_that_could_be_drawn(picture):
 
 
 def said_once(model, picture, out, each, sentence):
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         with playground.watch(model, picture, every=1, out=out):
             learn(model, 4, each)
-    (message,) = [str(warning.message) for warning in caught if issubclass(warning.category, PlaygroundWarning)]
+    (message,) = [
+        str(warning.message) for warning in caught_warnings if issubclass(warning.category, PlaygroundWarning)
+    ]
     assert "the training goes on" in message
     assert sentence in message
     return playground.watched(out).steps

@@ -64,13 +64,13 @@ def once(look, seen, *more):
 def within(part: Part) -> list[object]:
     """All values and words in a part that are made anew for a user's own photograph."""
     own_value = getattr(part, "own", None)
-    followed = [own_value] if isinstance(own_value, Made) else [*(own_value or {}).values()]
+    followed_values = [own_value] if isinstance(own_value, Made) else [*(own_value or {}).values()]
     if isinstance(part, Words) and part.values:
-        followed.append(part)
+        followed_values.append(part)
     replacements = [
-        replacement for value in followed if isinstance(value, Made) for replacement in value.given.values()
+        replacement for value in followed_values if isinstance(value, Made) for replacement in value.given.values()
     ]
-    return followed + [replacement for replacement in replacements if isinstance(replacement, Words)]
+    return followed_values + [replacement for replacement in replacements if isinstance(replacement, Words)]
 
 
 def measures_of(value: object) -> list[Measured]:

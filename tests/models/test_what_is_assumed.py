@@ -159,9 +159,9 @@ def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transf
 
 def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
     file = bare(model())
-    with pytest.warns(PlaygroundWarning) as caught:
+    with pytest.warns(PlaygroundWarning) as caught_warnings:
         our_vit = playground.load(NAME, weights=file, device="cpu")
-    (message,) = {str(item.message) for item in caught}
+    (message,) = {str(item.message) for item in caught_warnings}
     assert message.startswith(
         f"Assumed of {NAME}: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token "
         "read out. mean=, std=, num_heads=, act_layer=, global_pool= say otherwise."

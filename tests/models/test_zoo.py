@@ -108,7 +108,7 @@ def test_logits_and_attention_are_hugging_face_s_too():
 def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, torch.Tensor]:
     """Hugging Face's weights under our names, converted by hand."""
     find = lambda *ends: next(state[key] for key in state if any(key.endswith(end) for end in ends))  # noqa: E731
-    renamed = {
+    our_state = {
         "cls_token": find("cls_token"),
         "pos_embed": find("position_embeddings"),
         "patch_embed.proj.weight": find("projection.weight"),
@@ -122,15 +122,15 @@ def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, t
         for kind in ("weight", "bias"):
             entry = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
             parts = [entry(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
-            renamed[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
-            renamed[f"blocks.{i}.attn.proj.{kind}"] = entry("attention.output.dense", "attention.o_proj")
-            renamed[f"blocks.{i}.norm1.{kind}"] = entry("layernorm_before")
-            renamed[f"blocks.{i}.norm2.{kind}"] = entry("layernorm_after")
-            renamed[f"blocks.{i}.mlp.fc1.{kind}"] = entry("intermediate.dense", "mlp.fc1")
-            renamed[f"blocks.{i}.mlp.fc2.{kind}"] = entry(
+            our_state[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
+            our_state[f"blocks.{i}.attn.proj.{kind}"] = entry("attention.output.dense", "attention.o_proj")
+            our_state[f"blocks.{i}.norm1.{kind}"] = entry("layernorm_before")
+            our_state[f"blocks.{i}.norm2.{kind}"] = entry("layernorm_after")
+            our_state[f"blocks.{i}.mlp.fc1.{kind}"] = entry("intermediate.dense", "mlp.fc1")
+            our_state[f"blocks.{i}.mlp.fc2.{kind}"] = entry(
                 f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2"
             )
-    return renamed
+    return our_state
 
 
 @pytest.mark.slow

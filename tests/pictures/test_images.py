@@ -116,11 +116,11 @@ def test_rubbish_exif_is_ignored(kind, rubbish):
 
 
 def test_transparency_of_every_sort_lies_on_white():
-    translucent = Image.new("RGBA", (32, 32), (255, 0, 0, 0))
-    translucent.paste((0, 0, 255, 255), (0, 0, 16, 32))
-    translucent.paste((0, 0, 255, 128), (16, 0, 24, 32))
+    translucent_image = Image.new("RGBA", (32, 32), (255, 0, 0, 0))
+    translucent_image.paste((0, 0, 255, 255), (0, 0, 16, 32))
+    translucent_image.paste((0, 0, 255, 128), (16, 0, 24, 32))
     for kind in ("PNG", "WEBP", "TIFF"):
-        picture = open_image(saved(translucent, kind, **({"lossless": True} if kind == "WEBP" else {})))
+        picture = open_image(saved(translucent_image, kind, **({"lossless": True} if kind == "WEBP" else {})))
         assert alike([picture.getpixel((x, 9)) for x in (3, 20, 30)], [BLUE, (127, 127, 255), WHITE], 1)
     red_image = Image.new("RGB", (32, 32), RED)
     palette = red_image.convert("P", palette=Image.Palette.ADAPTIVE)

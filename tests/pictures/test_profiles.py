@@ -76,8 +76,8 @@ def test_a_printer_s_profile_is_followed(kind, grid):
     picture = Image.new("CMYK", (64, 48), (20, 200, 30, 40))
     our_pixel = open_image(saved(picture, kind, icc_profile=profile)).getpixel((9, 9))
     icc = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-    converted = ImageCms.profileToProfile(picture, icc, ImageCms.createProfile("sRGB"), outputMode="RGB")
-    assert max(abs(a - b) for a, b in zip(our_pixel, converted.getpixel((9, 9)), strict=True)) < 6
+    converted_picture = ImageCms.profileToProfile(picture, icc, ImageCms.createProfile("sRGB"), outputMode="RGB")
+    assert max(abs(a - b) for a, b in zip(our_pixel, converted_picture.getpixel((9, 9)), strict=True)) < 6
     plain_pixel = open_image(saved(picture, kind)).getpixel((9, 9))
     assert max(abs(a - b) for a, b in zip(our_pixel, plain_pixel, strict=True)) > 20
     assert open_image(saved(picture, kind, icc_profile=profile[:300])).getpixel((9, 9)) == plain_pixel

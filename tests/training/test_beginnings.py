@@ -59,8 +59,8 @@ def test_a_loss_begins_in_the_curve_where_the_page_says(lapse):
 def test_a_loss_that_was_never_used_begins_nowhere(lapse):
     curve = lapse.curve.copy()
     curve[:, 1 + lapse.losses.index("gathered")] = 0
-    shortened = dataclasses.replace(lapse, curve=curve)
-    assert "gathered" not in {beginning.loss for beginning in used_beginnings(Recipe(), shortened)}
+    shortened_lapse = dataclasses.replace(lapse, curve=curve)
+    assert "gathered" not in {beginning.loss for beginning in used_beginnings(Recipe(), shortened_lapse)}
 
 
 def test_the_heads_that_are_told_are_the_recipe_s():

@@ -39,7 +39,7 @@ def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
 
 
 def test_both_begin_alike_and_learn_in_step(watched):
-    measurements, final = watched
+    measurements, last_learned = watched
     for name in (ALONE, TOLD):
         assert [[m.step for m in alone_pack[name].lapse.moments] for alone_pack in measurements] == [
             [0],
@@ -47,13 +47,13 @@ def test_both_begin_alike_and_learn_in_step(watched):
             [0, 10, 20],
         ]
         assert [len(alone_pack[name].lapse.curve) for alone_pack in measurements] == [0, 10, 20]
-        assert len(final[name].right) == quick.planned(TINY[name])
-    alone_pack, told_pack = (unpack(final[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
+        assert len(last_learned[name].right) == quick.planned(TINY[name])
+    alone_pack, told_pack = (unpack(last_learned[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
     for name in ("q", "k"):  # sums in another order differ in the last digits
         np.testing.assert_allclose(alone_pack[name].astype(np.float32), told_pack[name].astype(np.float32), atol=1e-2)
-    curves = final[TOLD].lapse.curve[0][:2], final[ALONE].lapse.curve[0]
+    curves = last_learned[TOLD].lapse.curve[0][:2], last_learned[ALONE].lapse.curve[0]
     np.testing.assert_allclose(*curves, rtol=0.01)  # both models see the same first boards
-    assert final[ALONE].lapse.moments[2].trace != final[TOLD].lapse.moments[2].trace
+    assert last_learned[ALONE].lapse.moments[2].trace != last_learned[TOLD].lapse.moments[2].trace
 
 
 def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):

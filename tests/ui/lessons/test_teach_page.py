@@ -85,7 +85,7 @@ def test_a_plan_of_one_s_own_is_picked_ordered_and_kept_in_the_address():
     assert app.session_state.scenes == "10-1-hands"
     table = next(entry.value for entry in app.markdown if "| minutes | scene |" in entry.value)
     assert table.index("Heads") < table.index("Where does it look?") < table.index("By hand")
-    reopened = taught(minutes="0", scenes="10-1-hands")
-    assert reopened.multiselect(key="picked").value == ["10", "1", "hands"]
-    deck, _ = deck_of(reopened)
+    reopened_app = taught(minutes="0", scenes="10-1-hands")
+    assert reopened_app.multiselect(key="picked").value == ["10", "1", "hands"]
+    deck, _ = deck_of(reopened_app)
     assert [slide["title"] for slide in deck["slides"]] == ["Heads", "Where does it look?", "By hand"]
