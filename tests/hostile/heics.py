@@ -24,7 +24,8 @@ def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], n
     ]
     picture = coded_tile[coded_tile.index(b"mdat") + 4 :]
     width, height = output
-    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # the flag 1: four bytes a side
+    # the second byte is a flag: width and height have four bytes each
+    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)
 
     def full_box(name: bytes, data: bytes, version: int = 0) -> bytes:
         return box(name, bytes((version, 0, 0, 0)) + data)

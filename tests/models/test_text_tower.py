@@ -47,9 +47,8 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
 
     tokens = [2, 3] if kind == "CLIP" else [2, 3, 0, 0, 0, 0]
     with torch.no_grad():
-        hidden_states = hf_model.vision_model(
-            pixel_values=seen.input
-        ).last_hidden_state  # in CLIP: before the last norm
+        # in CLIP these have not passed the last norm yet
+        hidden_states = hf_model.vision_model(pixel_values=seen.input).last_hidden_state
         text_feature = hf_model.get_text_features(input_ids=torch.tensor([tokens]))
         text_feature = text_feature if isinstance(text_feature, torch.Tensor) else text_feature.pooler_output
         if kind == "CLIP":

@@ -197,7 +197,7 @@ def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
     our_vit = playground.load(file, device="cpu")
     assert (our_vit.config.std, our_vit.assumed) == (IMAGENET["std"], ())
     assert_equal(reference, our_vit, (224, 224))
-    if kind == ".pth":  # takes seconds to read
+    if kind == ".pth":  # a pickled file takes seconds to read
         return
     assert playground.load(file, device="cpu", std=(0.5, 0.5, 0.5)).config.std == (0.5, 0.5, 0.5)
     (tmp_path / "mine.json").write_text('{"std": [0, 1, 1]}')
@@ -226,7 +226,7 @@ def test_what_can_not_be_is_a_sentence(said, sentence, bare):
     assert not re.search(r"\.\.$", str(refusal.value))
 
 
-# What the model gets --------------------------------------------------------------------------------------------------
+# The model's input ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["a tensor", "an array", "what a processor gives"])
@@ -282,7 +282,7 @@ def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes()
             playground.trace("untrained", normalised)
 
 
-# Files made from such a model -----------------------------------------------------------------------------------------
+# Files of a model of which something is assumed ----------------------------------------------------------------------
 
 
 def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):

@@ -138,12 +138,12 @@ def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
 
 
 def test_a_distant_part_unlike_in_colour_is_asked_apart():
-    """A thing has three black patches and a white patch at its end, the only one that is both distant and unlike in
-    colour. Even attention divides its weight among all distant white patches of the picture."""
+    """A thing has three black patches and, at its end, a white one; only its first and its last patch are both distant
+    and unlike in colour. Even attention divides its weight among all such patches of the picture."""
     grid = np.zeros((2, 8), np.uint8)
     grid[0, :4] = 1
     image = np.zeros((4, 16, 3), np.uint8)
-    image[:2, 6:8] = 255  # the thing's white end, three patches from its first
+    image[:2, 6:8] = 255  # the thing's white end, three patches from its first patch
     image[2:, 14:] = 255  # a white patch of the background
     shares = evaluate.Shares.of([image], [grid], evaluate.of_area)
     # from black patches, 1 of 2 distant white ones is the thing's; from its white end, 1 of 5 distant black ones

@@ -18,7 +18,7 @@ KEY, OTHER = "anna" * 6, "bert" * 6
 
 @pytest.fixture
 def mine():
-    """The id of a photograph of Anna's own."""
+    """The id of a photograph that belongs to `KEY`."""
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
     yield next(iter(people.find_person(KEY).pictures))
     people.forget(KEY)

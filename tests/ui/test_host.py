@@ -25,7 +25,7 @@ def opened(**words: str) -> AppTest:
 
 @pytest.mark.parametrize(("word", "text"), [("layer", "40"), ("layer", "4")])
 def test_a_value_that_a_step_does_not_offer_becomes_the_default(word, text):
-    """Layer 4 exists, but it is the bundled model's `upper_layer`, which this step names -1, the default."""
+    """Layer 4 exists, but it is the bundled model's `upper_layer`, which this step calls -1, its default value."""
     app = opened(step="mlp", model="bundled", **{word: text})
     assert (app.session_state[word], word in app.session_state.address) == (-1, False)
 

@@ -31,7 +31,8 @@ def test_nobody_is_asked_for_our_address():
     from streamlit.web.server import server_util
 
     assert callable(net_util.get_external_ip)
-    assert "net_util.get_external_ip," in inspect.getsource(server_util)  # looked up at each call
+    # the function is looked up at each call, so our replacement is called
+    assert "net_util.get_external_ip," in inspect.getsource(server_util)
 
 
 def test_a_fresh_server_never_runs_pages_without_app_py(monkeypatch):
