@@ -24,13 +24,13 @@ def zeroed(vit, off):
 @pytest.mark.parametrize("off", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
 def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(seen, off):
     muted_vit = zeroed(seen.vit, off)
-    lost = without(seen, off)
-    torch.testing.assert_close(lost.after, muted_vit(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(lost.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
+    ablation = without(seen, off)
+    torch.testing.assert_close(ablation.after, muted_vit(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ablation.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
     for layer in range(seen.layers):
-        x, silent = (vit.features(seen.input, layer)[0] for vit in (seen.vit, muted_vit))
-        expected = (silent - x).norm(dim=-1) / x.norm(dim=-1)
-        torch.testing.assert_close(lost.change[layer], expected, atol=1e-5, rtol=1e-4)
+        x, muted_tokens = (vit.features(seen.input, layer)[0] for vit in (seen.vit, muted_vit))
+        expected = (muted_tokens - x).norm(dim=-1) / x.norm(dim=-1)
+        torch.testing.assert_close(ablation.change[layer], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_layers_below_lose_nothing_and_those_above_do(seen):
@@ -41,10 +41,10 @@ def test_layers_below_lose_nothing_and_those_above_do(seen):
 
 
 def test_with_nothing_switched_off_nothing_changes(seen):
-    lost = without(seen, set())
-    assert lost.change.max() == 0
-    assert torch.equal(lost.before, lost.after)
-    assert lost.turned == 0
+    ablation = without(seen, set())
+    assert ablation.change.max() == 0
+    assert torch.equal(ablation.before, ablation.after)
+    assert ablation.turned == 0
 
 
 def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(seen):
@@ -59,11 +59,11 @@ def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(seen):
 
 
 def test_the_network_itself_is_left_as_it_was(seen):
-    before = {name: p.clone() for name, p in seen.vit.state_dict().items()}
-    mix = [block.attn.mix for block in seen.vit.blocks]
+    parameters = {name: p.clone() for name, p in seen.vit.state_dict().items()}
+    mixes = [block.attn.mix for block in seen.vit.blocks]
     without(seen, {(0, 0), (2, 3)})
-    assert [block.attn.mix for block in seen.vit.blocks] == mix
-    assert all(torch.equal(p, before[name]) for name, p in seen.vit.state_dict().items())
+    assert [block.attn.mix for block in seen.vit.blocks] == mixes
+    assert all(torch.equal(p, parameters[name]) for name, p in seen.vit.state_dict().items())
     assert torch.equal(seen.vit(seen.input)[0], seen.logits)
 
 
@@ -79,8 +79,8 @@ def test_a_layer_s_loss_beside_the_sum_of_its_heads_is_a_loop_s(seen):
     final_tokens = seen.vit.features(seen.input, seen.layers - 1)[0]
 
     def loss(off):
-        silent = zeroed(seen.vit, off).features(seen.input, seen.layers - 1)[0]
-        return ((silent - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1))[len(seen.prefix) :].mean().item()
+        muted = zeroed(seen.vit, off).features(seen.input, seen.layers - 1)[0]
+        return ((muted - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1))[len(seen.prefix) :].mean().item()
 
     assert losses.single == pytest.approx([loss({(1, head)}) for head in range(seen.heads)], rel=1e-3)
     assert losses.whole == pytest.approx(loss({(1, head) for head in range(seen.heads)}), rel=1e-3)
@@ -101,14 +101,14 @@ def test_what_heads_add_sums_up_to_what_attention_adds(seen):
 
 
 def test_predictions_stand_side_by_side(seen):
-    lost = without(seen, {(1, 0)})
-    rows = lost.predictions(LABELS, top=3)
-    assert [label for label, *_ in rows][:1] == [LABELS[int(lost.before.argmax())]]
-    assert LABELS[int(lost.after.argmax())] in [label for label, *_ in rows]
-    for label, before, after in rows:
+    ablation = without(seen, {(1, 0)})
+    rows = ablation.predictions(LABELS, top=3)
+    assert [label for label, *_ in rows][:1] == [LABELS[int(ablation.before.argmax())]]
+    assert LABELS[int(ablation.after.argmax())] in [label for label, *_ in rows]
+    for label, share_before, share_after in rows:
         i = LABELS.index(label)
-        assert (before, after) == pytest.approx((lost.before[i].item(), lost.after[i].item()))
-    assert lost.predictions(()) == []
+        assert (share_before, share_after) == pytest.approx((ablation.before[i].item(), ablation.after[i].item()))
+    assert ablation.predictions(()) == []
 
 
 def test_classes_that_don_t_exclude_each_other_go_through_the_sigmoid(seen):
@@ -128,11 +128,11 @@ def test_without_a_classifier_what_is_read_out_turns(picture):
     )  # fmt: skip
     vit = scramble(VisionTransformer(c))
     seen = playground.trace(vit, picture)
-    lost = without(seen, {(0, 2)})
-    assert (lost.before, lost.after, lost.predictions(LABELS)) == (None, None, [])
+    ablation = without(seen, {(0, 2)})
+    assert (ablation.before, ablation.after, ablation.predictions(LABELS)) == (None, None, [])
     a, b = (model(seen.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
-    assert lost.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
-    assert lost.turned > 1e-4
+    assert ablation.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
+    assert ablation.turned > 1e-4
 
 
 @pytest.mark.parametrize("off", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)

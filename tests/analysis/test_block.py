@@ -30,13 +30,14 @@ def test_the_pushes_are_what_the_layer_adds(seen):
     lengths = block.stream(seen)
     first_patch = len(seen.prefix)
     for layer in (1, 2):
-        before, after = (seen.features(i)[first_patch:] for i in (layer - 1, layer))
-        torch.testing.assert_close(lengths.before[layer], before.norm(dim=-1))
-        torch.testing.assert_close(lengths.kept[layer], torch.cosine_similarity(before, after, dim=-1))
-    (length, zero), (along_x, aside) = lengths.arrows(1, 5)
+        old_tokens, new_tokens = (seen.features(i)[first_patch:] for i in (layer - 1, layer))
+        torch.testing.assert_close(lengths.before[layer], old_tokens.norm(dim=-1))
+        torch.testing.assert_close(lengths.kept[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
+    (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
     assert zero == 0
-    pushed = ((length + along_x) ** 2 + aside**2) ** 0.5
-    assert pushed == pytest.approx(float(lengths.after[1, 5]), rel=1e-4)  # token + push = the token after attention
+    pushed_length = ((length + along_x) ** 2 + across_x**2) ** 0.5
+    # token + push = the token after attention
+    assert pushed_length == pytest.approx(float(lengths.after[1, 5]), rel=1e-4)
 
 
 def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):
@@ -50,13 +51,13 @@ def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):
     seen.vit(seen.input)
     for hook in hooks:
         hook.remove()
-    for hidden, activation in zip(block.hidden(seen), activations, strict=True):
-        torch.testing.assert_close(hidden, activation[0, len(seen.prefix) :], atol=1e-4, rtol=1e-4)
+    for hidden_layer, activation in zip(block.hidden(seen), activations, strict=True):
+        torch.testing.assert_close(hidden_layer, activation[0, len(seen.prefix) :], atol=1e-4, rtol=1e-4)
 
 
 def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_does():
     """Step 4 of the lesson Block plots these gradients, for 2 to 32 layers."""
-    pre, post = (block.LAST_GRADIENTS[place] for place in ("pre", "post"))
+    pre, post = (block.LAST_GRADIENTS[norm_place] for norm_place in ("pre", "post"))
     assert min(post) > 0.9 * post[0]
     assert all(deeper < 0.8 * shallower for shallower, deeper in pairwise(pre))
 
@@ -64,10 +65,12 @@ def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_doe
 @pytest.mark.parametrize("depth", block.DEPTHS)
 @pytest.mark.parametrize("start", [None, block.SMALL_START])
 def test_the_plotted_gradients_are_those_of_new_networks(depth, start):
-    """With a ViT's small initial weights, pre-norm and post-norm do not differ."""
-    index, stored = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
+    """With a ViT's small initial weights (`start`), pre-norm and post-norm have nearly the same gradients."""
+    index, stored_gradients = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
     gradients = block.last_gradients(depth, start)
-    assert gradients == pytest.approx({place: stored[place][index] for place in ("pre", "post")}, rel=0.02)
+    assert gradients == pytest.approx(
+        {norm_place: stored_gradients[norm_place][index] for norm_place in ("pre", "post")}, rel=0.02
+    )
     if start:
         assert gradients["pre"] == pytest.approx(gradients["post"], rel=0.06)
 
@@ -82,9 +85,9 @@ def test_cross_entropy_and_the_look_up_are_torch_s():
 
 def test_a_trace_from_bytes_has_no_stream(seen):
     from_bytes = playground.tracing.Trace.from_bytes(seen.to_bytes())
-    for ask in (block.stream, lambda traced: next(block.hidden(traced))):
+    for measure in (block.stream, lambda traced: next(block.hidden(traced))):
         with pytest.raises(playground.PlaygroundError, match="trace the image again"):
-            ask(from_bytes)
+            measure(from_bytes)
 
 
 def test_scrambled_rotary_models_have_a_stream(picture):
@@ -102,8 +105,8 @@ def test_eval_switches_dropout_off_and_leaves_gradients_on():
 
 
 def test_dropout_makes_two_passes_differ_and_eval_makes_them_the_model_s(seen):
-    first, second = block.two_passes(seen, True)
-    assert first != second
+    first_logit, second_logit = block.two_passes(seen, True)
+    assert first_logit != second_logit
     likeliest = float(seen.logits.max())
     assert block.two_passes(seen, False) == pytest.approx((likeliest, likeliest), rel=1e-4)
 
@@ -121,11 +124,11 @@ def test_the_pre_training_head_has_one_more_matrix():
 @pytest.mark.parametrize("config", [KINDS["ours"], KINDS["rotary, average"], KINDS["pre-training head"]])
 def test_what_each_layer_would_answer_ends_with_the_answer_and_is_the_logit_lens(config, picture):
     seen = playground.trace(scramble(VisionTransformer(config)), picture)
-    read = block.read_stream(seen, 3)
-    assert read.patches.shape == (seen.layers + 1, *seen.grid)
-    assert read.pooled[-1] == pytest.approx(float(seen.logits.softmax(-1)[3]), abs=1e-5)
+    lens = block.read_stream(seen, 3)
+    assert lens.patches.shape == (seen.layers + 1, *seen.grid)
+    assert lens.pooled[-1] == pytest.approx(float(seen.logits.softmax(-1)[3]), abs=1e-5)
     for layer in range(seen.layers):
-        torch.testing.assert_close(read.patches[layer + 1], seen.on_grid(seen.answers(layer)[:, 3]))
+        torch.testing.assert_close(lens.patches[layer + 1], seen.on_grid(seen.answers(layer)[:, 3]))
 
 
 # The next tests check that steps 5 and 6 of the lesson Block explain a correct answer, and that a multi-label model
@@ -152,15 +155,15 @@ def test_a_photograph_shows_what_imagenet_has_a_name_for():
 @pytest.mark.parametrize("model", block.FOUND)
 def test_our_models_answer_their_picture_rightly_and_the_answer_changes_on_the_way(model):
     vit = playground.load(model)
-    looks = {sample.name: playground.trace(vit, sample.name) for sample in samples.SAMPLES}
-    judged = [block.example_of(name, seen, samples.named(name).shows) for name, seen in looks.items()]
-    example = block.best([candidate for candidate in judged if candidate])
+    traces = {sample.name: playground.trace(vit, sample.name) for sample in samples.SAMPLES}
+    examples = [block.example_of(name, seen, samples.named(name).shows) for name, seen in traces.items()]
+    example = block.best([candidate for candidate in examples if candidate])
     assert example.picture == block.FOUND[model]
-    shares = looks[example.picture].logits.sigmoid()
+    shares = traces[example.picture].logits.sigmoid()
     labels_said = {LABELS[number] for number, share in enumerate(shares.tolist()) if share > 0.5}
     assert labels_said == set(samples.named(example.picture).shows), shares.tolist()
-    along = block.on_the_way(looks[example.picture])[:, example.label]
-    assert along[-1] > 0.5 > along[:-1].min(), along.tolist()
+    layer_shares = block.on_the_way(traces[example.picture])[:, example.label]
+    assert layer_shares[-1] > 0.5 > layer_shares[:-1].min(), layer_shares.tolist()
 
 
 def named(seen, labels, **options):
@@ -172,8 +175,8 @@ def test_a_model_that_shares_out_is_right_where_its_likeliest_label_is_true(seen
     likeliest = int(seen.logits.argmax())
     labels = tuple(f"thing {number}" for number in range(10))
     named(seen, labels)
-    judged = block.example_of("x", seen, (labels[likeliest], labels[likeliest - 1]))
-    assert (judged.wrong, judged.label) == (0, likeliest)
+    example = block.example_of("x", seen, (labels[likeliest], labels[likeliest - 1]))
+    assert (example.wrong, example.label) == (0, likeliest)
     assert block.example_of("x", seen, (labels[likeliest - 1],)).wrong == 1
     assert block.example_of("x", seen, ("nothing of it",)) is None
 
@@ -198,7 +201,7 @@ def test_the_stream_of_a_model_of_yes_and_no_is_read_by_a_sigmoid(picture):
 
 
 def test_no_logits_of_labels_go_through_a_softmax_unasked():
-    """Config.shares decides between sigmoid and softmax; code with its own rule must agree with it."""
+    """`Config.shares` decides between sigmoid and softmax; any other line with a softmax must name `multi_label`."""
     lines = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in ROOT.rglob("*.py")
@@ -206,9 +209,6 @@ def test_no_logits_of_labels_go_through_a_softmax_unasked():
         if re.search(r"logits[^#]*\.(log_)?softmax\(", line) and "multi_label" not in line
     ]
     assert not lines
-
-
-# Printed numbers ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("multi", [True, False])

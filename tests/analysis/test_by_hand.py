@@ -31,7 +31,7 @@ def test_arrows_come_back_from_an_address():
 
 
 def test_a_gives_b_much_and_b_gives_a_little():
-    """The lesson By hand says so about the arrows that it shows at first."""
+    """The lesson By hand says this about its initial arrows."""
     rows = weights(read(at_first(), tokens=18))
     arrows = read(at_first(), tokens=18).tolist()
     for i, j in ((0, 1), (1, 0)):
@@ -67,9 +67,9 @@ def test_mean_colours_are_a_loop_s(patch):
 
 @pytest.mark.parametrize("temperature", [1, 0.05, 0.002])
 def test_the_attention_of_colours_is_a_loop_s(picture, temperature):
-    seen = colour_trace(picture, 32)
-    assert seen.grid == (7, 7)
-    pixels = np.array(displayed(picture, seen.size)).astype(float)
+    colour_pass = colour_trace(picture, 32)
+    assert colour_pass.grid == (7, 7)
+    pixels = np.array(displayed(picture, colour_pass.size)).astype(float)
     colours = []
     for row in range(7):
         for column in range(7):
@@ -77,7 +77,7 @@ def test_the_attention_of_colours_is_a_loop_s(picture, temperature):
             colours.append(mean / math.sqrt(sum(mean**2)))
     for query in (0, 24, 48):
         row = softmax([sum(colours[query] * colour) / temperature for colour in colours])
-        weights = seen.row(0, 0, query, scale=1 / temperature)
+        weights = colour_pass.row(0, 0, query, scale=1 / temperature)
         assert weights.tolist() == pytest.approx(row, abs=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""The largest value on the colour scale; tests/js/view.test.mjs has the same numbers for the browser's rule."""
+"""The colour scale ends at the same value in Python and in the browser: tests/js/view.test.mjs has these numbers."""
 
 import pytest
 

@@ -30,9 +30,9 @@ def by_hand(a: float, b: float) -> np.ndarray:
     for i in range(12):
         for j in range(12):
             if i != j:
-                colour = sum((colours[i][c] - colours[j][c]) ** 2 for c in range(3))
-                place = sum((places[i][c] - places[j][c]) ** 2 for c in range(2))
-                expected[i, j] = math.exp(-colour / (2 * a * a) - place / (2 * b * b))
+                colour_square = sum((colours[i][c] - colours[j][c]) ** 2 for c in range(3))
+                place_square = sum((places[i][c] - places[j][c]) ** 2 for c in range(2))
+                expected[i, j] = math.exp(-colour_square / (2 * a * a) - place_square / (2 * b * b))
         expected[i] /= sum(expected[i])
     return expected
 
@@ -50,12 +50,12 @@ def test_some_patches_ask_as_they_do_among_all():
 
 
 def test_no_setting_fails_where_all_weights_vanish():
-    """With narrow widths, no patch reaches one of another colour."""
+    """With narrow widths, patches of different colours give each other no weight."""
     image = np.zeros((8, 8, 3), np.uint8)
     image[:2, :2] = 255
-    squared = differences(mean_colours(image, (4, 4)))
+    squares = differences(mean_colours(image, (4, 4)))
     for setting in SETTINGS:
-        row = weights(*squared, *setting)
+        row = weights(*squares, *setting)
         np.testing.assert_allclose(row.sum(1), 1, atol=1e-5, err_msg=str(setting))
         assert not row.diagonal().any(), setting
 
@@ -64,7 +64,7 @@ def test_the_browser_s_filter_is_this_one():
     colours = mean_colours(IMAGE, GRID)
     head = np.random.default_rng(1).dirichlet(np.ones(12))
     rgba = np.dstack([IMAGE, np.full(IMAGE.shape[:2], 255, np.uint8)])
-    theirs, their_colours, shared = in_javascript(
+    their_rows, their_colours, overlap = in_javascript(
         ["kinds"],
         "const colours = kinds.meanColours(given.pixels, 8, 6, 3, 4);"
         "const rows = Array.from({ length: 12 }, (_, patch) =>"
@@ -73,11 +73,11 @@ def test_the_browser_s_filter_is_this_one():
         {"pixels": rgba.ravel(), "head": head},
     )
     np.testing.assert_allclose(np.reshape(their_colours, (3, 4, 3)), colours, atol=1e-6)
-    ours = np.stack([row_of(colours, patch) for patch in range(12)])
-    np.testing.assert_allclose(theirs, ours, atol=1e-5)
-    np.testing.assert_allclose(ours, weights(*differences(colours), *WIDTHS), atol=1e-6)
+    our_rows = np.stack([row_of(colours, patch) for patch in range(12)])
+    np.testing.assert_allclose(their_rows, our_rows, atol=1e-5)
+    np.testing.assert_allclose(our_rows, weights(*differences(colours), *WIDTHS), atol=1e-6)
     elsewhere = head * (np.arange(12) != 7)
-    by_hand = sum(min(a / elsewhere.sum(), b) for a, b in zip(elsewhere, ours[7], strict=True))
-    assert in_common(head, ours[7], 7) == pytest.approx(by_hand)
-    assert shared == pytest.approx(by_hand, abs=1e-5)
+    by_hand = sum(min(a / elsewhere.sum(), b) for a, b in zip(elsewhere, our_rows[7], strict=True))
+    assert in_common(head, our_rows[7], 7) == pytest.approx(by_hand)
+    assert overlap == pytest.approx(by_hand, abs=1e-5)
     assert WIDTHS in SETTINGS

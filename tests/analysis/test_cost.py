@@ -43,9 +43,9 @@ def test_flops_are_what_torch_counts(name):
     assert case.convolution_flops == case.layers * counted(lambda: convolution(image))
 
 
-def counted(work) -> int:
+def counted(operation) -> int:
     with FlopCounterMode(display=False) as counter:
-        work()
+        operation()
     return counter.get_total_flops()
 
 
@@ -62,14 +62,14 @@ def test_the_crossing_is_the_first_number_of_tokens_that_costs_more(width, kerne
 @pytest.mark.parametrize("other", [cost.DENSE, cost.DEPTHWISE])
 def test_whatever_is_counted_the_crossing_is_where_the_lines_cross(what, other):
     width, kernel = 192, 3
-    first = cost.crossing(width, kernel, what, other)
+    crossing = cost.crossing(width, kernel, what, other)
     for mlp in (False, True):
         costs = [
             cost.attention_cost(what, n, width, mlp) > cost.convolution_cost(other, n, width, kernel, mlp)
-            for n in range(1, 2 * first + 20)
+            for n in range(1, 2 * crossing + 20)
         ]
-        assert costs.index(True) + 1 == first
-        assert all(costs[first - 1 :])
+        assert costs.index(True) + 1 == crossing
+        assert all(costs[crossing - 1 :])
 
 
 @pytest.mark.parametrize("tokens", [64, 196, 576])
@@ -94,8 +94,8 @@ def test_a_depthwise_convolution_and_an_mlp_cost_what_torch_counts():
 
 
 def test_attention_is_a_third_of_a_layer_of_vit_b():
-    attention = cost.attention_flops(196, 768)
-    assert attention / (attention + cost.mlp_flops(196, 768)) == pytest.approx(0.36, abs=0.005)
+    flops = cost.attention_flops(196, 768)
+    assert flops / (flops + cost.mlp_flops(196, 768)) == pytest.approx(0.36, abs=0.005)
 
 
 @pytest.mark.parametrize("name", cost.SIZES)
@@ -117,7 +117,7 @@ def test_by_hand_three_tables_of_weights_are_held_at_once():
 
 
 class Live(TorchDispatchMode):
-    """The peak bytes of all live results of operations; a view keeps its base alive."""
+    """Measures how many bytes the results of torch's operations hold at most; a view keeps its base alive."""
 
     def __init__(self):
         super().__init__()
@@ -127,8 +127,8 @@ class Live(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
         self.results.append(weakref.ref(out))
-        alive = [t.untyped_storage() for result in self.results if (t := result()) is not None]
-        self.most = max(self.most, sum({storage.data_ptr(): storage.nbytes() for storage in alive}.values()))
+        storages = [t.untyped_storage() for result in self.results if (t := result()) is not None]
+        self.most = max(self.most, sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values()))
         return out
 
     @classmethod
@@ -142,8 +142,8 @@ def test_bytes_are_those_of_the_tensors():
     heads, tokens, width = 4, 49, 64
     x = torch.zeros(tokens, width)
     q = k = v = torch.zeros(heads, tokens, width // heads)
-    weights, mixed, out = q @ k.mT, torch.zeros(tokens, width), torch.zeros(tokens, width)
-    tensor_bytes = sum(t.nbytes for t in (x, q, k, v, mixed, out))
+    weights, mixtures, result = q @ k.mT, torch.zeros(tokens, width), torch.zeros(tokens, width)
+    tensor_bytes = sum(t.nbytes for t in (x, q, k, v, mixtures, result))
     assert cost.fused_bytes(tokens, width) == tensor_bytes
     assert cost.attention_bytes(tokens, width, heads) == tensor_bytes + weights.nbytes
     image = torch.zeros(width, 7, 7)
@@ -155,8 +155,8 @@ def test_what_the_playground_keeps_is_what_a_trace_holds(seen):
     case = Case(c.image_size[0], c.patch_size, c.width, c.heads, c.depth)
     record_bytes = sum(layer.q.nbytes + layer.k.nbytes for layer in seen.record.values())
     assert record_bytes * case.tokens == case.kept_bytes * seen.tokens  # the trace has prefix tokens too
-    large = PRESETS["1,024 px, patch 16"]
-    assert (large.matrices_bytes, large.kept_bytes) == (9_663_676_416, 301_989_888)
+    large_case = PRESETS["1,024 px, patch 16"]
+    assert (large_case.matrices_bytes, large_case.kept_bytes) == (9_663_676_416, 301_989_888)
 
 
 def test_an_impossible_case_says_what_to_do():

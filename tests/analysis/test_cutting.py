@@ -1,4 +1,4 @@
-"""The effect of a cut, compared with cuts of as much attention to other patches."""
+"""The effect of a cut, compared with the effects of cuts that take as much attention from other patches."""
 
 import pytest
 import torch
@@ -17,25 +17,27 @@ def run(small, picture):
 
 
 def test_how_far_a_feature_moved(small, seen, run):
-    cut = run(["7,5>3,2+3,3"])
-    before, after = (traced.features()[seen.token((7, 5))] for traced in (seen, cut))
-    assert cutting.moved(seen, cut.cuts.texts, (7, 5)) == pytest.approx(float((after - before).norm() / before.norm()))
+    cut_trace = run(["7,5>3,2+3,3"])
+    old_feature, new_feature = (trace.features()[seen.token((7, 5))] for trace in (seen, cut_trace))
+    assert cutting.moved(seen, cut_trace.cuts.texts, (7, 5)) == pytest.approx(
+        float((new_feature - old_feature).norm() / old_feature.norm())
+    )
     assert cutting.moved(seen, [], (7, 5)) == 0
 
 
 def test_the_attention_that_a_cut_takes_is_what_its_rows_gave(seen, run):
-    cut = run(["7,5+6,6>3,2+3,3@1.2"])
+    cut_trace = run(["7,5+6,6>3,2+3,3@1.2"])
     keys = [seen.token((3, 2)), seen.token((3, 3))]
     expected = torch.stack([seen.row(1, 2, query)[keys].sum() for query in ((7, 5), (6, 6))]).mean()
-    assert cutting.attention_cut(seen, cut.cuts.all) == pytest.approx(float(expected), rel=1e-4)
+    assert cutting.attention_cut(seen, cut_trace.cuts.all) == pytest.approx(float(expected), rel=1e-4)
 
 
 @pytest.mark.parametrize("text", ["7,5>3,2+3,3+3,4", "7,5+6,6>3,2+0,0@1", "*>5,5+5,6@2.1"])
 def test_other_patches_take_as_much_attention_and_are_others(seen, run, text):
-    cut = run([text])
-    moved = cutting.moved_beside_controls(seen, [text], (7, 5))
-    assert moved.others_attention == pytest.approx([moved.attention] * 3, rel=0.31)
-    (first_cut,) = cut.cuts.all
+    cut_trace = run([text])
+    comparison = cutting.moved_beside_controls(seen, [text], (7, 5))
+    assert comparison.others_attention == pytest.approx([comparison.attention] * 3, rel=0.31)
+    (first_cut,) = cut_trace.cuts.all
     for n in range(3):
         (control,) = run([cutting._control_cut(seen, first_cut, n)]).cuts.all
         assert not {*control.unheard} & {*first_cut.unheard, *(first_cut.hearers or ())}
@@ -44,7 +46,7 @@ def test_other_patches_take_as_much_attention_and_are_others(seen, run, text):
             first_cut.layers,
             first_cut.heads,
         )
-    assert moved.times == pytest.approx(moved.by / (sum(moved.others) / 3))
+    assert comparison.times == pytest.approx(comparison.by / (sum(comparison.others) / 3))
 
 
 def test_where_no_patch_is_far_no_edge_is_cut():
@@ -55,17 +57,17 @@ def test_where_no_patch_is_far_no_edge_is_cut():
 
 def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, seen, run):
     """The numbers equal those of full traces with these cuts; each cut takes one pass."""
-    query, cuts, passes, given_way = (7, 5), [], [], []
+    query, cuts, passes, pauses = (7, 5), [], [], []
     features, with_cuts = small.features, cutting._features_with
     monkeypatch.setattr(small, "features", lambda *given: passes.append(given) or features(*given))
     monkeypatch.setattr(
         cutting, "_features_with", lambda whole, made: cuts.extend(made.texts) or with_cuts(whole, made)
     )
-    edge = cutting.cut_edge(seen, query, lambda: given_way.append(len(passes)))
+    edge = cutting.cut_edge(seen, query, lambda: pauses.append(len(passes)))
     monkeypatch.undo()
     print(edge)
     assert len(passes) == cutting.PASSES
-    assert given_way == [*range(1, cutting.PASSES)], "others come in between any two passes"
+    assert pauses == [*range(1, cutting.PASSES)], "others come in between any two passes"
     features = torch.nn.functional.normalize(seen.features(), dim=-1)
     cosines = seen.on_grid(features @ features[seen.token(query)])
     radius = max(2, max(seen.grid) // cutting.NEARBY)
@@ -76,11 +78,13 @@ def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, s
     assert edge.before == pytest.approx(float(cosines[edge.twin]), abs=1e-6)
     assert edge.cut == cuts[0]
     assert f"{edge.twin[0]},{edge.twin[1]}" in cuts[0].partition(">")[2].split("+")
-    cut = run([cuts[0]])
-    before = seen.features()[seen.token(query)]
-    moves = [float((run([text]).features()[seen.token(query)] - before).norm() / before.norm()) for text in cuts]
+    cut_trace = run([cuts[0]])
+    old_feature = seen.features()[seen.token(query)]
+    moves = [
+        float((run([text]).features()[seen.token(query)] - old_feature).norm() / old_feature.norm()) for text in cuts
+    ]
     assert [edge.by, *edge.others] == pytest.approx(moves)
-    unit_features = torch.nn.functional.normalize(cut.features(), dim=-1)
+    unit_features = torch.nn.functional.normalize(cut_trace.features(), dim=-1)
     assert edge.after == pytest.approx(
         float(unit_features[seen.token(query)] @ unit_features[seen.token(edge.twin)]), abs=1e-6
     )

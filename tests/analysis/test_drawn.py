@@ -24,18 +24,19 @@ def chelsea(really_here):
 
 @pytest.fixture(scope="module")
 def told(chelsea):
-    """Arrays over all layers and heads, from the rows of all patches: the mean row, the mean distance, the scores'
-    deviation, and whether the patch with the largest weight is not the one that adds most."""
+    """Arrays over all layers and heads, computed from the rows of all patches. `mean` is the mean row, `distance` the
+    mean distance and `apart` the deviation of the scores. `differs` says, for each row, whether the patch with the
+    largest weight differs from the patch that adds most."""
     places = np.stack(np.divmod(np.arange(23 * 34), 34), -1).astype(float)
     distances = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
     numbers = {"mean": [], "distance": [], "apart": [], "differs": []}
-    for number, layer in chelsea.record.items():
-        q, k = (x.double().numpy() for x in layer[:2])
+    for layer, qkv in chelsea.record.items():
+        q, k = (x.double().numpy() for x in qkv[:2])
         scores = q[:, 1:] @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (heads, patches, tokens)
-        powers = np.exp(scores - scores.max(-1, keepdims=True))
-        rows = powers / powers.sum(-1, keepdims=True)
+        exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+        rows = exponentials / exponentials.sum(-1, keepdims=True)
         patches = rows[..., 1:]
-        added = (rows * chelsea.value_norms(number).double().numpy()[:, None])[..., 1:]
+        added = (rows * chelsea.value_norms(layer).double().numpy()[:, None])[..., 1:]
         numbers["mean"].append(rows.mean(1))
         numbers["distance"].append(((patches * distances).sum(-1) / patches.sum(-1)).mean(-1))
         numbers["apart"].append(scores.std(-1).mean(1))
@@ -49,24 +50,25 @@ def test_the_rows_of_a_usual_grid_are_all_asked(chelsea):
 
 
 def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_many():
-    fine = SimpleNamespace(prefix=("cls",), tokens=1 + 56 * 56)
-    queries = np.array(heads.asking(fine)) - 1
+    fine_trace = SimpleNamespace(prefix=("cls",), tokens=1 + 56 * 56)
+    queries = np.array(heads.asking(fine_trace)) - 1
     assert len(set(queries.tolist())) == heads.DRAWN
     assert set(queries.tolist()) <= set(range(56 * 56))
     assert len(set((queries % 56).tolist())) == 56, "some columns ask nothing"
-    assert heads.words(fine) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
+    assert heads.words(fine_trace) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
 
 
 @pytest.mark.slow
 def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, told):
-    share = np.maximum(told["mean"][..., 1:].max(-1), told["mean"][..., 0])
+    largest_shares = np.maximum(told["mean"][..., 1:].max(-1), told["mean"][..., 0])
     habits = heads.look(chelsea)
     shares = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
-    assert shares == pytest.approx(share, abs=1e-5)
-    assert np.unravel_index(share.argmax(), share.shape) == (0, 5)
-    assert 100 * share[0, 5] == pytest.approx(46.5, abs=0.05)  # every second row alone gives 46.9
-    assert np.unravel_index(share.argmin(), share.shape) == (11, 0)
-    assert 100 * share[1, 1] == pytest.approx(0.77, abs=0.005)  # every second row alone gives 0.4, the smallest
+    assert shares == pytest.approx(largest_shares, abs=1e-5)
+    assert np.unravel_index(largest_shares.argmax(), largest_shares.shape) == (0, 5)
+    assert 100 * largest_shares[0, 5] == pytest.approx(46.5, abs=0.05)  # every second row alone gives 46.9
+    assert np.unravel_index(largest_shares.argmin(), largest_shares.shape) == (11, 0)
+    # every second row alone gives 0.4, the smallest
+    assert 100 * largest_shares[1, 1] == pytest.approx(0.77, abs=0.005)
 
 
 @pytest.mark.slow

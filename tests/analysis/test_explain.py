@@ -33,36 +33,36 @@ def test_every_map_is_of_the_patches_none_is_empty_and_the_asker_s_own_block_is_
         assert float(relevance[own].sum()) == 0, name
 
 
-UNEVEN = (5, 7)  # patches: blocks of 2 × 2 are smaller at two edges
+UNEVEN = (5, 7)  # a grid of patches whose blocks of 2 × 2 are cut off at two edges
 
 
 def test_a_map_that_is_the_same_everywhere_scores_nothing_though_blocks_at_the_edge_are_smaller():
-    """Once, the map was summed over blocks of 36, 30, 24 and 20 patches, and a constant map scored 0.74."""
+    """A constant map once scored 0.74, because maps were summed over blocks of 36, 30, 24 and 20 patches."""
     blocks = occlusion.blocks(UNEVEN, 2)
     moves = [float(block.sum()) for block in blocks]  # a larger block moves more
     maps = {"constant": torch.ones(UNEVEN), "rollout": torch.rand(UNEVEN)}
-    explained = explain.explain(maps, (1, 1), 2, moves)
-    assert explained.scores["constant"] == 0
-    assert (explained.blocks, explained.compared) == (12, 11)
+    explanation = explain.explain(maps, (1, 1), 2, moves)
+    assert explanation.scores["constant"] == 0
+    assert (explanation.blocks, explanation.compared) == (12, 11)
 
 
 def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
     grid = (9, 9)
     blocks = occlusion.blocks(grid, 2)
     moves = [float(n) for n in range(len(blocks))]
-    rising = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
-    explained = explain.explain({"constant": torch.ones(grid), "rollout": rising}, (0, 0), 2, moves)
-    assert (explained.blocks, explained.compared) == (25, 15)
-    assert explained.scores["rollout"] == pytest.approx(1)
+    rising_map = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
+    explanation = explain.explain({"constant": torch.ones(grid), "rollout": rising_map}, (0, 0), 2, moves)
+    assert (explanation.blocks, explanation.compared) == (25, 15)
+    assert explanation.scores["rollout"] == pytest.approx(1)
 
 
 def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(seen, found, own):
     rows = torch.stack([seen.row(seen.layers - 1, head, QUERY) for head in range(seen.heads)])
     torch.testing.assert_close(found.maps["weight"], seen.on_grid(rows.mean(0)).masked_fill(own, 0))
-    arrives = (rows * seen.value_norms(seen.layers - 1)).mean(0)
-    torch.testing.assert_close(found.maps["arrives"], seen.on_grid(arrives).masked_fill(own, 0))
-    rolled = seen.on_grid(seen.rollout(QUERY).flatten()).masked_fill(own, 0)
-    torch.testing.assert_close(found.maps["rollout"], rolled)
+    arrival_means = (rows * seen.value_norms(seen.layers - 1)).mean(0)
+    torch.testing.assert_close(found.maps["arrives"], seen.on_grid(arrival_means).masked_fill(own, 0))
+    rollout_map = seen.on_grid(seen.rollout(QUERY).flatten()).masked_fill(own, 0)
+    torch.testing.assert_close(found.maps["rollout"], rollout_map)
 
 
 def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
@@ -79,8 +79,8 @@ def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
 
 
 def test_where_rollout_s_favourite_really_stands_is_counted(seen, found, own):
-    rolled = found.maps["rollout"].masked_fill(own, 0)
-    assert found.top_share == pytest.approx(float(rolled.max()))
+    rollout_map = found.maps["rollout"].masked_fill(own, 0)
+    assert found.top_share == pytest.approx(float(rollout_map.max()))
     assert found.top_moves == pytest.approx(float(found.moved[found.top]))
     blocks = [block for block in occlusion.blocks(seen.grid, found.side) if not block[QUERY]]
     assert found.top_rank == sum(float(found.moved[block].mean()) >= found.top_moves - 1e-7 for block in blocks)
@@ -91,5 +91,5 @@ def test_what_the_lesson_prints_of_several_patches_is_measured():
     """Recomputes the stored numbers of one sample; all samples were measured in the same way."""
     subject = Here({"sample": "meadow", "model": "bundled"})
     seen = subject.trace()
-    foretold = explain.mean_scores(seen, np.asarray(displayed(subject.image, seen.size)))
-    assert explain.FORETOLD["meadow"] == pytest.approx(foretold, abs=0.02)
+    scores = explain.mean_scores(seen, np.asarray(displayed(subject.image, seen.size)))
+    assert explain.FORETOLD["meadow"] == pytest.approx(scores, abs=0.02)

@@ -27,23 +27,23 @@ def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_pictu
     monkeypatch.setattr(relevance, "STEPS", 200)
     vit, x, rotation = seen.entering()
     x = x.detach()
-    blank = vit.embed(torch.zeros_like(seen.input))[0].detach()
+    blank_tokens = vit.embed(torch.zeros_like(seen.input))[0].detach()
 
     def score(tokens):
         for tokens, _ in vit.layers(tokens, rotation):  # noqa: B007, B020
             pass
         return vit.classify(tokens)[0, 4]
 
-    total = torch.zeros_like(x)
+    gradient_sum = torch.zeros_like(x)
     for step in range(200):
-        point = (blank + (step + 0.5) / 200 * (x - blank)).requires_grad_()
-        total += torch.autograd.grad(score(point), point)[0] / 200
-    expected = (total * (x - blank)).sum(-1)[0]
+        midpoint = (blank_tokens + (step + 0.5) / 200 * (x - blank_tokens)).requires_grad_()
+        gradient_sum += torch.autograd.grad(score(midpoint), midpoint)[0] / 200
+    expected = (gradient_sum * (x - blank_tokens)).sum(-1)[0]
     relevance_row = seen.relevance(label=4, method="integrated")
     torch.testing.assert_close(relevance_row, expected / expected.abs().sum(), atol=1e-5, rtol=1e-3)
     assert (relevance_row < 0).any(), "it has a sign"
     with torch.no_grad():
-        assert float(expected.sum()) == pytest.approx(float(score(x) - score(blank)), abs=0.02)
+        assert float(expected.sum()) == pytest.approx(float(score(x) - score(blank_tokens)), abs=0.02)
 
 
 def test_pointing_and_segmentation_are_counted():
@@ -68,19 +68,19 @@ def test_every_method_stands_beside_a_random_and_a_constant_map(seen):
     assert rows["constant"].rank_correlation == 0
     assert rows["constant"].pointing == pytest.approx(16 / 64)
     label = int(seen.logits.argmax())
-    measured, side = occlusion.Measured(seen, Target(label=label)), occlusion.side_of(seen.grid)
-    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    measurement, side = occlusion.Measured(seen, Target(label=label)), occlusion.side_of(seen.grid)
+    moves = measurement.moved(occlusion.blocks(seen.grid, side))
     map_ = seen.on_grid(seen.relevance(label=label, method="integrated"))
     assert rows["integrated"].rank_correlation == pytest.approx(occlusion.foretells(map_, side, moves))
-    assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(map_, measured).area)
+    assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(map_, measurement).area)
     for method in ("raw", "gradient"):
         assert -1 <= rows[method].shuffled < 1
     assert np.isnan(rows["random"].shuffled)
 
 
 def test_a_random_map_is_another_one_for_each_picture(small, picture):
-    first, second = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
-    maps = [map_of(seen, Target(label=1), "random") for seen in (first, second, first)]
+    first_seen, second_seen = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
+    maps = [map_of(seen, Target(label=1), "random") for seen in (first_seen, second_seen, first_seen)]
     assert not torch.equal(maps[0], maps[1])
     assert torch.equal(maps[0], maps[2])
 
@@ -117,9 +117,9 @@ def folder(small, picture, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_command_makes_a_line_for_each_picture_and_a_table(folder, tmp_path, capsys):
-    out = tmp_path / "table.csv"
-    assert main(["faithfulness", str(folder), "--models", "small", "--out", str(out)]) == 0
-    rows = list(csv.DictReader(out.open()))
+    table_file = tmp_path / "table.csv"
+    assert main(["faithfulness", str(folder), "--models", "small", "--out", str(table_file)]) == 0
+    rows = list(csv.DictReader(table_file.open()))
     assert len(rows) == 3 * 8
     assert {row["picture"][-5:] for row in rows if row["pointing"]} == {"1.png"}
     assert all(row["pointing"] == "1.0000" for row in rows if row["pointing"])

@@ -1,4 +1,4 @@
-"""Every attribution map, also in a figure, comes with its rank correlation with blanking, here computed by hand."""
+"""Every attribution map and its figure state the rank correlation with blanking, which is computed by hand here."""
 
 import csv
 
@@ -43,14 +43,18 @@ def test_it_is_the_correlation_of_ranks_of_what_moves(seen, method):
 
 
 def test_it_is_remembered_of_this_picture_this_patch_and_this_method_alone(small, picture):
-    one, again = (playground.trace(small, picture) for _ in range(2))
-    foretold = one.foretells(QUERY)
-    assert faithfulness.foretold_for(one, Target(query=QUERY), "gradient") is foretold
-    for seen, query, method in ((again, QUERY, "gradient"), (one, (0, 0), "gradient"), (one, QUERY, "rollout")):
+    first_trace, second_trace = (playground.trace(small, picture) for _ in range(2))
+    foretold = first_trace.foretells(QUERY)
+    assert faithfulness.foretold_for(first_trace, Target(query=QUERY), "gradient") is foretold
+    for seen, query, method in (
+        (second_trace, QUERY, "gradient"),
+        (first_trace, (0, 0), "gradient"),
+        (first_trace, QUERY, "rollout"),
+    ):
         assert faithfulness.foretold_for(seen, Target(query=query), method) is None, "this model stands in no table"
-    label = one.foretells(label=3)
-    assert faithfulness.foretold_for(one, Target(label=3), "gradient") is label
-    assert faithfulness.foretold_for(one, Target(label=2), "gradient") is None
+    label_foretold = first_trace.foretells(label=3)
+    assert faithfulness.foretold_for(first_trace, Target(label=3), "gradient") is label_foretold
+    assert faithfulness.foretold_for(first_trace, Target(label=2), "gradient") is None
 
 
 def test_the_table_s_means_are_counted_from_its_lines():
@@ -76,13 +80,13 @@ def saved_text(seen, file, **options) -> str:
 
 @pytest.mark.parametrize("what", ATTRIBUTIONS)
 def test_a_figure_and_its_numbers_bear_it(what, small, picture, tmp_path):
-    known = playground.trace("bundled", "meadow")
+    bundled_trace = playground.trace("bundled", "meadow")
     method = "gradient" if what == "relevance" else what
     expected = faithfulness.foretold_table()["bundled"][method]
     sentence = f"mean of {expected.pictures} drawn scenes in our small ViT: {expected.correlation:.2f} (a random map"
-    assert sentence in saved_text(known, tmp_path / "a.txt", what=what)
+    assert sentence in saved_text(bundled_trace, tmp_path / "a.txt", what=what)
     assert f"{expected.correlation:.2f}, mean of {expected.pictures}" in saved_text(
-        known, tmp_path / "a.csv", what=what
+        bundled_trace, tmp_path / "a.csv", what=what
     )
     seen = playground.trace(small, picture)
     assert "was not measured in" in saved_text(seen, tmp_path / "b.txt", what=what)

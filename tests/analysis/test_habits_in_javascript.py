@@ -1,5 +1,4 @@
-"""The browser's numbers of every head, and its names of their habits, against playground/analysis/heads.py on the same
-trace."""
+"""The browser gives every head the same numbers and the same habit as playground/analysis/heads.py does."""
 
 import math
 
@@ -54,25 +53,26 @@ def test_numbers_and_habits_of_every_head_are_python_s(tmp_path, size):
     kinds = habits.kinds()
     kind_names = {answer["words"]["long"] for answer in answers}
     assert len(kind_names) > 2, "of too few habits the names are compared"
-    is_same = [
+    agreements = [
         answer["words"]["long"] == kinds[layer][head] for answer, (layer, head) in zip(answers, places, strict=True)
     ]
-    assert sum(is_same) >= len(is_same) - 1, (
+    assert sum(agreements) >= len(agreements) - 1, (
         "a head at a rule's edge may fall on its other side by the rounding of a key"
     )
 
 
 def lengths(seen: Trace) -> list[list[float]]:
     """The mean length of each head's addition to a patch, as the engine measures it."""
-    failures = []
+    mean_lengths = []
     for layer in range(seen.layers):
         proj = seen.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)
         added = seen.weights(layer) @ seen.record[layer].v @ proj.mT  # (heads, tokens, D)
-        failures.append(added.norm(dim=-1)[:, len(seen.prefix) :].mean(-1).tolist())
-    return failures
+        mean_lengths.append(added.norm(dim=-1)[:, len(seen.prefix) :].mean(-1).tolist())
+    return mean_lengths
 
 
-# Heads to which two rules apply, so that the order of the rules is compared.
+# The numbers of a head without a habit, and for each rule two values, one of which makes the rule apply. To most
+# combinations of these values several rules apply, so that the order of the rules is compared too.
 PLAIN = {"entropy": 3.0, "breadth": 0.3, "distance": 2.0, "to_self": 0.1, "to_class": 0.1, "to_registers": 0.1}
 PLAIN |= {"to_one": 0.1, "near": 0.1, "content": 0.1, "colour": 0.1, "effect": 1.0}
 EDGES = {
@@ -85,16 +85,16 @@ def test_each_rule_decides_at_the_same_number_and_in_the_same_order():
     cases = [PLAIN | dict(zip(EDGES, values, strict=True)) for values in all_of(EDGES)]
     offsets = np.zeros((len(cases), 7, 7))
     offsets[::3, REACH, REACH - 1] = 0.31  # a large share for the left neighbour
-    heads_of = [
+    expected_heads = [
         heads.Head(**answer, offset=(0, -1), offset_share=0.31 * (n % 3 == 0)) for n, answer in enumerate(cases)
     ]
-    lines = "return given.cases.map((one) => habits.habitWords(one, given.habits));"
+    script = "return given.cases.map((one) => habits.habitWords(one, given.habits));"
     arguments = {"habits": legend(), "cases": [
         answer | {"offsets": shares.flatten().tolist()} for answer, shares in zip(cases, offsets, strict=True)
     ]}  # fmt: skip
-    answers = in_javascript(["habits"], lines, arguments)
-    assert [answer["long"] for answer in answers] == [heads.kind(head) for head in heads_of]
-    assert [answer["short"] for answer in answers] == [heads.short(head, heads.habit(head)) for head in heads_of]
+    answers = in_javascript(["habits"], script, arguments)
+    assert [answer["long"] for answer in answers] == [heads.kind(head) for head in expected_heads]
+    assert [answer["short"] for answer in answers] == [heads.short(head, heads.habit(head)) for head in expected_heads]
     assert len({answer["long"] for answer in answers}) == len(HABITS)
 
 
@@ -106,5 +106,5 @@ def all_of(edges: dict[str, tuple[float, float]]) -> list[tuple[float, ...]]:
 
 def test_a_direction_is_said_in_the_same_words():
     offsets = [(down, right) for down in range(-3, 4) for right in range(-3, 4)]
-    lines = "return given.offsets.map((one) => habits.directionOf(one));"
-    assert in_javascript(["habits"], lines, {"offsets": offsets}) == [direction(offset) for offset in offsets]
+    script = "return given.offsets.map((one) => habits.directionOf(one));"
+    assert in_javascript(["habits"], script, {"offsets": offsets}) == [direction(offset) for offset in offsets]

@@ -33,11 +33,11 @@ def traced(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
 
 
 def rows_of_patches(table, on_class=0.0, on_register=0.0):
-    """Weights (1, tokens, tokens) from a table (patches, patches), scaled by what the prefix tokens leave."""
-    elsewhere = 1 - on_class - on_register
+    """Weights (1, tokens, tokens): rows of `table` (patches, patches), scaled to what the prefix tokens leave."""
+    patch_share = 1 - on_class - on_register
     weights = torch.zeros(PATCHES + 2, PATCHES + 2)
     weights[:2, 0] = 1
-    weights[2:, 0], weights[2:, 1], weights[2:, 2:] = on_class, on_register, table * elsewhere
+    weights[2:, 0], weights[2:, 1], weights[2:, 2:] = on_class, on_register, table * patch_share
     return weights[None]
 
 
@@ -129,8 +129,9 @@ def test_the_eight_neighbours_are_near():
     head = only_head(AROUND)
     assert head.near == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(0, abs=1e-4)
-    inner = (4 + 4 * math.sqrt(2)) / 8
-    assert head.distance == pytest.approx(inner, abs=0.03)  # patches at the edge have fewer and nearer neighbours
+    inner_distance = (4 + 4 * math.sqrt(2)) / 8
+    # patches at the edge have fewer and nearer neighbours
+    assert head.distance == pytest.approx(inner_distance, abs=0.03)
 
 
 def test_halves_of_a_picture_are_content_and_colour():
@@ -139,8 +140,8 @@ def test_halves_of_a_picture_are_content_and_colour():
     habits = look(traced(rows_of_patches(HALVES), picture=picture))
     assert habits.head(0, 0).colour == pytest.approx(1, abs=1e-4)
     assert habits.head(0, 0).content > 0.2
-    blind = look(traced(rows_of_patches(EVERYWHERE), picture=picture)).head(0, 0)
-    assert (blind.colour, blind.content) == pytest.approx((0, 0), abs=1e-4)
+    even_head = look(traced(rows_of_patches(EVERYWHERE), picture=picture)).head(0, 0)
+    assert (even_head.colour, even_head.content) == pytest.approx((0, 0), abs=1e-4)
 
 
 def test_others_have_their_turn_between_two_layers(seen):
@@ -217,9 +218,9 @@ def test_large_grids_are_sampled(monkeypatch, seen):
 
 def test_averages_and_spreads_are_over_images(seen):
     habits = look(seen)
-    doubled = Habits(**{f.name: getattr(habits, f.name) + 2 for f in dataclasses.fields(Habits)})
-    assert average([habits, doubled]).entropy == pytest.approx(habits.entropy + 1)
-    assert spread([habits, doubled]).near == pytest.approx(np.ones_like(habits.near))
+    raised_habits = Habits(**{f.name: getattr(habits, f.name) + 2 for f in dataclasses.fields(Habits)})
+    assert average([habits, raised_habits]).entropy == pytest.approx(habits.entropy + 1)
+    assert spread([habits, raised_habits]).near == pytest.approx(np.ones_like(habits.near))
 
 
 @pytest.mark.parametrize(
@@ -239,13 +240,14 @@ def test_a_habit_has_the_name_that_its_numbers_support(table, prefix, name):
 
 def test_content_idle_and_mixed_heads_have_names_too():
     head = only_head(EVERYWHERE)
-    gathering = dataclasses.replace(head, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
-    assert kind(gathering) == "same object or colour"
-    assert kind(dataclasses.replace(gathering, near=0.6)) == "same object or colour"
-    blind = dataclasses.replace(gathering, colour=0.0)
-    assert kind(blind) == "no single habit"
-    assert kind(blind, own_object=0.8) == "same object or colour"  # the share on its own object, where known
-    assert kind(dataclasses.replace(gathering, effect=0.05)) == "idle"
+    object_head = dataclasses.replace(head, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
+    assert kind(object_head) == "same object or colour"
+    assert kind(dataclasses.replace(object_head, near=0.6)) == "same object or colour"
+    colour_blind = dataclasses.replace(object_head, colour=0.0)
+    assert kind(colour_blind) == "no single habit"
+    # `own_object`: the weight on the query's own object
+    assert kind(colour_blind, own_object=0.8) == "same object or colour"
+    assert kind(dataclasses.replace(object_head, effect=0.05)) == "idle"
 
 
 @pytest.mark.parametrize(
@@ -265,14 +267,14 @@ def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
 
 def test_the_head_to_guess_gives_most_to_few_far_patches(seen):
     rows, columns = seen.grid
-    query, few = (0, 0), max(1, rows * columns // 20)
+    corner, count = (0, 0), max(1, rows * columns // 20)
     crowd = [token - len(seen.prefix) for token in seen.some_patches(heads.CROWD)]
     crowd = [divmod(patch, columns) for patch in crowd]
     best_values = {}
     for layer in range(seen.layers):
         for head in range(seen.heads):
-            anybody = torch.stack([seen.row(layer, head, one) for one in crowd]).mean(0)  # the crowd's mean row
-            row = seen.on_grid((seen.row(layer, head, query) - anybody).clamp(min=0))
+            crowd_row = torch.stack([seen.row(layer, head, crowd_patch) for crowd_patch in crowd]).mean(0)
+            row = seen.on_grid((seen.row(layer, head, corner) - crowd_row).clamp(min=0))
             far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
-            best_values[layer, head] = sum(sorted(far_weights)[-few:])
-    assert far_looking(seen, query) == max(best_values, key=best_values.get)
+            best_values[layer, head] = sum(sorted(far_weights)[-count:])
+    assert far_looking(seen, corner) == max(best_values, key=best_values.get)

@@ -113,23 +113,23 @@ def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two,
 @pytest.mark.parametrize("what", ["residual", "mlp", "attention", "queries", "keys", "values", "head:3"])
 @pytest.mark.parametrize("positions", [None, (2, 3), [(0, 0), "cls"]], ids=str)
 def test_what_is_patched_stands_there_as_in_the_other_pass(theirs, two, what, positions):
-    seen, other = two
-    _, there = passed(theirs, other.input)
+    seen, other_seen = two
+    _, other_tensors = passed(theirs, other_seen.input)
     queries = [positions] if isinstance(positions, tuple) else positions
     tokens = list(range(17)) if queries is None else [seen.token(query) for query in queries]
 
     def change(layer, name, x):
         if layer not in (1, 2) or name != ("z" if what == "head:3" else what):
             return x
-        x, instead = x.clone(), there[layer, name]
+        x, replacement = x.clone(), other_tensors[layer, name]
         if what == "head:3":
-            x[:, 3, tokens] = instead[:, 3, tokens]
+            x[:, 3, tokens] = replacement[:, 3, tokens]
         else:
-            x[..., tokens, :] = instead[..., tokens, :]
+            x[..., tokens, :] = replacement[..., tokens, :]
         return x
 
     logits, _ = passed(theirs, seen.input, change)
-    patched = seen.patch(other, layers=[1, 2], positions=positions, what=what)
+    patched = seen.patch(other_seen, layers=[1, 2], positions=positions, what=what)
     torch.testing.assert_close(patched.logits, logits[0], **CLOSE)
     assert (patched.logits - seen.logits).abs().max() > 1e-4
 
@@ -142,16 +142,16 @@ def test_everything_that_is_patched_in_the_last_layer_is_the_other_s_answer(two)
 @pytest.mark.parametrize("from_other", [False, True])
 def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
     """Wang et al. (2023): freeze all heads but the sender, store the receiver's input, then run with that input."""
-    seen, other = two
-    _, usual = passed(theirs, seen.input)
-    instead = passed(theirs, other.input)[1][0, "z"][:, 1] if from_other else 0
+    seen, other_seen = two
+    _, clean_tensors = passed(theirs, seen.input)
+    replacement = passed(theirs, other_seen.input)[1][0, "z"][:, 1] if from_other else 0
 
     def freeze(layer, name, x):
         if name != "z":
             return x
-        x = usual[layer, "z"].clone()
+        x = clean_tensors[layer, "z"].clone()
         if layer == 0:
-            x[:, 1] = instead
+            x[:, 1] = replacement
         return x
 
     _, patched = passed(theirs, seen.input, freeze)
@@ -163,7 +163,7 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
         return x
 
     logits, _ = passed(theirs, seen.input, receive)
-    paths = seen.paths(source=(0, 1), to=(2, 3), other=other if from_other else None)
+    paths = seen.paths(source=(0, 1), to=(2, 3), other=other_seen if from_other else None)
     torch.testing.assert_close(paths.through.logits, logits[0], **CLOSE)
     assert (paths.through.logits - seen.logits).abs().max() > 1e-5
     margin_loss = paths.margin(2)
@@ -178,17 +178,18 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
 
 def test_occlusion_is_a_loop_over_blocks(theirs, two):
     seen = two[0]
-    before = theirs(seen.input)[0].detach()
+    logits_before = theirs(seen.input)[0].detach()
     occlusion_map = seen.occlude(blocks=2, label=4)
     for row in (0, 2):
         for column in (0, 2):
-            blank = seen.input.clone()
-            blank[:, :, row * 16 : row * 16 + 32, column * 16 : column * 16 + 32] = seen.input.mean((2, 3))[
+            blanked_pixels = seen.input.clone()
+            blanked_pixels[:, :, row * 16 : row * 16 + 32, column * 16 : column * 16 + 32] = seen.input.mean((2, 3))[
                 ..., None, None
             ]
-            after = theirs(blank)[0].detach()
+            logits_after = theirs(blanked_pixels)[0].detach()
             margins = [
-                class_logits[4] - max(class_logits[i] for i in range(7) if i != 4) for class_logits in (before, after)
+                class_logits[4] - max(class_logits[i] for i in range(7) if i != 4)
+                for class_logits in (logits_before, logits_after)
             ]
             expected = (margins[0] - margins[1]).expand(2, 2)
             torch.testing.assert_close(occlusion_map[row : row + 2, column : column + 2], expected, atol=2e-4, rtol=0)
@@ -205,12 +206,14 @@ def test_named_points_are_transformer_lens_s(theirs, two, ours):
 
     playground.trace(ours, pixel_values=two[0].input, at=keep)
     assert list(tensors) == ours.points()
-    _, usual = passed(theirs, two[0].input)
+    _, clean_tensors = passed(theirs, two[0].input)
     names = {"attention.queries": "queries", "attention.keys": "keys", "attention.values": "values"}
     names |= {"attention.heads": "z", "attention": "attention", "mlp": "mlp", "residual": "residual"}
     for layer in range(4):
         for ours_name, their_name in names.items():
-            torch.testing.assert_close(tensors[f"layers.{layer}.{ours_name}"], usual[layer, their_name], **CLOSE)
+            torch.testing.assert_close(
+                tensors[f"layers.{layer}.{ours_name}"], clean_tensors[layer, their_name], **CLOSE
+            )
 
 
 def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
@@ -223,10 +226,10 @@ def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
         torch.testing.assert_close(seen.features(layer), patched[layer, "residual"][0], **CLOSE)
         q, k = patched[layer, "queries"][0], patched[layer, "keys"][0]
         torch.testing.assert_close(seen.weights(layer), (q @ k.mT * seen.scale).softmax(-1), **CLOSE)
-    twice = seen.ablate([(2, 1)])
-    assert twice.interventions == ("a third of an MLP", "heads 2.1 off")
-    assert type(playground.Trace.from_bytes(twice.to_bytes())) is playground.Trace
-    assert playground.Trace.from_bytes(twice.to_bytes()).interventions == twice.interventions
+    twice_changed = seen.ablate([(2, 1)])
+    assert twice_changed.interventions == ("a third of an MLP", "heads 2.1 off")
+    assert type(playground.Trace.from_bytes(twice_changed.to_bytes())) is playground.Trace
+    assert playground.Trace.from_bytes(twice_changed.to_bytes()).interventions == twice_changed.interventions
 
 
 MORE = [
@@ -259,7 +262,7 @@ def test_relevance_of_a_changed_pass_is_autograd_s(picture, change, method):
 
 def by_autograd(vit, seen, at, method):
     """Reference with all N × N weights in memory, computed from each layer's queries and keys, and differentiated."""
-    maps, cutting = [], seen.cuts.at()
+    maps, cut_at = [], seen.cuts.at()
     _, x, rotation = seen.entering()
     x = leaf = x.detach().requires_grad_()
 
@@ -272,7 +275,7 @@ def by_autograd(vit, seen, at, method):
     answers = []
     for block in vit.blocks:
         block.attn.mix = mix
-    for x, _ in vit.layers(x, rotation, at=lambda point, t: at(point, cutting(point, t))):  # noqa: B020
+    for x, _ in vit.layers(x, rotation, at=lambda point, t: at(point, cut_at(point, t))):  # noqa: B020
         answers.append(vit.classify(x)[0, 4])
     if method == "gradient":
         answers[-1].backward()
@@ -287,49 +290,47 @@ def by_autograd(vit, seen, at, method):
     answers[-1].backward()
     relevance_row = torch.zeros(seen.tokens)
     relevance_row[0] = 1
-    begins = relevance_row.clone()
+    class_row = relevance_row.clone()
     for map_ in reversed(maps):
         relevance_row = relevance_row + relevance_row @ (map_ * map_.grad)[0].clamp(min=0).mean(0).detach()
-    return (relevance_row - begins) / (relevance_row - begins).sum()
+    return (relevance_row - class_row) / (relevance_row - class_row).sum()
 
 
 def test_gradients_of_logits_by_what_was_recorded(ours, two):
     pixels = two[0].input.clone().requires_grad_()
     seen = playground.trace(ours, pixel_values=pixels, grad=True)
-    of_values, of_pixels = torch.autograd.grad(seen.logits[3], [seen.record[1].v, pixels])
-    hand = {}
+    value_gradients, pixel_gradients = torch.autograd.grad(seen.logits[3], [seen.record[1].v, pixels])
+    leaf = {}
 
     def keep(point, x):
         if point == "layers.1.attention.values":
-            hand["v"] = x = x.detach().requires_grad_()
+            leaf["v"] = x = x.detach().requires_grad_()
         return x
 
     logits, _ = ours.record(pixels, at=keep)
-    (expected,) = torch.autograd.grad(logits[0, 3], hand["v"])
-    torch.testing.assert_close(of_values, expected[0], **CLOSE)
-    assert of_pixels.shape == pixels.shape
-    assert of_pixels.abs().sum() > 0
+    (expected,) = torch.autograd.grad(logits[0, 3], leaf["v"])
+    torch.testing.assert_close(value_gradients, expected[0], **CLOSE)
+    assert pixel_gradients.shape == pixels.shape
+    assert pixel_gradients.abs().sum() > 0
     assert not two[0].logits.requires_grad
 
 
 def test_a_batch_gives_what_each_picture_gives_alone(ours, two):
     traces = playground.trace_batch(
-        ours, torch.cat([traced.input for traced in two]), at={"layers.1.mlp": lambda x: x / 2}
+        ours, torch.cat([batch_trace.input for batch_trace in two]), at={"layers.1.mlp": lambda x: x / 2}
     )
-    for traced, single_trace in zip(traces, two, strict=True):
+    for batch_trace, single_trace in zip(traces, two, strict=True):
         expected = single_trace.again({"layers.1.mlp": lambda x: x / 2})
-        torch.testing.assert_close(traced.logits, expected.logits, **CLOSE)
-        torch.testing.assert_close(traced.record[3].k, expected.record[3].k, **CLOSE)
+        torch.testing.assert_close(batch_trace.logits, expected.logits, **CLOSE)
+        torch.testing.assert_close(batch_trace.record[3].k, expected.record[3].k, **CLOSE)
     with pytest.raises(PlaygroundError, match=r"2 pictures: trace_batch takes several"):
-        playground.trace(ours, pixel_values=torch.cat([traced.input for traced in two]))
+        playground.trace(ours, pixel_values=torch.cat([batch_trace.input for batch_trace in two]))
 
 
 def test_whom_a_token_hears_may_be_anything_and_rows_say_so(two):
     """Tests a causal mask, as in a language model."""
-    everything = {
-        f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)
-    }
-    seen = two[0].again(everything, "causal")
+    masks = {f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)}
+    seen = two[0].again(masks, "causal")
     assert seen.row(2, 1, 5)[6:].abs().max() == 0
     assert seen.weights(2)[..., 0, 0].min() == 1
     with pytest.raises(PlaygroundError, match=r"bytes can't say"):
@@ -337,9 +338,9 @@ def test_whom_a_token_hears_may_be_anything_and_rows_say_so(two):
 
 
 def test_the_values_at_a_point_stay_in_the_model_s_dtype(small, picture):
-    kinds = set()
-    playground.trace(small.to(torch.bfloat16), picture, at=lambda point, x: (kinds.add(x.dtype), x)[1])
-    assert kinds == {torch.bfloat16, torch.bool}
+    dtypes = set()
+    playground.trace(small.to(torch.bfloat16), picture, at=lambda point, x: (dtypes.add(x.dtype), x)[1])
+    assert dtypes == {torch.bfloat16, torch.bool}
 
 
 BAD = [
@@ -378,6 +379,6 @@ def test_a_folder_without_pictures_has_no_mean(two, tmp_path):
 
 @pytest.mark.parametrize("number", range(len(BAD)))
 def test_what_can_t_be_is_a_sentence(two, number):
-    work, sentence = BAD[number]
+    intervene, sentence = BAD[number]
     with pytest.raises(PlaygroundError, match=sentence):
-        work(*two)
+        intervene(*two)

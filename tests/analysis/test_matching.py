@@ -30,25 +30,25 @@ def cosine(a, b) -> float:
 
 
 def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
-    first, second = features(40), features(55)
-    matched = matching.matches(matching.unit(first), matching.unit(second))
+    first_features, second_features = features(40), features(55)
+    matches = matching.matches(matching.unit(first_features), matching.unit(second_features))
     expected = []
     for i in range(40):
-        best = max(range(55), key=lambda j: cosine(first[i], second[j]))
-        back = max(range(40), key=lambda x: cosine(first[x], second[best]))
-        expected.append(best if back == i else -1)
-    assert matched.tolist() == expected
-    assert 0 < (matched >= 0).sum() < 40
-    theirs = in_javascript(
+        best = max(range(55), key=lambda j: cosine(first_features[i], second_features[j]))
+        match_back = max(range(40), key=lambda x: cosine(first_features[x], second_features[best]))
+        expected.append(best if match_back == i else -1)
+    assert matches.tolist() == expected
+    assert 0 < (matches >= 0).sum() < 40
+    browser_matches = in_javascript(
         ["features"],
-        made(first, "one") + made(second, "other") + "return [...features.matchesOf(one, other)];",
-        {"one": with_prefix(first), "other": with_prefix(second)},
+        made(first_features, "one") + made(second_features, "other") + "return [...features.matchesOf(one, other)];",
+        {"one": with_prefix(first_features), "other": with_prefix(second_features)},
     )
-    assert theirs == expected
+    assert browser_matches == expected
 
 
 def beside_neighbours(values: np.ndarray) -> np.ndarray:
-    """Each patch's direction and those of its neighbours, in ten columns, added one by one."""
+    """Unit vectors: for each patch, the sum of its and its neighbours' directions, in a grid of ten columns."""
     units, sums = matching.unit(values), []
     for patch in range(len(values)):
         neighbours = [j for j in range(len(values)) if max(abs(j // 10 - patch // 10), abs(j % 10 - patch % 10)) <= 1]
@@ -58,17 +58,19 @@ def beside_neighbours(values: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("k", [1, 4, 6])
 def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
-    first, second = features(70), features(30)
-    vectors = np.concatenate([beside_neighbours(first), beside_neighbours(second)])
-    parts = np.concatenate(matching.parts_of([(matching.unit(first), (7, 10)), (matching.unit(second), (3, 10))], k))
-    theirs = in_javascript(
-        ["features"],
-        made(first, "one")
-        + made(second, "other")
-        + f"return features.partsOf([one, other], {k}).map((part) => [...part]);",
-        {"one": with_prefix(first), "other": with_prefix(second)},
+    first_features, second_features = features(70), features(30)
+    vectors = np.concatenate([beside_neighbours(first_features), beside_neighbours(second_features)])
+    parts = np.concatenate(
+        matching.parts_of([(matching.unit(first_features), (7, 10)), (matching.unit(second_features), (3, 10))], k)
     )
-    assert theirs == [parts[:70].tolist(), parts[70:].tolist()]
+    browser_parts = in_javascript(
+        ["features"],
+        made(first_features, "one")
+        + made(second_features, "other")
+        + f"return features.partsOf([one, other], {k}).map((part) => [...part]);",
+        {"one": with_prefix(first_features), "other": with_prefix(second_features)},
+    )
+    assert browser_parts == [parts[:70].tolist(), parts[70:].tolist()]
     sizes = np.bincount(parts, minlength=k)
     assert sizes.tolist() == sorted(sizes, reverse=True)
     means = [vectors[parts == number].sum(0) for number in range(k) if (parts == number).any()]
@@ -102,25 +104,25 @@ def test_a_picture_matches_itself_patch_by_patch(pair):
 
 
 def test_a_match_is_a_patch_of_the_other_picture_or_none(pair):
-    first, second = pair
-    places = first.match(second).flatten(0, 1)
-    matched = (places >= 0).all(-1)
-    assert torch.equal(matched, (places >= 0).any(-1))
-    assert 0 < matched.sum() < len(places)
-    matches_back = second.match(first)
-    for patch in matched.nonzero()[:, 0].tolist():
+    first_seen, second_seen = pair
+    places = first_seen.match(second_seen).flatten(0, 1)
+    has_match = (places >= 0).all(-1)
+    assert torch.equal(has_match, (places >= 0).any(-1))
+    assert 0 < has_match.sum() < len(places)
+    matches_back = second_seen.match(first_seen)
+    for patch in has_match.nonzero()[:, 0].tolist():
         row, column = places[patch].tolist()
-        assert matches_back[row, column].tolist() == list(divmod(patch, first.grid[1]))
+        assert matches_back[row, column].tolist() == list(divmod(patch, first_seen.grid[1]))
 
 
 def test_parts_of_a_picture_have_its_grid_and_of_two_are_cut_together(pair):
-    first, second = pair
-    parts_alone = first.parts(4)
-    assert parts_alone.shape == first.grid
+    first_seen, second_seen = pair
+    parts_alone = first_seen.parts(4)
+    assert parts_alone.shape == first_seen.grid
     assert set(parts_alone.flatten().tolist()) == {0, 1, 2, 3}
-    shared_parts = first.parts(4, second)
-    assert [part.shape for part in shared_parts] == [first.grid, second.grid]
-    assert torch.equal(first.parts(4, first)[0], first.parts(4, first)[1])
+    shared_parts = first_seen.parts(4, second_seen)
+    assert [part.shape for part in shared_parts] == [first_seen.grid, second_seen.grid]
+    assert torch.equal(first_seen.parts(4, first_seen)[0], first_seen.parts(4, first_seen)[1])
 
 
 def test_what_can_t_be_compared_is_refused_with_a_sentence(pair):

@@ -1,4 +1,4 @@
-"""The best moment of a picture: the browser and Python find the same one, and find one that was planted."""
+"""The browser and Python find the same best moments of a picture; Python finds a planted moment."""
 
 import numpy as np
 import pytest
@@ -23,24 +23,28 @@ def searched(random_pass: dict):
 def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: int = 8) -> list[tuple[int, int, int]]:
     """(layer, head, patch) of the rows with the highest scores, at most two of each head and no two at one place."""
     rows = sorted(
-        ((tell, m.layer, m.head, patch) for m in best_moments for tell, patch in zip(m.tells, m.patches, strict=True)),
+        (
+            (score, m.layer, m.head, patch)
+            for m in best_moments
+            for score, patch in zip(m.tells, m.patches, strict=True)
+        ),
         key=lambda row: -row[0],
     )
-    chosen: list[tuple[int, int, int]] = []
-    for tell, layer, head, patch in rows:
-        other_patches = np.array([other for _, _, other in chosen], int)
-        near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
-        crowded = sum((layer, head) == before[:2] for before in chosen) >= 2
-        if tell > 0 and not near.any() and not crowded and len(chosen) < count:
-            chosen.append((layer, head, patch))
-    return chosen
+    best_rows: list[tuple[int, int, int]] = []
+    for score, layer, head, patch in rows:
+        other_patches = np.array([earlier_patch for _, _, earlier_patch in best_rows], int)
+        is_near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
+        is_crowded = sum((layer, head) == earlier[:2] for earlier in best_rows) >= 2
+        if score > 0 and not is_near.any() and not is_crowded and len(best_rows) < count:
+            best_rows.append((layer, head, patch))
+    return best_rows
 
 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_finds_the_same_moments(seed, grid, prefix):
     random_pass = a_pass(seed, grid, prefix)
-    ours, _ = searched(random_pass)
-    theirs, rows, slices, heads = in_javascript(
+    python_moments, _ = searched(random_pass)
+    browser_moments, rows, slices, heads = in_javascript(
         ["kinds", "moments"],
         PACK + "const search = moments.searchMoments(pack, kinds.keysOf(pack, 2));"
         "let slices = 0, step; do { step = search.next(); slices++; } while (!step.done);"
@@ -48,21 +52,25 @@ def test_the_browser_finds_the_same_moments(seed, grid, prefix):
         "return [scene.moments, moments.surprisesOf(scene), slices, moments.headsFor(scene, first.patches[0])];",
         random_pass,
     )
-    assert [(m["layer"], m["head"], m["patches"]) for m in theirs] == [(m.layer, m.head, list(m.patches)) for m in ours]
-    np.testing.assert_allclose([m["tells"] for m in theirs], [m.tells for m in ours], atol=1e-4)
-    assert [(s["layer"], s["head"], s["patch"]) for s in rows] == surprises(ours, grid)
-    assert slices > len(ours), "it gives way after each head"
-    assert len(heads) == len(ours), "no head is passed over"
-    assert heads[0]["tells"] == pytest.approx(theirs[0]["tells"][0])
-    assert [heads[0][key] for key in ("layer", "head")] == [theirs[0][key] for key in ("layer", "head")]
+    assert [(m["layer"], m["head"], m["patches"]) for m in browser_moments] == [
+        (m.layer, m.head, list(m.patches)) for m in python_moments
+    ]
+    np.testing.assert_allclose([m["tells"] for m in browser_moments], [m.tells for m in python_moments], atol=1e-4)
+    assert [(surprise["layer"], surprise["head"], surprise["patch"]) for surprise in rows] == surprises(
+        python_moments, grid
+    )
+    assert slices > len(python_moments), "it gives way after each head"
+    assert len(heads) == len(python_moments), "no head is passed over"
+    assert heads[0]["tells"] == pytest.approx(browser_moments[0]["tells"][0])
+    assert [heads[0][key] for key in ("layer", "head")] == [browser_moments[0][key] for key in ("layer", "head")]
 
 
 def test_two_far_parts_that_look_at_each_other_are_found():
     """In one head, two equal parts of a plain picture attend to each other; other heads are uniform."""
-    grid, wide, dim = (12, 16), 16, 8
+    grid, columns, dim = (12, 16), 16, 8
     random = np.random.default_rng(5)
     tokens = 1 + 12 * 16
-    eyes = [1 + r * wide + c for r in (5, 6) for c in (3, 4, 11, 12)]
+    eyes = [1 + r * columns + c for r in (5, 6) for c in (3, 4, 11, 12)]
     random_pass = a_pass(0, grid, ("cls",), heads=3, dim=dim)
     random_pass["q"], random_pass["k"] = (random.normal(0, 0.05, (4, 3, tokens, dim)).astype(np.float32) for _ in "qk")
     random_pass["k"][:, :, eyes, 0] += 6
@@ -82,7 +90,7 @@ GRID = (12, 16)
 
 
 def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
-    """(patches,) of bool: which patches lie in squares of this size with these upper left corners."""
+    """A boolean array (patches,), true in squares of `size` × `size` patches with these upper left corners."""
     picture = np.zeros(GRID, bool)
     for row, column in squares:
         picture[row : row + size, column : column + size] = True
@@ -94,19 +102,19 @@ def told(row: np.ndarray, alike: np.ndarray, patch: int) -> float:
     return moments.telling_score(row * alike, row, alike, patch, GRID)
 
 
-def a_row(lit: np.ndarray) -> np.ndarray:
-    return np.where(lit, 1.0, 0.001) / np.where(lit, 1.0, 0.001).sum()
+def a_row(bright: np.ndarray) -> np.ndarray:
+    return np.where(bright, 1.0, 0.001) / np.where(bright, 1.0, 0.001).sum()
 
 
 def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth():
-    here, there = planted((5, 2)), planted((5, 12))
-    patch = int(here.argmax())
-    cosines = np.where(here | there, 0.9, 0.05)
-    far_score = told(a_row(there), cosines, patch)
-    joined = np.zeros(GRID, bool)
-    joined[5:7, 2:14] = True  # the patches between are bright and similar too: one object
-    object_score = told(a_row(joined.ravel()), np.where(joined.ravel(), 0.9, 0.05), patch)
-    unlike_score = told(a_row(there), np.where(here, 0.9, 0.3), patch)
+    near_square, far_square = planted((5, 2)), planted((5, 12))
+    patch = int(near_square.argmax())
+    cosines = np.where(near_square | far_square, 0.9, 0.05)
+    far_score = told(a_row(far_square), cosines, patch)
+    bridge = np.zeros(GRID, bool)
+    bridge[5:7, 2:14] = True  # the patches between are bright and similar too: one object
+    object_score = told(a_row(bridge.ravel()), np.where(bridge.ravel(), 0.9, 0.05), patch)
+    unlike_score = told(a_row(far_square), np.where(near_square, 0.9, 0.3), patch)
     near_score = told(a_row(planted((5, 2), size=3)), cosines, patch)
     assert far_score > 5 * max(object_score, unlike_score, near_score), (
         far_score,
@@ -117,19 +125,19 @@ def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth()
 
 
 def test_one_island_tells_more_than_the_same_weight_strewn_about():
-    here, there = planted((5, 2)), planted((5, 12))
+    near_square, far_square = planted((5, 2)), planted((5, 12))
     strewn = planted((0, 9), (3, 14), (9, 9), (11, 15), size=1)
-    cosines = np.where(here | there | strewn, 0.9, 0.05)
-    patch = int(here.argmax())
-    assert told(a_row(there), cosines, patch) > 1.5 * told(a_row(strewn), cosines, patch)
+    cosines = np.where(near_square | far_square | strewn, 0.9, 0.05)
+    patch = int(near_square.argmax())
+    assert told(a_row(far_square), cosines, patch) > 1.5 * told(a_row(strewn), cosines, patch)
 
 
 def scene_of(kinds: list[np.ndarray]) -> moments.Scene:
     """A scene in which patches of each kind share a direction; the other patches have random directions."""
     random = np.random.default_rng(1)
     toward = random.normal(0, 1, (GRID[0] * GRID[1], 64))
-    for kind, its in enumerate(kinds):
-        toward[its] = 0.2 * toward[its] + 8 * np.eye(64)[kind]
+    for kind, members in enumerate(kinds):
+        toward[members] = 0.2 * toward[members] + 8 * np.eye(64)[kind]
     toward /= np.linalg.norm(toward, axis=1, keepdims=True)
     return moments.Scene(GRID, 0, toward, np.ones(len(toward)))
 
@@ -138,32 +146,32 @@ def test_small_parts_with_a_far_twin_ask_and_tell_more_than_an_outline_or_a_wall
     eyes, line, wall = planted((2, 3), (2, 11)), np.zeros(GRID, bool), np.zeros(GRID, bool)
     line[5, 1:15] = True
     wall[7:12] = True
-    lone = planted((0, 7))
-    scene = scene_of([eyes, line.ravel(), wall.ravel(), lone])
-    asking = moments.twins(scene)
-    assert not lone[asking].any(), "who has no twin does not ask"
+    lone_part = planted((0, 7))
+    scene = scene_of([eyes, line.ravel(), wall.ravel(), lone_part])
+    twin_patches = moments.twins(scene)
+    assert not lone_part[twin_patches].any(), "who has no twin does not ask"
     queries = np.array([int(part.argmax()) for part in (eyes, line.ravel(), wall.ravel())])
-    worth = moments.telling_factors(scene, queries, scene.toward[queries] @ scene.toward.T)
-    eye, outline, plain = worth.max(1)
-    assert eye > 1.5 * max(outline, plain), worth.max(1)
+    factors = moments.telling_factors(scene, queries, scene.toward[queries] @ scene.toward.T)
+    eye_factor, line_factor, wall_factor = factors.max(1)
+    assert eye_factor > 1.5 * max(line_factor, wall_factor), factors.max(1)
 
 
 def test_what_is_nearer_than_a_quarter_of_the_picture_counts_less_and_what_is_beside_nothing():
     scene = scene_of([])
-    away = scene.farness(np.array([16 * 6]), 16 * 6 + np.array([0, 2, 3, 4, 9]))[0]
-    assert away[0] == 0
-    assert 0 < away[1] < away[2] < away[3] == away[4] == 1
+    farness = scene.farness(np.array([16 * 6]), 16 * 6 + np.array([0, 2, 3, 4, 9]))[0]
+    assert farness[0] == 0
+    assert 0 < farness[1] < farness[2] < farness[3] == farness[4] == 1
 
 
 def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
     random_pass = a_pass(3, (20, 21), ("reg0",))
     best_moments, grid = searched(random_pass)
-    chosen = surprises(best_moments, grid)
-    assert 3 <= len(chosen) <= 8
-    places = np.array([patch for *_, patch in chosen])
-    distances = moments.patch_distances(places, places, grid[1]) + 99 * np.eye(len(chosen))
+    best_rows = surprises(best_moments, grid)
+    assert 3 <= len(best_rows) <= 8
+    places = np.array([patch for *_, patch in best_rows])
+    distances = moments.patch_distances(places, places, grid[1]) + 99 * np.eye(len(best_rows))
     assert distances.min() > 0.1 * max(grid)
-    heads = [tuple(row[:2]) for row in chosen]
+    heads = [tuple(row[:2]) for row in best_rows]
     assert max(heads.count(head) for head in heads) <= 2
 
 
@@ -171,7 +179,7 @@ def test_a_traced_sample_has_a_moment():
     from playground import load, trace
 
     seen = trace(load("bundled", device="cpu"), "flock")
-    best = moments.best_moments(seen)
-    assert len(best) == seen.heads * (seen.layers - seen.layers // 2)
-    assert best == sorted(best, key=lambda m: -m.tells[0])
-    assert all(0 <= patch < seen.grid[0] * seen.grid[1] for m in best for patch in m.patches)
+    found_moments = moments.best_moments(seen)
+    assert len(found_moments) == seen.heads * (seen.layers - seen.layers // 2)
+    assert found_moments == sorted(found_moments, key=lambda m: -m.tells[0])
+    assert all(0 <= patch < seen.grid[0] * seen.grid[1] for m in found_moments for patch in m.patches)

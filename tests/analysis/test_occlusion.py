@@ -1,4 +1,4 @@
-"""Occlusion: blanking, how far blanked blocks move the answer, and how well relevance predicts that."""
+"""Occlusion: how pixels are blanked, how far a blanked block moves the answer, and how well relevance predicts this."""
 
 import numpy as np
 import pytest
@@ -11,44 +11,46 @@ from playground.errors import PlaygroundError
 
 
 def mask_of(*patches: tuple[int, int]) -> torch.Tensor:
-    gone = torch.zeros(8, 8, dtype=torch.bool)
+    mask = torch.zeros(8, 8, dtype=torch.bool)
     for patch in patches:
-        gone[patch] = True
-    return gone
+        mask[patch] = True
+    return mask
 
 
 @pytest.mark.parametrize("by", occlusion.BLANKS)
 def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(seen, by):
-    pixels, other = seen.input, seen.input.clone()
-    other[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
-    a, b = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, other))
+    pixels, altered_pixels = seen.input, seen.input.clone()
+    altered_pixels[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
+    blanked_pixels, blanked_altered = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, altered_pixels))
     outside = torch.ones(64, 64, dtype=torch.bool)
     outside[16:24, 40:48] = False
-    assert torch.equal(a[..., outside], pixels[..., outside])
-    assert not torch.equal(a, pixels)
+    assert torch.equal(blanked_pixels[..., outside], pixels[..., outside])
+    assert not torch.equal(blanked_pixels, pixels)
     if by == "neighbours":
-        assert torch.equal(a, b), "it is filled from what is around it alone"
+        assert torch.equal(blanked_pixels, blanked_altered), "it is filled from what is around it alone"
 
 
 def test_what_is_all_gone_is_filled_from_as_far_as_needed(seen):
-    gone = ~mask_of((0, 0))
-    filled = blanked(seen.input, gone, 8, "neighbours")
-    assert torch.isfinite(filled).all()
+    mask = ~mask_of((0, 0))
+    filled_pixels = blanked(seen.input, mask, 8, "neighbours")
+    assert torch.isfinite(filled_pixels).all()
     corner = seen.input[..., :8, :8]
-    assert filled.max() <= corner.max() + 1e-4
-    assert filled.min() >= corner.min() - 1e-4
+    assert filled_pixels.max() <= corner.max() + 1e-4
+    assert filled_pixels.min() >= corner.min() - 1e-4
 
 
 def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, seen):
-    gone = mask_of((2, 5), (2, 6))
-    pixels = blanked(seen.input, gone, 8)
+    mask = mask_of((2, 5), (2, 6))
+    pixels = blanked(seen.input, mask, 8)
     with torch.no_grad():
-        before, after = (small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels))
+        old_feature, new_feature = (
+            small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels)
+        )
         margins = [leads(small(x)[0], 7) for x in (seen.input, pixels)]
-    assert Measured(seen, Target(query=(4, 4))).moved([gone])[0] == pytest.approx(
-        float((after - before).norm() / before.norm()), rel=1e-4
+    assert Measured(seen, Target(query=(4, 4))).moved([mask])[0] == pytest.approx(
+        float((new_feature - old_feature).norm() / old_feature.norm()), rel=1e-4
     )
-    assert Measured(seen, Target(label=7)).moved([gone])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
+    assert Measured(seen, Target(label=7)).moved([mask])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
 
 
 def leads(logits, label: int) -> float:
@@ -66,11 +68,11 @@ def test_the_margin_of_a_model_that_says_yes_or_no_to_each_label_is_the_label_s_
 
 def test_where_no_block_moves_it_by_the_least_that_counts_the_last_step_says_so(seen, small):
     """If the class token attends only to itself, blanking does not move the label."""
-    deaf = playground.trace(small, seen.shown, cut="cls>*")
-    for asked, nothing in ((Target(label=7), True), (Target(query=(4, 4)), False)):
-        *_, last = occlusion.occlusion(Measured(deaf, asked))
-        assert last.nothing is nothing, (asked, last.largest)
-        assert (last.largest < asked.nothing) is nothing
+    deaf_trace = playground.trace(small, seen.shown, cut="cls>*")
+    for target, is_nothing in ((Target(label=7), True), (Target(query=(4, 4)), False)):
+        *_, last_step = occlusion.occlusion(Measured(deaf_trace, target))
+        assert last_step.nothing is is_nothing, (target, last_step.largest)
+        assert (last_step.largest < target.nothing) is is_nothing
 
 
 def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(seen):
@@ -102,21 +104,21 @@ def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen)
 
 
 def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
-    measured, passes = Measured(seen, Target(query=(4, 4))), []
-    answers = measured._answer_vectors
-    monkeypatch.setattr(measured, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
-    few = list(occlusion.occlusion(measured, most=10))
-    many = list(occlusion.occlusion(measured, most=24))
-    assert sum(passes) == many[-1].passes == 24
-    assert torch.equal(few[0].map, many[0].map)
+    measurement, passes = Measured(seen, Target(query=(4, 4))), []
+    answers = measurement._answer_vectors
+    monkeypatch.setattr(measurement, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
+    few_steps = list(occlusion.occlusion(measurement, most=10))
+    many_steps = list(occlusion.occlusion(measurement, most=24))
+    assert sum(passes) == many_steps[-1].passes == 24
+    assert torch.equal(few_steps[0].map, many_steps[0].map)
 
 
 def test_only_the_half_that_moves_most_is_looked_at_closer_on_a_fine_grid(small, picture):
     seen = playground.trace(small, picture, size=(160, 160))
-    *_, last = occlusion.occlusion(Measured(seen, Target(query=(9, 9))))
-    assert last.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
-    assert last.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
-    assert len(last.moves) == 25
+    *_, last_step = occlusion.occlusion(Measured(seen, Target(query=(9, 9))))
+    assert last_step.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
+    assert last_step.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
+    assert len(last_step.moves) == 25
 
 
 def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(small, picture):
@@ -124,17 +126,17 @@ def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(sma
         torch.nn.init.zeros_(block.attn.proj.weight)
         torch.nn.init.zeros_(block.attn.proj.bias)
     seen = playground.trace(small, picture)
-    measured = Measured(seen, Target(query=(4, 5)))
-    *_, last = occlusion.occlusion(measured)
-    occlusion_map = last.map
+    measurement = Measured(seen, Target(query=(4, 5)))
+    *_, last_step = occlusion.occlusion(measurement)
+    occlusion_map = last_step.map
     assert occlusion_map.flatten().argmax().item() == 8 * 4 + 5
     assert (occlusion_map > 1e-6).sum() == 1
-    truth = torch.zeros(8, 8)
-    truth[4, 5] = 1
-    moves = measured.moved(occlusion.blocks(seen.grid, 2))
-    assert occlusion.foretells(truth, 2, moves) == pytest.approx(1, abs=1e-6)
-    assert occlusion.deletion(truth, measured).area > occlusion.deletion(-truth, measured).area
-    assert occlusion.insertion(truth, measured).area < occlusion.insertion(-truth, measured).area
+    true_map = torch.zeros(8, 8)
+    true_map[4, 5] = 1
+    moves = measurement.moved(occlusion.blocks(seen.grid, 2))
+    assert occlusion.foretells(true_map, 2, moves) == pytest.approx(1, abs=1e-6)
+    assert occlusion.deletion(true_map, measurement).area > occlusion.deletion(-true_map, measurement).area
+    assert occlusion.insertion(true_map, measurement).area < occlusion.insertion(-true_map, measurement).area
 
 
 def test_blocks_cover_every_patch_once():
@@ -143,9 +145,9 @@ def test_blocks_cover_every_patch_once():
 
 def test_blocks_that_the_edge_cuts_off_are_not_compared():
     """With blocks of several sizes, a constant map would score well, because smaller blocks move less."""
-    some = blocks((18, 27), 4)
-    sizes = [float(block.sum()) for block in some]
-    assert [len(some), len(occlusion.comparable(some))] == [35, 24]
+    grid_blocks = blocks((18, 27), 4)
+    sizes = [float(block.sum()) for block in grid_blocks]
+    assert [len(grid_blocks), len(occlusion.comparable(grid_blocks))] == [35, 24]
     assert occlusion.foretells(torch.ones(18, 27), 4, sizes) == 0
     assert len(occlusion.comparable(blocks((7, 10), 4))) == 6, "of few whole ones all are compared"
 

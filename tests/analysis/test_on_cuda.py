@@ -19,13 +19,13 @@ def two(small, picture):
 
 
 def test_rows_features_and_relevance(two):
-    here, there = two
-    for layer in range(here.layers):
-        torch.testing.assert_close(there.weights(layer), here.weights(layer), **CLOSE)
-        torch.testing.assert_close(there.features(layer), here.features(layer), **CLOSE)
+    on_cpu, on_cuda = two
+    for layer in range(on_cpu.layers):
+        torch.testing.assert_close(on_cuda.weights(layer), on_cpu.weights(layer), **CLOSE)
+        torch.testing.assert_close(on_cuda.features(layer), on_cpu.features(layer), **CLOSE)
     for method in ("gradient", "integrated", "chefer", "legrad"):
         torch.testing.assert_close(
-            there.relevance(label=3, method=method), here.relevance(label=3, method=method), **CLOSE
+            on_cuda.relevance(label=3, method=method), on_cpu.relevance(label=3, method=method), **CLOSE
         )
 
 
@@ -36,8 +36,8 @@ def test_interventions(two):
         yield seen.paths((0, 1), (2, 3)).through.logits
         yield seen.occlude(blocks=2, label=3)
 
-    for here, there in zip(*map(all_of, two), strict=True):
-        torch.testing.assert_close(there, here, **CLOSE)
+    for on_cpu, on_cuda in zip(*map(all_of, two), strict=True):
+        torch.testing.assert_close(on_cuda, on_cpu, **CLOSE)
 
 
 @pytest.mark.parametrize("over", ["heads", "layers × positions"])
@@ -45,8 +45,8 @@ def test_sweeps(small, picture, tmp_path, over):
     pytest.importorskip("xarray")
     picture.save(tmp_path / "a.png")
     picture.rotate(90).save(tmp_path / "b.png")
-    here, there = (
+    on_cpu, on_cuda = (
         playground.sweep(tmp_path, copy.deepcopy(small).to(device), "moved", over, blocks=4, progress=False)
         for device in ("cpu", "cuda")
     )
-    torch.testing.assert_close(*(torch.from_numpy(one["value"].values) for one in (there, here)), **CLOSE)
+    torch.testing.assert_close(*(torch.from_numpy(sweep["value"].values) for sweep in (on_cuda, on_cpu)), **CLOSE)

@@ -38,8 +38,10 @@ def test_unfolding_gives_what_a_strided_convolution_gives(patch, size):
     tokens = by_unfolding(image, matrix, bias)
     assert tokens.shape == (1, (size[0] // patch) * (size[1] // patch), 12)
     assert (tokens - by_convolution(image, matrix, bias)).abs().max() < 1e-5
-    tokens, others = (by(image.double(), matrix.double(), bias.double()) for by in (by_unfolding, by_convolution))
-    assert (tokens - others).abs().max() < 1e-12
+    tokens, convolved_tokens = (
+        by(image.double(), matrix.double(), bias.double()) for by in (by_unfolding, by_convolution)
+    )
+    assert (tokens - convolved_tokens).abs().max() < 1e-12
 
 
 def test_a_token_is_the_sum_that_a_loop_makes(small, picture):
@@ -72,16 +74,16 @@ def test_stretched_filters_are_timm_s(old, new):
     from timm.layers import resample_patch_embed
 
     filters = torch.randn(5, 3, old, old, generator=torch.Generator().manual_seed(0))
-    theirs = resample_patch_embed(filters, [new, new], verbose=False)
-    assert (stretched(filters, new) - theirs).abs().max() < 1e-4
+    timm_filters = resample_patch_embed(filters, [new, new], verbose=False)
+    assert (stretched(filters, new) - timm_filters).abs().max() < 1e-4
 
 
 def test_an_enlarged_patch_gives_the_same_token():
     random = torch.Generator().manual_seed(1)
     filters, patch = torch.randn(4, 3, 8, 8, generator=random), torch.randn(1, 3, 8, 8, generator=random)
-    larger = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
-    ours = by_unfolding(larger, stretched(filters, 24), None)
-    assert (ours - by_unfolding(patch, filters, None)).abs().max() < 1e-4
+    enlarged_patch = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
+    our_tokens = by_unfolding(enlarged_patch, stretched(filters, 24), None)
+    assert (our_tokens - by_unfolding(patch, filters, None)).abs().max() < 1e-4
 
 
 def test_filters_as_pictures_keep_zero_grey_and_the_largest_number_strong():
@@ -107,8 +109,8 @@ def test_principal_components_are_the_directions_in_which_filters_differ(small, 
     filters = small.patch_embed.proj.weight.detach().flatten(1)
     values, vectors = torch.linalg.eigh(torch.cov(filters.T))
     for i in range(5):
-        along = (components.filters[i].flatten() @ vectors[:, -1 - i]).abs()
-        assert along.item() == pytest.approx(1, abs=1e-3)
+        cosine = (components.filters[i].flatten() @ vectors[:, -1 - i]).abs()
+        assert cosine.item() == pytest.approx(1, abs=1e-3)
         share = values[-1 - i] / values.sum()
         assert components.titles[i].startswith(f"component {i}: {percent(share)} of")
 
@@ -125,12 +127,12 @@ def test_the_sinusoidal_table_is_the_formula_s():
 @pytest.mark.parametrize("positions", ["learned", "patches", "sinusoidal", "rotary", "none"])
 def test_every_kind_of_place_has_one_vector_for_each_patch(positions):
     vit = scramble(VisionTransformer(replace(SMALL, positions=positions)))
-    vectors = place_vectors(vit, (5, 7), "learned")
+    place_table = place_vectors(vit, (5, 7), "learned")
     if positions == "none":
-        assert vectors is None
+        assert place_table is None
     else:
-        assert vectors[0].shape[0] == 35
-        assert vectors[1] == {"patches": "learned"}.get(positions, positions)
+        assert place_table[0].shape[0] == 35
+        assert place_table[1] == {"patches": "learned"}.get(positions, positions)
     assert place_vectors(vit, (5, 7), "sinusoidal")[0].shape == (35, SMALL.width)
 
 
@@ -150,34 +152,34 @@ def test_similarity_is_the_cosine():
 
 def test_rearranged_puts_each_patch_where_the_order_says():
     pixels, order = torch.randn(1, 3, 16, 24), order_of(6, 3)
-    moved = rearranged(pixels, 8, order)
-    for place, patch in enumerate(order.tolist()):
-        (r, c), (y, x) = divmod(place, 3), divmod(patch, 3)
-        there = moved[:, :, r * 8 : r * 8 + 8, c * 8 : c * 8 + 8]
-        assert torch.equal(there, pixels[:, :, y * 8 : y * 8 + 8, x * 8 : x * 8 + 8])
+    shuffled_pixels = rearranged(pixels, 8, order)
+    for target, patch in enumerate(order.tolist()):
+        (r, c), (y, x) = divmod(target, 3), divmod(patch, 3)
+        patch_pixels = shuffled_pixels[:, :, r * 8 : r * 8 + 8, c * 8 : c * 8 + 8]
+        assert torch.equal(patch_pixels, pixels[:, :, y * 8 : y * 8 + 8, x * 8 : x * 8 + 8])
 
 
 @pytest.mark.parametrize("kind", ["learned", "patches", "sinusoidal", "rotary"])
 def test_without_positions_shuffling_only_shuffles_the_output(kind):
     vit = scramble(VisionTransformer(replace(SMALL, positions=kind)))
     pixels, order = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)), order_of(64, 1)
-    moved = rearranged(pixels, 8, order)
+    shuffled_pixels = rearranged(pixels, 8, order)
     token_order = torch.cat([torch.arange(3), order + 3])  # the class token and the registers stay
-    blind = without_positions(vit)
+    unplaced_vit = without_positions(vit)
     with torch.no_grad():
-        before, after = (blind.features(p, SMALL.depth - 1)[0] for p in (pixels, moved))
-        assert (before[token_order] - after).abs().max() < 1e-5 * before.abs().max()
-        before, after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, moved))
-        assert (before[token_order] - after).abs().max() > 1e-2 * before.abs().max()
+        tokens_before, tokens_after = (unplaced_vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled_pixels))
+        assert (tokens_before[token_order] - tokens_after).abs().max() < 1e-5 * tokens_before.abs().max()
+        tokens_before, tokens_after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, shuffled_pixels))
+        assert (tokens_before[token_order] - tokens_after).abs().max() > 1e-2 * tokens_before.abs().max()
     assert vit.config.positions == kind
 
 
 def test_attention_without_positions_does_not_notice_that_patches_changed_places(small, picture):
-    off = shuffle(small, picture, layer=2, seed=5, positions=False)
-    on = shuffle(small, picture, layer=2, seed=5, positions=True)
-    assert off.difference < 1e-5
-    assert on.difference > 1e-2 * on.largest
-    assert sorted(off.order.tolist()) == list(range(14 * 14))
+    unplaced_shuffle = shuffle(small, picture, layer=2, seed=5, positions=False)
+    placed_shuffle = shuffle(small, picture, layer=2, seed=5, positions=True)
+    assert unplaced_shuffle.difference < 1e-5
+    assert placed_shuffle.difference > 1e-2 * placed_shuffle.largest
+    assert sorted(unplaced_shuffle.order.tolist()) == list(range(14 * 14))
 
 
 def test_shuffling_asks_for_no_class_token(picture):

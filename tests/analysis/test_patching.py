@@ -16,7 +16,7 @@ def other(small, picture):
 
 
 def by_hand(vit, seen, other, to_patch, of, layer, depth=3):
-    """Reference: runs both pictures block by block and exchanges the tokens after `layer`."""
+    """Reference: runs both pictures block by block and, after `layer`, copies tokens from `other` into `seen`."""
     with torch.no_grad():
         (x, _), (y, _) = vit.embed(seen.input), vit.embed(other.input)
         for number in range(depth):
@@ -35,20 +35,22 @@ def test_the_network_goes_on_from_the_other_picture_s_tokens(small, seen, other,
     torch.testing.assert_close(patched.features, x[0], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(patched.after, shares, atol=1e-6, rtol=1e-4)
     torch.testing.assert_close(patched.before, seen.logits.softmax(-1), atol=1e-6, rtol=1e-4)
-    before = seen.features()
-    torch.testing.assert_close(patched.moved, (x[0] - before).norm(dim=-1) / before.norm(dim=-1), atol=1e-5, rtol=1e-4)
+    old_features = seen.features()
+    torch.testing.assert_close(
+        patched.moved, (x[0] - old_features).norm(dim=-1) / old_features.norm(dim=-1), atol=1e-5, rtol=1e-4
+    )
 
 
 def test_after_the_last_layer_nobody_else_is_moved(seen, other):
-    moved = patching.patch(seen, other, {(2, 5): (2, 5)}, 2).moved
-    assert (moved > 1e-6).nonzero().flatten().tolist() == [seen.token((2, 5))]
+    changes = patching.patch(seen, other, {(2, 5): (2, 5)}, 2).moved
+    assert (changes > 1e-6).nonzero().flatten().tolist() == [seen.token((2, 5))]
 
 
 def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(seen, other):
     assert patching.patch(seen, seen, {(2, 5): (2, 5)}, 1).moved.max() < 1e-6
-    everything = {token: token for token in range(seen.tokens)}
+    all_tokens = {token: token for token in range(seen.tokens)}
     torch.testing.assert_close(
-        patching.patch(seen, other, everything, 1).features, other.features(), atol=1e-5, rtol=1e-4
+        patching.patch(seen, other, all_tokens, 1).features, other.features(), atol=1e-5, rtol=1e-4
     )
 
 
@@ -56,10 +58,10 @@ def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, 
     patched = patching.patch(seen, other, {"cls": "cls"}, 2)
     label_changes = patching.labels(small, patched, least=0)
     assert len(label_changes) == 10
-    name, before, after = label_changes[0]
+    name, share_before, share_after = label_changes[0]
     number = int(name.split()[-1])
-    assert (before, after) == (float(patched.before[number]), float(patched.after[number]))
-    assert abs(after - before) == max(abs(b - a) for _, a, b in label_changes)
+    assert (share_before, share_after) == (float(patched.before[number]), float(patched.after[number]))
+    assert abs(share_after - share_before) == max(abs(b - a) for _, a, b in label_changes)
 
 
 @pytest.mark.parametrize(
@@ -68,12 +70,12 @@ def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, 
      ({(0, 0): (0, 0)}, 3, "no layer 3")],
 )  # fmt: skip
 def test_what_can_not_be_put_gets_a_sentence(seen, other, put, layer, says):
-    with pytest.raises(PlaygroundError) as refused:
+    with pytest.raises(PlaygroundError) as error:
         patching.patch(seen, other, put, layer)
-    assert says in str(refused.value)
+    assert says in str(error.value)
 
 
 def test_tokens_of_another_model_are_refused(seen, picture):
-    there = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
+    stranger = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
     with pytest.raises(PlaygroundError, match="within one model only"):
-        patching.patch(seen, there, {(0, 0): (0, 0)}, 1)
+        patching.patch(seen, stranger, {(0, 0): (0, 0)}, 1)

@@ -22,18 +22,19 @@ def planted(request, picture):
     seen = playground.trace(vit, picture)
     block = vit.blocks[LAYER]
     with torch.no_grad():
-        vit_, x, rotation = seen.entering()
+        entry_vit, x, rotation = seen.entering()
         for layer in range(LAYER):
-            x, _ = vit_.blocks[layer](x, seen.scale, rotation)
-        between = x + block.attn(block.norm1(x), seen.scale, rotation)[0]
-        entering = block.norm2(between)[0]  # (N, D)
-        middle = entering[1:].mean(0)
-        token = 1 + int((entering[1:] - middle).norm(dim=-1).argmax())  # the patch least like the mean
-        toward = entering[token] - middle
-        reached = entering @ toward
-        others = reached[torch.arange(len(reached)) != token].max()
-        block.mlp.fc1.weight[NEURON] = 8 * toward / (reached[token] - others)
-        block.mlp.fc1.bias[NEURON] = -4 * (reached[token] + others) / (reached[token] - others)  # 4 here, −4 elsewhere
+            x, _ = entry_vit.blocks[layer](x, seen.scale, rotation)
+        after_attention = x + block.attn(block.norm1(x), seen.scale, rotation)[0]
+        mlp_input = block.norm2(after_attention)[0]  # (N, D)
+        mean = mlp_input[1:].mean(0)
+        token = 1 + int((mlp_input[1:] - mean).norm(dim=-1).argmax())  # the patch least like the mean
+        direction = mlp_input[token] - mean
+        projections = mlp_input @ direction
+        next_best = projections[torch.arange(len(projections)) != token].max()
+        block.mlp.fc1.weight[NEURON] = 8 * direction / (projections[token] - next_best)
+        # the activation is 4 at `token`, and at most −4 elsewhere
+        block.mlp.fc1.bias[NEURON] = -4 * (projections[token] + next_best) / (projections[token] - next_best)
         column = torch.randn(SMALL.width, generator=torch.Generator().manual_seed(1))
         block.mlp.fc2.weight[:, NEURON] = 75 * column / column.norm()
     return vit, token
@@ -41,28 +42,28 @@ def planted(request, picture):
 
 def lengths(seen):
     norms = seen.features(LAYER).norm(dim=-1)
-    first = len(seen.prefix)
-    return norms[:first], norms[first:]
+    prefix_length = len(seen.prefix)
+    return norms[:prefix_length], norms[prefix_length:]
 
 
 def test_the_neuron_that_writes_the_long_vector_is_found_and_what_it_says_is_moved(planted, picture):
     vit, token = planted
-    before = playground.trace(vit, picture)
-    _, patches = lengths(before)
+    trace_before = playground.trace(vit, picture)
+    _, patches = lengths(trace_before)
     assert 1 + int(patches.argmax()) == token
     assert float(patches.max()) > 2 * bound(patches.numpy())
 
     neurons = register_neurons(vit, [picture], most=1)
     assert neurons == [(LAYER, NEURON)]
-    after = playground.trace(with_register(vit, neurons), picture)
-    assert after.prefix == ("cls", "reg0")
-    assert after.grid == before.grid
-    prefix, patches = lengths(after)
+    trace_after = playground.trace(with_register(vit, neurons), picture)
+    assert trace_after.prefix == ("cls", "reg0")
+    assert trace_after.grid == trace_before.grid
+    prefix, patches = lengths(trace_after)
     assert float(patches.max()) <= bound(patches.numpy()), "no patch stands apart any more"
     assert float(prefix[1]) > 3 * float(patches.max()), "the register holds it"
-    again = playground.trace(vit, picture)
-    assert again.prefix == before.prefix
-    assert torch.equal(again.features(), before.features()), "the model that was given is as it was"
+    second_trace = playground.trace(vit, picture)
+    assert second_trace.prefix == trace_before.prefix
+    assert torch.equal(second_trace.features(), trace_before.features()), "the model that was given is as it was"
 
 
 def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, picture):
@@ -71,12 +72,12 @@ def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, pict
         for block in small.blocks:
             block.attn.proj.weight.zero_()
             block.mlp.fc2.weight[:, 5] = 0
-    before = playground.trace(small, picture)
-    after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
-    assert after.prefix == (*before.prefix, "reg2")
-    first = len(before.prefix)
-    other_features = torch.cat([after.features()[:first], after.features()[first + 1 :]])
-    torch.testing.assert_close(other_features, before.features(), atol=1e-5, rtol=1e-4)
+    trace_before = playground.trace(small, picture)
+    trace_after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
+    assert trace_after.prefix == (*trace_before.prefix, "reg2")
+    prefix_length = len(trace_before.prefix)
+    other_features = torch.cat([trace_after.features()[:prefix_length], trace_after.features()[prefix_length + 1 :]])
+    torch.testing.assert_close(other_features, trace_before.features(), atol=1e-5, rtol=1e-4)
 
 
 def test_relevance_goes_through_the_moved_neurons(planted, picture):
@@ -85,9 +86,9 @@ def test_relevance_goes_through_the_moved_neurons(planted, picture):
     seen = playground.trace(vit, picture)
     _, x, rotation = seen.entering()
     x = x.detach().requires_grad_()
-    for last, _ in vit.layers(x, rotation):  # noqa: B007
+    for tokens, _ in vit.layers(x, rotation):  # noqa: B007
         pass
-    vit.classify(last)[0, 4].backward()
+    vit.classify(tokens)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
     relevance = seen.relevance(label=4, method="gradient")
     torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)

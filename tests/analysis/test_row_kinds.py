@@ -32,8 +32,8 @@ SAID = {"breadth", "shared", "peak", "crowd_peak", "near", "place", "alike", "ar
 
 @cache
 def traced(sample: str, model: str):
-    vit, look = load(model, device="cpu"), named(sample).look
-    size = tuple(vit.config.patch_size * side for side in look.grid) if look else None
+    vit, view = load(model, device="cpu"), named(sample).look
+    size = tuple(vit.config.patch_size * side for side in view.grid) if view else None
     return trace(vit, open_image(named(sample).path), size=size)
 
 
@@ -47,18 +47,18 @@ def kinds_of_rows(rows: list) -> list[tuple[list[str], str | None]]:
 def assert_reads_as_a_person_does(rows: list) -> None:
     """Most of the rule's names are right, and most rows that a person named get a name."""
     pairs = kinds_of_rows(rows)
-    wrong = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
-    assert len(wrong) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, wrong
-    clear = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
-    silent = [pair for pair in clear if pair[1] is None]
-    assert len(silent) / len(clear) <= 1 - SPOKEN, silent
+    mistakes = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
+    assert len(mistakes) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, mistakes
+    clear_pairs = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
+    unnamed_pairs = [pair for pair in clear_pairs if pair[1] is None]
+    assert len(unnamed_pairs) / len(clear_pairs) <= 1 - SPOKEN, unnamed_pairs
 
 
 def test_labels_name_kinds_and_enough_of_each():
-    every = Counter(kind for *_, kinds in LABELLED for kind in kinds)
-    assert every.keys() == set(row_kinds.KINDS)
+    counts = Counter(kind for *_, kinds in LABELLED for kind in kinds)
+    assert counts.keys() == set(row_kinds.KINDS)
     assert len(LABELLED) >= 60
-    assert min(every.values()) >= 4, every
+    assert min(counts.values()) >= 4, counts
 
 
 @pytest.mark.slow
@@ -79,17 +79,19 @@ def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
-    random_pass, front = a_pass(seed, grid, prefix), len(prefix)
+    random_pass, prefix_count = a_pass(seed, grid, prefix), len(prefix)
     keys = random_pass["k"][2].transpose(1, 0, 2).reshape(random_pass["shape"]["tokens"], -1)
-    toward, asking = row_kinds.directions(keys, front), row_kinds.spread(grid, row_kinds.CROWD)
+    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.spread(grid, row_kinds.CROWD)
     patches, expected = range(0, grid[0] * grid[1], 5), []
     for layer, head in ((0, 0), (3, 1)):
         rows = rows_of(random_pass, layer, head)
-        crowd = row_kinds.crowd_of(rows[front + asking], asking, front, grid)
+        crowd = row_kinds.crowd_of(rows[prefix_count + queries], queries, prefix_count, grid)
         for patch in patches:
-            facts = row_kinds.facts_of(rows[front + patch], patch, crowd, toward @ toward[patch], front, grid)
+            facts = row_kinds.facts_of(
+                rows[prefix_count + patch], patch, crowd, directions @ directions[patch], prefix_count, grid
+            )
             expected.append([facts, row_kinds.kind_of(facts, early=layer == 0)])
-    theirs = in_javascript(
+    browser_rows = in_javascript(
         ["core", "kinds"],
         PACK + "const toward = kinds.directionsOf(kinds.keysOf(pack, 2)); const found = [];"
         "for (const [layer, head] of [[0, 0], [3, 1]]) {"
@@ -101,7 +103,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         "    found.push([facts, kinds.kindOf(facts, kinds.isEarlyLayer(layer, pack.layers))]); } } return found;",
         random_pass,
     )
-    for (facts, kind), (their_facts, their_kind) in zip(expected, theirs, strict=True):
+    for (facts, kind), (their_facts, their_kind) in zip(expected, browser_rows, strict=True):
         assert their_kind == kind
         assert set(their_facts["fits"]) == facts.fits
         their_facts["crowd_peak"] = their_facts.pop("crowdPeak")
@@ -113,47 +115,47 @@ def test_facts_are_those_counted_by_hand():
     random_pass, grid, prefix = a_pass(4, (8, 10), ("cls",)), (8, 10), 1
     rows, patch = rows_of(random_pass, 1, 0), 3 * 10 + 4
     keys = random_pass["k"][2].transpose(1, 0, 2).reshape(81, -1)
-    toward, asking = row_kinds.directions(keys, prefix), np.array([0, 27, 34, 79])
-    crowd = row_kinds.crowd_of(rows[1 + asking], asking, prefix, grid)
-    row, likeness = rows[1 + patch], toward @ toward[patch]
+    directions, queries = row_kinds.directions(keys, prefix), np.array([0, 27, 34, 79])
+    crowd = row_kinds.crowd_of(rows[1 + queries], queries, prefix, grid)
+    row, likeness = rows[1 + patch], directions @ directions[patch]
     facts = row_kinds.facts_of(row, patch, crowd, likeness, prefix, grid)
 
-    near = alike = inside = outside = area = 0.0
+    near_sum = alike_sum = near_count = far_sum = alike_count = 0.0
     for j in range(80):
         weight = float(row[1 + j])
         if max(abs(j // 10 - 3), abs(j % 10 - 4)) <= 1:
-            near += weight
-            inside += 1
+            near_sum += weight
+            near_count += 1
         else:
-            outside += weight
+            far_sum += weight
             if likeness[j] >= row_kinds.ALIKE:
-                alike += weight
-                area += 1
-    assert facts.near == pytest.approx(near / (near + outside))
-    assert facts.alike == pytest.approx(alike / outside)
-    assert facts.area == pytest.approx(area / (80 - inside))
-    mean = [sum(float(rows[1 + a, t]) for a in asking) / 4 for t in range(81)]
+                alike_sum += weight
+                alike_count += 1
+    assert facts.near == pytest.approx(near_sum / (near_sum + far_sum))
+    assert facts.alike == pytest.approx(alike_sum / far_sum)
+    assert facts.area == pytest.approx(alike_count / (80 - near_count))
+    mean = [sum(float(rows[1 + a, t]) for a in queries) / 4 for t in range(81)]
     assert facts.shared == pytest.approx(sum(min(float(row[t]), mean[t]) for t in range(81)))
     assert facts.peak == pytest.approx(float(row[int(np.argmax(mean))]))
     assert facts.breadth == pytest.approx(2 ** -sum(float(w) * np.log2(w) for w in row) / 81)
     expected = []
     for j in range(80):  # the mean weight of the four queries at the offset that j has from this patch
         down, right = j // 10 - 3, j % 10 - 4
-        there = [(a // 10 + down, a % 10 + right, a) for a in asking]
-        given = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in there if 0 <= r < 8 and 0 <= c < 10]
-        expected.append(sum(given) / len(given) if given else 0.0)
-    patches = row[1:] / row[1:].sum()
-    assert facts.place == pytest.approx(sum(min(patches[j], expected[j] / sum(expected)) for j in range(80)))
+        shifted_places = [(a // 10 + down, a % 10 + right, a) for a in queries]
+        gifts = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in shifted_places if 0 <= r < 8 and 0 <= c < 10]
+        expected.append(sum(gifts) / len(gifts) if gifts else 0.0)
+    patch_weights = row[1:] / row[1:].sum()
+    assert facts.place == pytest.approx(sum(min(patch_weights[j], expected[j] / sum(expected)) for j in range(80)))
 
 
 def test_a_directions_length_is_one_and_their_mean_is_taken_out():
     features = np.random.default_rng(0).normal(3, 1, (50, 7))
-    toward = row_kinds.directions(features, 2)
+    directions = row_kinds.directions(features, 2)
     by_hand = [row / sum(x * x for x in row) ** 0.5 for row in features[2:]]
     mean = sum(by_hand) / 48
-    for found, row in zip(toward, by_hand, strict=True):
-        less = row - mean
-        np.testing.assert_allclose(found, less / sum(x * x for x in less) ** 0.5, atol=1e-5)
+    for direction, row in zip(directions, by_hand, strict=True):
+        centred_row = row - mean
+        np.testing.assert_allclose(direction, centred_row / sum(x * x for x in centred_row) ** 0.5, atol=1e-5)
 
 
 ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noise"})
@@ -190,31 +192,48 @@ def test_what_is_left_over_is_noise_in_an_early_layer_alone():
 def rows_that_contradict(seen) -> tuple[list, int]:
     """The rows whose kind contradicts the place of the largest weight, and the number of rows that were looked at. The
     page's sentence names both the kind and that place."""
-    wide, front, asking = seen.grid[1], len(seen.prefix), row_kinds.spread(seen.grid, row_kinds.CROWD)
-    toward = row_kinds.directions(row_kinds.late_keys(seen), front)
-    wrong, count = [], 0
+    columns, prefix_count, queries = seen.grid[1], len(seen.prefix), row_kinds.spread(seen.grid, row_kinds.CROWD)
+    directions = row_kinds.directions(row_kinds.late_keys(seen), prefix_count)
+    mistakes, count = [], 0
     for layer, head in itertools.product(range(seen.layers), range(seen.heads)):
         q, k = (x[head].cpu().float().numpy() for x in seen.record[layer][:2])
-        crowd = row_kinds.crowd_of(softmax(q[front + asking] @ k.T * seen.scale), asking, front, seen.grid)
+        crowd = row_kinds.crowd_of(
+            softmax(q[prefix_count + queries] @ k.T * seen.scale), queries, prefix_count, seen.grid
+        )
         for patch in row_kinds.spread(seen.grid, 6):
-            row, likeness = softmax(q[front + patch] @ k.T * seen.scale), toward @ toward[patch]
-            early = layer < seen.layers / 3
-            kind = row_kinds.kind_of(row_kinds.facts_of(row, patch, crowd, likeness, front, seen.grid), early)
-            best = int(row[front:].argmax())
-            patches_apart = max(abs(best // wide - patch // wide), abs(best % wide - patch % wide))
-            is_near, largest_weight = patches_apart <= row_kinds.neighbourhood_radius(seen.grid), row[front + best]
+            row, likeness = softmax(q[prefix_count + patch] @ k.T * seen.scale), directions @ directions[patch]
+            is_early = layer < seen.layers / 3
+            kind = row_kinds.kind_of(row_kinds.facts_of(row, patch, crowd, likeness, prefix_count, seen.grid), is_early)
+            largest_patch = int(row[prefix_count:].argmax())
+            patches_apart = max(
+                abs(largest_patch // columns - patch // columns), abs(largest_patch % columns - patch % columns)
+            )
+            is_near, largest_weight = (
+                patches_apart <= row_kinds.neighbourhood_radius(seen.grid),
+                row[prefix_count + largest_patch],
+            )
             agrees = {
                 "near": is_near,
-                "thing": likeness[best] >= row_kinds.ALIKE,
-                "far": likeness[best] >= row_kinds.ALIKE and not is_near,
-                "sink": crowd.tokens[front + best] >= largest_weight / 2 or row.argmax() == crowd.tokens.argmax(),
+                "thing": likeness[largest_patch] >= row_kinds.ALIKE,
+                "far": likeness[largest_patch] >= row_kinds.ALIKE and not is_near,
+                "sink": crowd.tokens[prefix_count + largest_patch] >= largest_weight / 2
+                or row.argmax() == crowd.tokens.argmax(),
                 "even": largest_weight <= 4 / len(row),
-                "noise": largest_weight <= 10 / len(row) and early,
+                "noise": largest_weight <= 10 / len(row) and is_early,
             }
             count += 1
             if not agrees.get(kind, True):
-                wrong.append((layer, head, divmod(int(patch), wide), kind, divmod(best, wide), f"{largest_weight:.3f}"))
-    return wrong, count
+                mistakes.append(
+                    (
+                        layer,
+                        head,
+                        divmod(int(patch), columns),
+                        kind,
+                        divmod(largest_patch, columns),
+                        f"{largest_weight:.3f}",
+                    )
+                )
+    return mistakes, count
 
 
 @pytest.mark.slow
@@ -226,6 +245,6 @@ def rows_that_contradict(seen) -> tuple[list, int]:
     ],
 )
 def test_the_kind_agrees_with_where_the_largest_patch_is(sample, model):
-    wrong, count = rows_that_contradict(traced(sample, model))
+    mistakes, count = rows_that_contradict(traced(sample, model))
     assert count >= 200
-    assert not wrong, f"{len(wrong)} of {count}, the first: {wrong[:5]}"
+    assert not mistakes, f"{len(mistakes)} of {count}, the first: {mistakes[:5]}"

@@ -23,10 +23,10 @@ def test_a_row_can_be_computed_by_hand():
 
 
 def test_the_ends_of_a_row():
-    even, one = np.full(64, 1 / 64), np.eye(64)[0]
-    assert rows.entropy(even) == pytest.approx(6)
-    assert rows.gradient(even) == pytest.approx(math.sqrt(63) / 64)
-    assert (rows.entropy(one), rows.peak(one), rows.gradient(one)) == (0, 1, 0)
+    even_row, one_hot = np.full(64, 1 / 64), np.eye(64)[0]
+    assert rows.entropy(even_row) == pytest.approx(6)
+    assert rows.gradient(even_row) == pytest.approx(math.sqrt(63) / 64)
+    assert (rows.entropy(one_hot), rows.peak(one_hot), rows.gradient(one_hot)) == (0, 1, 0)
 
 
 @pytest.mark.parametrize("spread", [0.1, 1, 4, 32])
@@ -49,14 +49,16 @@ def test_rows_drawn_without_short_cuts_fall_into_the_bands():
     """Reference: separate vectors for every width, one product at a time."""
     random = torch.Generator().manual_seed(11)
     for width in (4, 64, 1024):
-        at = rows.WIDTHS.index(width)
+        width_index = rows.WIDTHS.index(width)
         for power in (0.0, 0.5):
             q = torch.randn(300, 1, width, generator=random)
             k = torch.randn(300, rows.KEYS, width, generator=random)
             scores = (q * k).sum(-1).numpy().astype(float)
             for name, quantity in rows.QUANTITIES.items():
                 curve = rows.curve(name, power)
-                assert curve.low[at] <= np.median(quantity(scores, width**-power)) <= curve.high[at], (
+                assert (
+                    curve.low[width_index] <= np.median(quantity(scores, width**-power)) <= curve.high[width_index]
+                ), (
                     name,
                     width,
                     power,
@@ -64,11 +66,11 @@ def test_rows_drawn_without_short_cuts_fall_into_the_bands():
 
 
 def test_without_the_scale_entropy_collapses_one_key_takes_all_and_the_gradient_dies():
-    off, on = ({name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5))
-    assert off["entropy"][-1] < 0.5 < 4 < on["entropy"][-1]
-    assert off["peak"][-1] > 0.9 > 0.3 > on["peak"][-1]
-    assert off["gradient"][-1] < 0.001 < 0.005 < on["gradient"][-1]
-    assert max(on["entropy"]) - min(on["entropy"]) < 0.5  # the width no longer matters
+    unscaled, scaled = ({name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5))
+    assert unscaled["entropy"][-1] < 0.5 < 4 < scaled["entropy"][-1]
+    assert unscaled["peak"][-1] > 0.9 > 0.3 > scaled["peak"][-1]
+    assert unscaled["gradient"][-1] < 0.001 < 0.005 < scaled["gradient"][-1]
+    assert max(scaled["entropy"]) - min(scaled["entropy"]) < 0.5  # the width no longer matters
 
 
 @pytest.mark.parametrize("width", [64, 1024])
@@ -82,14 +84,14 @@ def test_what_is_let_through_is_autograd_s_derivative_by_q_k(width):
 
 
 def test_no_scale_lets_more_through_in_the_median_until_scores_are_too_far_apart_but_less_in_the_lowest_tenth():
-    off, on = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
-    at = rows.WIDTHS.index(64)
-    assert off.median[at] > 5 * on.median[at]
-    assert off.low[at] < on.low[at] / 3
-    assert off.median[-1] < on.median[-1] / 10
-    crossed = [width for width, a, b in zip(rows.WIDTHS, off.median, on.median, strict=True) if a < b]
-    assert crossed == [width for width in rows.WIDTHS if width >= crossed[0]]
-    assert 192 <= crossed[0] <= 512
+    unscaled, scaled = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
+    width_index = rows.WIDTHS.index(64)
+    assert unscaled.median[width_index] > 5 * scaled.median[width_index]
+    assert unscaled.low[width_index] < scaled.low[width_index] / 3
+    assert unscaled.median[-1] < scaled.median[-1] / 10
+    crossed_widths = [width for width, a, b in zip(rows.WIDTHS, unscaled.median, scaled.median, strict=True) if a < b]
+    assert crossed_widths == [width for width in rows.WIDTHS if width >= crossed_widths[0]]
+    assert 192 <= crossed_widths[0] <= 512
 
 
 def test_the_same_seed_draws_the_same_rows_and_nobody_changes_them():
@@ -101,8 +103,8 @@ def test_the_same_seed_draws_the_same_rows_and_nobody_changes_them():
 
 @pytest.mark.parametrize("scale", ["on", "off"])
 def test_sharpness_is_the_mean_over_the_patches_rows(seen, scale):
-    number = 1.0 if scale == "off" else seen.native_scale
-    bits, peaks, deviations = rows.sharpness(seen, number)
+    scale_number = 1.0 if scale == "off" else seen.native_scale
+    bits, peaks, deviations = rows.sharpness(seen, scale_number)
     assert bits.shape == peaks.shape == deviations.shape == (seen.layers, seen.heads)
     for layer, head in ((0, 0), (2, 3)):
         weights = seen.matrix(layer, head, scale)[len(seen.prefix) :].double()
@@ -110,36 +112,36 @@ def test_sharpness_is_the_mean_over_the_patches_rows(seen, scale):
         assert bits[layer, head] == pytest.approx(expected.item(), abs=1e-4)
         assert peaks[layer, head] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
         patches = range(len(seen.prefix), seen.tokens)
-        spread = [seen.scores(layer, head, i, scale).double().std(correction=0).item() for i in patches]
-        assert deviations[layer, head] == pytest.approx(sum(spread) / len(spread), rel=1e-4)
+        row_deviations = [seen.scores(layer, head, i, scale).double().std(correction=0).item() for i in patches]
+        assert deviations[layer, head] == pytest.approx(sum(row_deviations) / len(row_deviations), rel=1e-4)
 
 
 def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
-    on, off = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
-    p, without = on.logits.softmax(-1), off.logits.softmax(-1)
-    given = rows.verdicts(on, off, top=3)
-    best = set(p.topk(3).indices.tolist()) | set(without.topk(3).indices.tolist())
-    assert [v.label for v in given] == [f"class {i}" for i in sorted(best, key=lambda i: -p[i])]
-    for verdict in given:
+    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
+    p, off_shares = scaled.logits.softmax(-1), unscaled.logits.softmax(-1)
+    verdicts = rows.verdicts(scaled, unscaled, top=3)
+    top_numbers = set(p.topk(3).indices.tolist()) | set(off_shares.topk(3).indices.tolist())
+    assert [v.label for v in verdicts] == [f"class {i}" for i in sorted(top_numbers, key=lambda i: -p[i])]
+    for verdict in verdicts:
         number = int(verdict.label.split()[1])
-        assert (verdict.on, verdict.off) == pytest.approx((p[number].item(), without[number].item()))
+        assert (verdict.on, verdict.off) == pytest.approx((p[number].item(), off_shares[number].item()))
 
 
 def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture):
     vit = scramble(VisionTransformer(replace(SMALL, multi_label=True, labels=tuple("abcdefghij"))))
-    on = playground.trace(vit, picture)
-    assert [(v.label, v.on) for v in rows.verdicts(on, on)] == [(n, pytest.approx(p)) for n, p in on.predictions]
+    seen = playground.trace(vit, picture)
+    assert [(v.label, v.on) for v in rows.verdicts(seen, seen)] == [(n, pytest.approx(p)) for n, p in seen.predictions]
 
 
 def test_every_label_that_changes_is_named_the_largest_change_first(small, picture):
-    on, off = playground.trace(small, picture), playground.trace(small, picture, scale="off")
-    p, without = (seen.logits.softmax(-1) for seen in (on, off))
-    change = (without - p).abs()
-    assert len(rows.changed(on, off, least=0)) == len(p)
-    least = change.sort().values[-3].item() - 1e-6
-    given = rows.changed(on, off, least=least)
-    assert [int(v.label.split()[1]) for v in given] == change.argsort(descending=True)[:3].tolist()
-    assert [v.label for v in rows.changed(on, on)] == [f"class {p.argmax()}"]
+    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale="off")
+    p, off_shares = (seen.logits.softmax(-1) for seen in (scaled, unscaled))
+    differences = (off_shares - p).abs()
+    assert len(rows.changed(scaled, unscaled, least=0)) == len(p)
+    least = differences.sort().values[-3].item() - 1e-6
+    verdicts = rows.changed(scaled, unscaled, least=least)
+    assert [int(v.label.split()[1]) for v in verdicts] == differences.argsort(descending=True)[:3].tolist()
+    assert [v.label for v in rows.changed(scaled, scaled)] == [f"class {p.argmax()}"]
 
 
 def test_a_model_without_a_classifier_has_no_verdicts(picture):
@@ -148,20 +150,22 @@ def test_a_model_without_a_classifier_has_no_verdicts(picture):
 
 
 def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words():
-    """Once, step 2 of the lesson Scale used only 200 rows: the lowest tenth ended at 0.001 or 0.004, by the seed."""
-    at = rows.WIDTHS.index(64)
+    """With 200 rows, the lowest tenth in step 2 of the lesson Scale ended at 0.001 or 0.004, depending on the seed."""
+    width_index = rows.WIDTHS.index(64)
     gradients = rows.curve("gradient", 0.0)
-    again = np.concatenate([rows.gradient_of_products(part[:, at], 1.0) for part in rows.many_rows(seed=1)])
-    assert len(again) == rows.MANY == 20_000
-    assert gradients.median[at] == pytest.approx(np.median(again), rel=0.03)
-    assert gradients.low[at] == pytest.approx(np.quantile(again, 0.1), rel=0.1)
-    assert 0.19 < gradients.median[at] < 0.21
-    assert 0.0024 < gradients.low[at] < 0.0033
+    other_gradients = np.concatenate(
+        [rows.gradient_of_products(part[:, width_index], 1.0) for part in rows.many_rows(seed=1)]
+    )
+    assert len(other_gradients) == rows.MANY == 20_000
+    assert gradients.median[width_index] == pytest.approx(np.median(other_gradients), rel=0.03)
+    assert gradients.low[width_index] == pytest.approx(np.quantile(other_gradients, 0.1), rel=0.1)
+    assert 0.19 < gradients.median[width_index] < 0.21
+    assert 0.0024 < gradients.low[width_index] < 0.0033
 
 
 def test_rows_without_their_vectors_are_distributed_as_rows_with_them():
-    short = np.concatenate(list(rows.many_rows(4000, seed=2)))
+    short_rows = np.concatenate(list(rows.many_rows(4000, seed=2)))
     for name, quantity in rows.QUANTITIES.items():
-        long = np.median(quantity(rows.experiment(1000, 7), rows.scales(0.0)), 0)
-        low, high = np.quantile(quantity(short, rows.scales(0.0)), [0.45, 0.55], axis=0)
-        assert ((low <= long) & (long <= high)).all(), name
+        long_medians = np.median(quantity(rows.experiment(1000, 7), rows.scales(0.0)), 0)
+        low_median, high_median = np.quantile(quantity(short_rows, rows.scales(0.0)), [0.45, 0.55], axis=0)
+        assert ((low_median <= long_medians) & (long_medians <= high_median)).all(), name

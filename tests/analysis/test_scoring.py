@@ -1,4 +1,4 @@
-"""Scores of relevance equal those put together from their parts, single out a planted patch, and form a table."""
+"""Scores of relevance equal scores computed part by part, single out a planted patch, and fill a table."""
 
 import csv
 
@@ -15,27 +15,27 @@ def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
     target = occlusion.Target(label=3)
     scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer"])}
     assert list(scores) == ["chefer", "rollout", "random"]
-    measured = occlusion.Measured(seen, target)
+    measurement = occlusion.Measured(seen, target)
     relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
-    moves = measured.moved(occlusion.blocks(seen.grid, 1))
+    moves = measurement.moved(occlusion.blocks(seen.grid, 1))
     assert scores["chefer"].rank_correlation == pytest.approx(occlusion.foretells(relevance, 1, moves), abs=1e-6)
-    assert scores["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measured).area, abs=1e-6)
-    assert scores["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measured).area, abs=1e-6)
+    assert scores["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measurement).area, abs=1e-6)
+    assert scores["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measurement).area, abs=1e-6)
 
 
 def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_does_not(small, picture):
     """In every layer all tokens attend to one patch; the label is read from the class token."""
     seen = playground.trace(small, picture, cut=[f"*>{others(6, 1)}"])
-    alone = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
-    drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([alone])[0] for i in range(10)]
+    patch_block = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
+    drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([patch_block])[0] for i in range(10)]
     target = occlusion.Target(label=drops.index(max(drops)))
     scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):
         assert scores[method].deletion > scores["random"].deletion, scores
     relevance_map = seen.relevance(label=target.label, method="chefer")
     assert relevance_map[seen.token((6, 1))] == relevance_map[3:].max()
-    moved = occlusion.Measured(seen, target).moved(occlusion.blocks(seen.grid, 1))
-    assert torch.tensor(moved).abs().argmax() == 8 * 6 + 1
+    changes = occlusion.Measured(seen, target).moved(occlusion.blocks(seen.grid, 1))
+    assert torch.tensor(changes).abs().argmax() == 8 * 6 + 1
 
 
 def others(row: int, column: int) -> str:
@@ -68,9 +68,9 @@ def folder_of_two(tmp_path, monkeypatch, small, picture):
 
 
 def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(folder_of_two, tmp_path, capsys):
-    out = tmp_path / "scores.csv"
-    assert main(["relevance", str(folder_of_two), "--out", str(out), "--patch", "4,4", "--by", "noise"]) == 0
-    rows = list(csv.DictReader(out.open()))
+    table_file = tmp_path / "scores.csv"
+    assert main(["relevance", str(folder_of_two), "--out", str(table_file), "--patch", "4,4", "--by", "noise"]) == 0
+    rows = list(csv.DictReader(table_file.open()))
     assert [row["method"] for row in rows[:6]] == ["gradient", "integrated", "chefer", "legrad", "rollout", "random"]
     assert len(rows) == 12
     assert {(row["answer"], row["blanked_by"]) for row in rows} == {("4,4", "noise")}

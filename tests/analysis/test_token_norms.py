@@ -8,9 +8,9 @@ from playground.analysis import token_norms
 def test_the_lengths_are_those_of_the_features(seen):
     lengths = token_norms.lengths(seen)
     for layer in range(seen.layers):
-        long = seen.features(layer).norm(dim=-1)
-        torch.testing.assert_close(lengths.patches[layer], seen.on_grid(long))
-        torch.testing.assert_close(lengths.prefix[layer], long[: len(seen.prefix)])
+        norms = seen.features(layer).norm(dim=-1)
+        torch.testing.assert_close(lengths.patches[layer], seen.on_grid(norms))
+        torch.testing.assert_close(lengths.prefix[layer], norms[: len(seen.prefix)])
 
 
 def test_a_patch_that_stands_far_out_is_counted():

@@ -22,9 +22,9 @@ def test_the_field_is_what_a_gradient_reaches(kernel, layers):
 
 @pytest.mark.parametrize(("side", "kernel"), [(14, 3), (14, 7), (37, 3), (2, 3)])
 def test_so_many_layers_lead_from_edge_to_edge_and_one_less_does_not(side, kernel):
-    needed = two_ways.layers_needed(side, kernel)
+    layer_count = two_ways.layers_needed(side, kernel)
     reach = kernel // 2
-    assert needed * reach >= side - 1 > (needed - 1) * reach
+    assert layer_count * reach >= side - 1 > (layer_count - 1) * reach
 
 
 def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(small, picture):
@@ -45,15 +45,15 @@ def test_without_positions_and_other_places_attention_would_shift_along_too():
                pool="avg", positions="none")  # fmt: skip
     vit = VisionTransformer(c).eval()
     image = torch.randn(1, 3, 32, 32)
-    rolled = image.roll(8, dims=3)
-    before, after = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled))
-    torch.testing.assert_close(before.roll(1, dims=1), after, atol=1e-5, rtol=1e-4)
+    rolled_image = image.roll(8, dims=3)
+    old_features, new_features = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled_image))
+    torch.testing.assert_close(old_features.roll(1, dims=1), new_features, atol=1e-5, rtol=1e-4)
 
 
 def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_table():
     tokens, window, dim = 98, 49, 64
     q, k, v = torch.rand(3, tokens, dim)
-    collected = []
+    flop_counts = []
     for product in (
         lambda: q @ k.mT,
         lambda: q.unflatten(0, (-1, window)) @ k.unflatten(0, (-1, window)).mT,
@@ -61,16 +61,16 @@ def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_
     ):
         with FlopCounterMode(display=False) as counter:
             product()
-        collected.append(counter.get_total_flops())
-    assert tuple(collected) == two_ways.products(tokens, window, dim)
+        flop_counts.append(counter.get_total_flops())
+    assert tuple(flop_counts) == two_ways.products(tokens, window, dim)
     assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
-    everything, _, linear = two_ways.products(dim, window, dim)
-    assert everything == linear
+    standard_products, _, linear_products = two_ways.products(dim, window, dim)
+    assert standard_products == linear_products
 
 
 def test_any_convolution_is_unfold_multiply_fold(picture):
     result = two_ways.unfolded(picture)
-    assert [(one.kernel, one.stride) for one in result] == [(3, 1), (3, 2), (16, 16)]
-    for one in result:
-        assert one.apart < 1e-4 * one.typical * 10, one
-        assert one.columns == (3 * one.kernel**2, one.answer[0] * one.answer[1])
+    assert [(unfolding.kernel, unfolding.stride) for unfolding in result] == [(3, 1), (3, 2), (16, 16)]
+    for unfolding in result:
+        assert unfolding.apart < 1e-4 * unfolding.typical * 10, unfolding
+        assert unfolding.columns == (3 * unfolding.kernel**2, unfolding.answer[0] * unfolding.answer[1])

@@ -39,23 +39,26 @@ def read(name: str) -> str:
 def instructions() -> list[tuple[str, str]]:
     """The instructions of the Dockerfile: (keyword, arguments)."""
     lines = [line for line in read("Dockerfile").splitlines() if not line.startswith("#")]
-    joined = "\n".join(lines).replace("\\\n", " ").splitlines()
-    return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in joined if line.strip())]
+    instruction_lines = "\n".join(lines).replace("\\\n", " ").splitlines()
+    return [
+        (word, arguments.strip())
+        for word, _, arguments in (line.partition(" ") for line in instruction_lines if line.strip())
+    ]
 
 
 def arguments_of(word: str) -> list[str]:
-    return [rest for said, rest in instructions() if said == word]
+    return [arguments for keyword, arguments in instructions() if keyword == word]
 
 
 def kubernetes(kind: str) -> dict:
     documents = [d for file in sorted((DEPLOY / "kubernetes").glob("*.yaml")) for d in yaml.safe_load_all(file.open())]
-    (found,) = (document for document in documents if document["kind"] == kind)
-    return found
+    (manifest,) = (document for document in documents if document["kind"] == kind)
+    return manifest
 
 
 def container() -> dict:
-    (found,) = kubernetes("Deployment")["spec"]["template"]["spec"]["containers"]
-    return found
+    (container_spec,) = kubernetes("Deployment")["spec"]["template"]["spec"]["containers"]
+    return container_spec
 
 
 # The image ------------------------------------------------------------------------------------------------------------
@@ -63,20 +66,20 @@ def container() -> dict:
 
 def in_the_image() -> list[Path]:
     """The files of this repository that .dockerignore lets through. As in Docker, the last matching line decides."""
-    listed = subprocess.run(
+    listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         capture_output=True,
         check=True,
     )
-    files = [Path(name) for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+    files = [Path(name) for name in listing.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
     rules = [line for line in read(".dockerignore").splitlines() if line and not line.startswith("#")]
 
     def passes(file: Path) -> bool:
         is_let_through = True
         for rule in rules:
-            parts = rule.lstrip("!").replace("**/", "\0").replace("*", "[^/]*").replace("\0", "(.*/)?")
-            if any(re.fullmatch(parts, str(path)) for path in (file, *file.parents)):
+            pattern = rule.lstrip("!").replace("**/", "\0").replace("*", "[^/]*").replace("\0", "(.*/)?")
+            if any(re.fullmatch(pattern, str(path)) for path in (file, *file.parents)):
                 is_let_through = rule.startswith("!")
         return is_let_through
 
@@ -115,9 +118,9 @@ def image(tmp_path_factory):
 
 @pytest.mark.slow
 def test_every_page_works_with_what_the_image_holds(image):
-    done = subprocess.run([sys.executable, "-c", VISIT], cwd=image, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    pages = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    process = subprocess.run([sys.executable, "-c", VISIT], cwd=image, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    pages = dict(json.loads(line) for line in process.stdout.splitlines() if line.startswith("["))
     assert len(pages) == len(list((ROOT / "pages").glob("*.py")))
     assert not any(pages.values()), pages
 
@@ -127,16 +130,16 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     port = str(free_port())
-    command = [*json.loads(arguments_of("CMD")[0]), "--port", port]  # a JSON list: starts without a shell
+    command = [*json.loads(arguments_of("CMD")[0]), "--port", port]  # a JSON list starts without a shell
     probe = json.loads(arguments_of("HEALTHCHECK")[0].partition("CMD")[2].replace(str(PORT), port))
-    ours = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
     def is_healthy() -> bool:
-        return subprocess.run(probe, env=ours, capture_output=True).returncode == 0
+        return subprocess.run(probe, env=environment, capture_output=True).returncode == 0
 
     assert not is_healthy()  # nothing else answers on this port
     with (image.parent / "image.log").open("w+") as log:
-        server = subprocess.Popen(command, cwd=image, env=ours, stdout=log, stderr=log)
+        server = subprocess.Popen(command, cwd=image, env=environment, stdout=log, stderr=log)
         try:
             while not is_healthy():
                 assert server.poll() is None, (image.parent / "image.log").read_text()
@@ -178,33 +181,39 @@ def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path)
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     for _ in range(2):  # the second run replaces a digest that is there already
         subprocess.run(["sh", "-ec", line], cwd=tmp_path, env=env, check=True)
-        before, _, digest = base.partition("@")
+        image_name, _, digest = base.partition("@")
         assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), "the Dockerfile names its image by a digest"
-        assert (tmp_path / "Dockerfile").read_text() == read("Dockerfile").replace(base, f"{before}@sha256:{7:064d}")
-        assert before in (tmp_path / "asked").read_text().split()
+        assert (tmp_path / "Dockerfile").read_text() == read("Dockerfile").replace(
+            base, f"{image_name}@sha256:{7:064d}"
+        )
+        assert image_name in (tmp_path / "asked").read_text().split()
 
 
 def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):
     """Runs the Dockerfile's own line with a fake `pip` that prints its arguments."""
-    run, bill = (rest for rest in arguments_of("RUN") if "pip install" in rest)
-    assert "--require-hashes -r requirements-bom.lock" in bill
-    line = run.partition("&& packages=")[0]
-    assert line != run
+    run_line, bill_line = (argument_text for argument_text in arguments_of("RUN") if "pip install" in argument_text)
+    assert "--require-hashes -r requirements-bom.lock" in bill_line
+    line = run_line.partition("&& packages=")[0]
+    assert line != run_line
     pip = tmp_path / "pip"
     pip.write_text('#!/bin/sh\necho "$@"\n')
     pip.chmod(0o755)
 
     def pip_arguments(index: str) -> list[str]:
         env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TORCH_INDEX": index}
-        done = subprocess.run(["sh", "-ec", line], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
-        return done.stdout.splitlines()
+        process = subprocess.run(["sh", "-ec", line], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+        return process.stdout.splitlines()
 
     pinned = " ".join(re.findall(r"^torch\w*==[^ ]+", read("requirements-torch.lock"), re.MULTILINE))
     assert pinned.startswith("torch==")
-    rest = ["install --no-deps --require-hashes -r requirements.lock", "check"]
-    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *rest]
-    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *rest]
-    (default,) = (rest.partition("=")[2] for rest in arguments_of("ARG") if rest.startswith("TORCH_INDEX="))
+    later_calls = ["install --no-deps --require-hashes -r requirements.lock", "check"]
+    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *later_calls]
+    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *later_calls]
+    (default,) = (
+        argument_text.partition("=")[2]
+        for argument_text in arguments_of("ARG")
+        if argument_text.startswith("TORCH_INDEX=")
+    )
     assert default.endswith("/cpu")
 
 
@@ -219,38 +228,38 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     assert app["environment"][SECRET].startswith("${COOKIE_SECRET:?")
     assert app["read_only"]
     assert app["tmpfs"] == "/tmp:size=200m"
-    (hub,) = (shlex.split(rest) for rest in arguments_of("ENV"))
+    (hub,) = (shlex.split(argument_text) for argument_text in arguments_of("ENV"))
     assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
     assert proxy["image"] == app["image"]  # the proxy runs in the app's image
     assert proxy["command"] == [*json.loads(arguments_of("CMD")[0]), "--replicas", f"app:{PORT}"]
     assert proxy["ports"] == [f"{PORT}:{PORT}"]
     assert proxy["read_only"]
-    assert HEALTH in arguments_of("HEALTHCHECK")[0]  # the probe of both services
-    assert app["environment"]["PLAYGROUND_PROXIES"]  # else all visitors would share the proxy's address
+    assert HEALTH in arguments_of("HEALTHCHECK")[0]  # both services are probed as the image says
+    assert app["environment"]["PLAYGROUND_PROXIES"]  # without it, all visitors would have the proxy's address
     assert proxy["environment"]["PLAYGROUND_HOSTS"] == app["environment"]["PLAYGROUND_HOSTS"]
 
 
 def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_its_limit_of_memory():
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     unit = read("deploy/playground@.service")
-    pod = {said["name"]: said.get("value") for said in container()["env"]}
-    (tmp,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
-    assert app["tmpfs"] == "/tmp:size=200m"  # this folder lies in memory, so its size counts
-    assert tmp == {"medium": "Memory", "sizeLimit": "200Mi"}
+    variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
+    (tmp_volume,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
+    assert app["tmpfs"] == "/tmp:size=200m"  # /tmp lies in memory, so its size counts
+    assert tmp_volume == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
-    assert pod["PLAYGROUND_OPEN"] == "no"
-    assert any("PLAYGROUND_OPEN=no" in rest.split() for rest in arguments_of("ENV"))
+    assert variables["PLAYGROUND_OPEN"] == "no"
+    assert any("PLAYGROUND_OPEN=no" in argument_text.split() for argument_text in arguments_of("ENV"))
     assert "PLAYGROUND_OPEN=no" in unit
     table = read("deploy/README.md").partition("| what | at most |")[2].partition("\n\n")[0]
-    beside = sum(int(mb) for mb in re.findall(r"^\| .* \| (\d+) MB \|", table.replace(",", ""), re.M))
-    assert beside > 1000, "deploy/README.md adds up what the app holds beside its caches"
+    beside_mb = sum(int(mb) for mb in re.findall(r"^\| .* \| (\d+) MB \|", table.replace(",", ""), re.M))
+    assert beside_mb > 1000, "deploy/README.md adds up what the app holds beside its caches"
     for caches, limit in (
         (app["environment"]["PLAYGROUND_CACHE_MB"], 6144 if app["mem_limit"] == "6g" else 0),
-        (pod["PLAYGROUND_CACHE_MB"], 6144 if container()["resources"]["limits"]["memory"] == "6Gi" else 0),
+        (variables["PLAYGROUND_CACHE_MB"], 6144 if container()["resources"]["limits"]["memory"] == "6Gi" else 0),
         (re.search(r"PLAYGROUND_CACHE_MB=([\d ]+)", unit)[1], 6144 if "MemoryMax=6G" in unit else 0),
     ):
-        total = sum(map(int, caches.split())) + beside
+        total = sum(map(int, caches.split())) + beside_mb
         assert total < limit, caches
         assert f"Together that is {total:,} MB, and the container has {limit:,}" in read("deploy/README.md")
 
@@ -265,17 +274,17 @@ def test_proxies_let_through_what_the_app_takes_and_say_no_other_limit_twice():
     assert ingress["proxy_body_size"] == f"{limit + 1}m"
     assert ingress["proxy_request_buffering"] == "off"
     assert not {name for name in ingress if name.startswith("limit_")}  # the image's own nginx sets the limits
-    (wait,) = set(re.findall(r"proxy_read_timeout (\d+)s;", conf)) | {ingress["proxy_read_timeout"]}
-    assert int(wait) > 3 * run.PING
+    (timeout,) = set(re.findall(r"proxy_read_timeout (\d+)s;", conf)) | {ingress["proxy_read_timeout"]}
+    assert int(timeout) > 3 * run.PING
     assert ingress["affinity"] == "cookie"
 
 
 def test_both_ways_to_serve_many_can_put_the_app_under_a_path():
     """The default is an empty path. tests/browser/test_base_path.py tests the app under a path."""
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
-    pod = {said["name"]: said.get("value") for said in container()["env"]}
+    variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
     assert app["environment"][hosts.OPTION] == "${BASE_PATH:-}"
-    assert pod[hosts.OPTION] == ""
+    assert variables[hosts.OPTION] == ""
     assert kubernetes("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
     assert hosts.read("") == ""
 
@@ -287,12 +296,12 @@ def test_kubernetes_knows_the_image():
         assert app[probe]["httpGet"].items() >= {"path": path, "port": "http"}.items()
     assert [pod["spec"]["securityContext"]["runAsUser"]] == [int(user) for user in arguments_of("USER")]
     assert app["securityContext"]["readOnlyRootFilesystem"]
-    customised = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))
-    assert [image["name"] for image in customised["images"]] == [app["image"]] == ["playground"]
-    (made,) = customised["secretGenerator"]
-    (secret,) = (e["valueFrom"]["secretKeyRef"] for e in app["env"] if e["name"] == SECRET)
-    assert secret == {"name": made["name"], "key": "secret"}
-    assert sorted(customised["resources"]) == sorted(
+    kustomization = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))
+    assert [image["name"] for image in kustomization["images"]] == [app["image"]] == ["playground"]
+    (generated_secret,) = kustomization["secretGenerator"]
+    (secret,) = (variable["valueFrom"]["secretKeyRef"] for variable in app["env"] if variable["name"] == SECRET)
+    assert secret == {"name": generated_secret["name"], "key": "secret"}
+    assert sorted(kustomization["resources"]) == sorted(
         file.name for file in (DEPLOY / "kubernetes").glob("*.yaml") if file.name != "kustomization.yaml"
     )
 
@@ -305,14 +314,14 @@ def test_kubernetes_parts_find_each_other():
     (rule,) = kubernetes("Ingress")["spec"]["rules"]
     (path,) = rule["http"]["paths"]
     assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": "http"}}
-    scaled = kubernetes("HorizontalPodAutoscaler")["spec"]
-    assert scaled["scaleTargetRef"]["name"] == kubernetes("Deployment")["metadata"]["name"]
+    autoscaler = kubernetes("HorizontalPodAutoscaler")["spec"]
+    assert autoscaler["scaleTargetRef"]["name"] == kubernetes("Deployment")["metadata"]["name"]
 
 
 def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
-    said = kubernetes("Ingress")["spec"]
-    (rule,), (tls,) = said["rules"], said["tls"]
-    variables = {one["name"]: one.get("value") for one in container()["env"]}
+    ingress_spec = kubernetes("Ingress")["spec"]
+    (rule,), (tls,) = ingress_spec["rules"], ingress_spec["tls"]
+    variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
     assert {*tls["hosts"], variables["PLAYGROUND_HOSTS"]} == {rule["host"]}
     probes = [container()[f"{name}Probe"]["httpGet"] for name in ("startup", "readiness", "liveness")]
     assert not any("httpHeaders" in probe for probe in probes), "the pod is asked by its address, which is answered"
@@ -322,7 +331,7 @@ def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
     (ingress,) = policy["ingress"]
     assert ingress["from"][0]["namespaceSelector"]["matchLabels"]
     assert ingress["ports"] == [{"port": container()["ports"][0]["name"]}]
-    assert variables["PLAYGROUND_PROXIES"]  # believed because only the ingress reaches the app
+    assert variables["PLAYGROUND_PROXIES"]  # the app may trust proxies, because only the ingress reaches it
     assert policy["egress"] == []
     assert variables["HF_HUB_OFFLINE"] == "1"
 
@@ -342,9 +351,9 @@ def test_the_unit_starts_the_same_command_as_the_image():
     unit.optionxform = str
     unit.read_string(read("deploy/playground@.service"))
     command = shlex.split(unit["Service"]["ExecStart"])
-    (ours,) = map(json.loads, arguments_of("CMD"))
-    assert Path(command[0]).name == ours[0]
-    assert command[1:] == [*ours[1:], "--port", "%i"]
+    (image_command,) = map(json.loads, arguments_of("CMD"))
+    assert Path(command[0]).name == image_command[0]
+    assert command[1:] == [*image_command[1:], "--port", "%i"]
     assert int(unit["Service"]["TimeoutStopSec"]) == 5
 
 
@@ -352,16 +361,18 @@ DEPLOYED = [file for file in DEPLOY.rglob("*") if file.is_file() and "__pycache_
 
 
 def test_no_file_brings_a_secret_along():
-    ignored = ["git", "check-ignore", "-q", "--no-index"]
+    check_command = ["git", "check-ignore", "-q", "--no-index"]
     for name in (".env", "deploy/kubernetes/cookie.env"):
-        assert subprocess.run([*ignored, name], cwd=ROOT).returncode == 0
-    fetched = DEPLOY / "validate.py"  # this file holds the digests of the schemas
+        assert subprocess.run([*check_command, name], cwd=ROOT).returncode == 0
+    schema_file = DEPLOY / "validate.py"  # this file holds the digests of the schemas
     for file in DEPLOY.rglob("*"):
-        if file.is_file() and file != fetched and "__pycache__" not in file.parts:
+        if file.is_file() and file != schema_file and "__pycache__" not in file.parts:
             assert not re.search(r"\b[0-9a-f]{32,}\b", file.read_text(encoding="utf-8"))
 
 
 def test_every_setting_that_is_named_exists():
-    known = set(re.findall(r"PLAYGROUND_[A-Z_]+", settings.__doc__))
+    setting_names = set(re.findall(r"PLAYGROUND_[A-Z_]+", settings.__doc__))
     files = [ROOT / "Dockerfile", ROOT / "compose.yaml", *DEPLOYED]
-    assert set(re.findall(r"PLAYGROUND_[A-Z_]+", "".join(f.read_text(encoding="utf-8") for f in files))) <= known
+    assert (
+        set(re.findall(r"PLAYGROUND_[A-Z_]+", "".join(f.read_text(encoding="utf-8") for f in files))) <= setting_names
+    )

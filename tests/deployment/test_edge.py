@@ -24,12 +24,12 @@ BELIEVED = "127.0.0.2"  # a second address of this machine, from which tests act
 
 @contextmanager
 def started(folder: Path, **environment: str) -> Iterator[str]:
-    """The address of nginx and an app that believe only the proxy BELIEVED."""
+    """Starts nginx and the app, which trust only the proxy BELIEVED, and yields nginx's address."""
     port = free_port()
-    ours = {"HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs()), "PLAYGROUND_PROXIES": BELIEVED}
+    defaults = {"HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs()), "PLAYGROUND_PROXIES": BELIEVED}
     with (folder / "log").open("w") as log:
         command = [sys.executable, "deploy/start.py", "--port", str(port)]
-        server = subprocess.Popen(command, cwd=ROOT, env=os.environ | ours | environment, stdout=log, stderr=log)
+        server = subprocess.Popen(command, cwd=ROOT, env=os.environ | defaults | environment, stdout=log, stderr=log)
     url = f"http://127.0.0.1:{port}"
     try:
         until(lambda: answers(url), "it does not answer")
@@ -61,12 +61,12 @@ def says(url: str, path: str, source: str = "127.0.0.1", **headers: str) -> tupl
     host, port = url.removeprefix("http://").split(":")
     lines = [f"GET {path} HTTP/1.1", f"Host: {host}:{port}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    with socket.create_connection((host, int(port)), PATIENCE, (source, 0)) as line:
-        line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
-        with line.makefile("rb") as answer:
+    with socket.create_connection((host, int(port)), PATIENCE, (source, 0)) as connection:
+        connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        with connection.makefile("rb") as answer:
             head, _, body = answer.read().partition(b"\r\n\r\n")
-    status, *named = head.decode().split("\r\n")
-    return int(status.split()[1]), dict(pair.lower().split(": ", 1) for pair in named), body
+    status, *header_lines = head.decode().split("\r\n")
+    return int(status.split()[1]), dict(pair.lower().split(": ", 1) for pair in header_lines), body
 
 
 def addresses(html: bytes) -> tuple[str, str]:
@@ -80,11 +80,11 @@ def addresses(html: bytes) -> tuple[str, str]:
 
 def test_the_operator_is_known_by_address_and_nobody_passes_for_one(edge):
     assert says(edge, "/metrics")[0] == 200
-    for lie in ("X_Forwarded_For", "X_Real_IP", "Forwarded", "Via"):
-        assert says(edge, "/metrics", **{lie: "127.0.0.1"})[0] == 404, lie
+    for header_name in ("X_Forwarded_For", "X_Real_IP", "Forwarded", "Via"):
+        assert says(edge, "/metrics", **{header_name: "127.0.0.1"})[0] == 404, header_name
     assert says(edge, "/metrics", source=BELIEVED, X_Forwarded_For="203.0.113.7")[0] == 404
-    stranger = {"X_Forwarded_For": "203.0.113.7", "X_Playground_Direct": "yes"}
-    assert says(edge, "/metrics", source=BELIEVED, **stranger)[0] == 404
+    stranger_headers = {"X_Forwarded_For": "203.0.113.7", "X_Playground_Direct": "yes"}
+    assert says(edge, "/metrics", source=BELIEVED, **stranger_headers)[0] == 404
 
 
 PROGRAM = """
@@ -111,17 +111,17 @@ uvicorn.Server(config).run(sockets=[line])
 
 @pytest.fixture(scope="module")
 def whom(folder):
-    """A function that asks through nginx and returns which visitor the app takes the asker for."""
+    """A function that sends a request through nginx and returns what the app knows of its sender."""
     from browser.test_proxy import start
 
-    place, port = folder / "whom", free_port()
-    place.mkdir()
+    directory, port = folder / "whom", free_port()
+    directory.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAYGROUND_PROXIES", BELIEVED)
         patch.setenv("PLAYGROUND_USER_HEADER", "X-Forwarded-User")
-        start.write(place, port, [f"unix:{place}/app.sock"])
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(place / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx(place), cwd=place, stdout=subprocess.DEVNULL)
+        start.write(directory, port, [f"unix:{directory}/app.sock"])
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(directory / "app.sock")], cwd=ROOT)
+    nginx = subprocess.Popen(start.nginx(directory), cwd=directory, stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     until(lambda: answers(url), "it does not answer")
 
@@ -131,15 +131,17 @@ def whom(folder):
         return json.loads(re.search(rb"{.*}", body)[0])
 
     yield taken_for
-    for one in (nginx, program):
-        one.terminate()
-        one.wait(PATIENCE)
+    for process in (nginx, program):
+        process.terminate()
+        process.wait(PATIENCE)
 
 
 def test_two_networks_behind_a_proxy_are_two_and_neither_is_the_operator(whom):
-    one, other = (whom(BELIEVED, X_Forwarded_For=address) for address in ("203.0.113.7", "2001:db8:1:2::9"))
-    assert (one["address"], other["address"]) == ("203.0.113.7", "2001:db8:1:2::/64")
-    assert one["behind"]
+    first_visitor, second_visitor = (
+        whom(BELIEVED, X_Forwarded_For=address) for address in ("203.0.113.7", "2001:db8:1:2::9")
+    )
+    assert (first_visitor["address"], second_visitor["address"]) == ("203.0.113.7", "2001:db8:1:2::/64")
+    assert first_visitor["behind"]
 
 
 def test_who_asks_directly_is_who_they_are_whatever_they_say(whom):
@@ -163,8 +165,8 @@ def test_a_proxy_s_words_about_the_scheme_count(whom):
 
 def test_what_never_changes_is_asked_of_the_app_once_and_kept_compressed(edge, folder):
     """Once, requests with `Accept: text/html` were compressed anew each time."""
-    static, ours = addresses(says(edge, "/")[2])
-    for path in (static, ours):
+    streamlit_script, our_script = addresses(says(edge, "/")[2])
+    for path in (streamlit_script, our_script):
         for _ in range(3):
             status, headers, _ = says(edge, path, Accept="text/html", Accept_Encoding="gzip")
             assert (status, headers["content-encoding"]) == (200, "gzip")
@@ -172,8 +174,10 @@ def test_what_never_changes_is_asked_of_the_app_once_and_kept_compressed(edge, f
             assert "set-cookie" not in headers
 
     def cache_statuses() -> list[str]:
-        logged = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')]
-        return [line["cache"] for line in logged if line.get("path") == ours.partition("?")[0]]
+        log_lines = [
+            json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')
+        ]
+        return [line["cache"] for line in log_lines if line.get("path") == our_script.partition("?")[0]]
 
     until(lambda: len(cache_statuses()) >= 3, "nginx has not logged the three")
     assert cache_statuses() == ["MISS", "HIT", "HIT"]
@@ -183,40 +187,42 @@ def test_an_answer_to_one_person_is_kept_by_nobody(edge, folder):
     path = "/api/trace/0123456789abcdef/layers?mine=0123456789abcdef"
     for _ in range(2):
         says(edge, path, X_Playground_Key="k" * 32)
-    logged = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')]
-    assert {line["cache"] for line in logged if "0123456789abcdef/layers" in line.get("path", "")} == {"BYPASS"}
+    log_lines = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')]
+    assert {line["cache"] for line in log_lines if "0123456789abcdef/layers" in line.get("path", "")} == {"BYPASS"}
 
 
 def test_a_foreign_name_is_refused_before_the_app(edge):
     host, port = edge.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), PATIENCE) as line:
-        line.sendall(b"GET /static/x.js HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
-        assert b" 403 " in line.makefile("rb").readline()
+    with socket.create_connection((host, int(port)), PATIENCE) as connection:
+        connection.sendall(b"GET /static/x.js HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+        assert b" 403 " in connection.makefile("rb").readline()
 
 
 def test_a_large_body_goes_nowhere_but_to_pictures(edge):
     host, port = edge.removeprefix("http://").split(":")
     for path, status in (("/api/fetching?model=x", b" 413 "), ("/_stcore/upload_file/x/y", b" 413 ")):
-        with socket.create_connection((host, int(port)), PATIENCE) as line:
-            line.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n".encode())
-            assert status in line.makefile("rb").readline()
+        with socket.create_connection((host, int(port)), PATIENCE) as connection:
+            connection.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n".encode())
+            assert status in connection.makefile("rb").readline()
 
 
 def test_its_log_names_no_address_no_query_and_no_key(edge, folder):
     says(edge, "/api/trace?mine=feedfacefeedface", X_Playground_Key="s" * 32)
-    written = (folder / "log").read_text()
-    assert "feedfacefeedface" not in written
-    assert "s" * 32 not in written
-    assert "127.0.0.1" not in "".join(line for line in written.splitlines() if line.startswith('{"time'))
+    log_text = (folder / "log").read_text()
+    assert "feedfacefeedface" not in log_text
+    assert "s" * 32 not in log_text
+    assert "127.0.0.1" not in "".join(line for line in log_text.splitlines() if line.startswith('{"time'))
 
 
 def test_a_body_in_crumbs_reaches_the_app_whole_or_not_at_all(edge):
     """nginx sends a small body to the app only when it is complete, because each tiny piece would cost the app time."""
     host, port = edge.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), PATIENCE) as line:
-        line.sendall(b"POST /api/labelled?number=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
-        line.sendall(b"1\r\nx\r\n" * 70_000)  # more than 64 KB
-        assert b" 413 " in line.makefile("rb").readline()
+    with socket.create_connection((host, int(port)), PATIENCE) as connection:
+        connection.sendall(
+            b"POST /api/labelled?number=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        connection.sendall(b"1\r\nx\r\n" * 70_000)  # more than 64 KB
+        assert b" 413 " in connection.makefile("rb").readline()
 
 
 SHORTER = {  # limits of nginx, lowered so that tests reach them soon
@@ -227,24 +233,24 @@ SHORTER = {  # limits of nginx, lowered so that tests reach them soon
 
 @pytest.fixture(scope="module")
 def strict(folder):
-    """nginx with deploy/nginx.conf and the limits of SHORTER, before an app that answers each GET with 10 MB."""
+    """The port of an nginx with the limits of SHORTER, in front of an app that answers each GET with 10 MB."""
     from browser.test_proxy import start
 
-    place, port = folder / "strict", free_port()
-    place.mkdir()
-    start.write(place, port, [f"unix:{place}/app.sock"])
-    conf = place / "nginx.conf"
+    directory, port = folder / "strict", free_port()
+    directory.mkdir()
+    start.write(directory, port, [f"unix:{directory}/app.sock"])
+    conf = directory / "nginx.conf"
     for name, limit in SHORTER.items():
         text, count = re.subn(rf"(?m)^    {name} \d+s?;", f"    {name} {limit};", conf.read_text())
         assert count == 1, name
         conf.write_text(text)
-    program = subprocess.Popen([sys.executable, "-c", LARGE, str(place / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx(place), cwd=place, stdout=subprocess.DEVNULL)
+    program = subprocess.Popen([sys.executable, "-c", LARGE, str(directory / "app.sock")], cwd=ROOT)
+    nginx = subprocess.Popen(start.nginx(directory), cwd=directory, stdout=subprocess.DEVNULL)
     until(lambda: answers(f"http://127.0.0.1:{port}"), "it does not answer")
     yield port
-    for one in (nginx, program):
-        one.terminate()
-        one.wait(PATIENCE)
+    for process in (nginx, program):
+        process.terminate()
+        process.wait(PATIENCE)
 
 
 LARGE = """
@@ -269,10 +275,10 @@ def line_to(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), PATIENCE)
 
 
-def is_ended(line: socket.socket) -> bool:
-    """Whether the server closes the line within PATIENCE, the timeout of the socket. Reads what still comes."""
+def is_ended(connection: socket.socket) -> bool:
+    """Reads until the server closes the connection; False if this takes longer than PATIENCE, the socket's timeout."""
     try:
-        while line.recv(2**16):
+        while connection.recv(2**16):
             pass
     except ConnectionResetError:
         return True
@@ -287,47 +293,47 @@ def is_ended(line: socket.socket) -> bool:
     ids=["a head", "a body", "nothing"],
 )
 def test_whoever_stalls_is_cut_off(strict, first_bytes):
-    with line_to(strict) as line:
-        line.sendall(first_bytes)
-        assert is_ended(line)
+    with line_to(strict) as connection:
+        connection.sendall(first_bytes)
+        assert is_ended(connection)
 
 
 def test_who_does_not_read_their_answer_is_cut_off(strict):
-    with socket.socket() as line:
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        line.settimeout(PATIENCE)
-        line.connect(("127.0.0.1", strict))
-        line.sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        until(lambda: was_reset(line), "it is left open")
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(PATIENCE)
+        connection.connect(("127.0.0.1", strict))
+        connection.sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until(lambda: was_reset(connection), "it is left open")
 
 
-def was_reset(line: socket.socket) -> bool:
-    """Whether the server reset the line: a write fails. The client reads nothing in these tests."""
+def was_reset(connection: socket.socket) -> bool:
+    """Whether a write fails because the server has reset the connection. Reads nothing from the connection."""
     try:
-        line.send(b"\r\n")
+        connection.send(b"\r\n")
     except OSError:
         return True
     return False
 
 
 def test_a_network_holds_so_many_connections_and_another_one_finds_room(strict):
-    held = []
+    connections = []
     try:
         for _ in range(20):
-            held.append(line_to(strict))
-            held[-1].sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert b" 200 " in held[-1].recv(100)
-        with line_to(strict) as line:
-            line.sendall(HEAD + b"Connection: close\r\n\r\n")
-            assert b" 503 " in line.makefile("rb").readline()
+            connections.append(line_to(strict))
+            connections[-1].sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b" 200 " in connections[-1].recv(100)
+        with line_to(strict) as connection:
+            connection.sendall(HEAD + b"Connection: close\r\n\r\n")
+            assert b" 503 " in connection.makefile("rb").readline()
         assert says(f"http://127.0.0.1:{strict}", "/healthz", source="127.9.0.1")[0] == 200
     finally:
-        for line in held:
-            line.close()
+        for connection in connections:
+            connection.close()
 
 
 def test_questions_behind_each_other_on_one_line_are_answered_one_by_one(strict):
     """Pipelined requests: nginx passes the next one to the app only after it has answered the one before."""
-    with line_to(strict) as line:
-        line.sendall((HEAD + b"\r\n") * 50 + HEAD + b"Connection: close\r\n\r\n")
-        assert line.makefile("rb").read().count(b"HTTP/1.1 200 OK") == 51
+    with line_to(strict) as connection:
+        connection.sendall((HEAD + b"\r\n") * 50 + HEAD + b"Connection: close\r\n\r\n")
+        assert connection.makefile("rb").read().count(b"HTTP/1.1 200 OK") == 51

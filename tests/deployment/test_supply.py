@@ -46,22 +46,24 @@ def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 
 def test_what_the_app_imports_is_listed_and_what_is_listed_is_bounded(audit):
-    wanted = audit.requirements(ROOT / "requirements.txt")
-    assert audit.unlisted(wanted) == []
-    for requirement in [*wanted, *audit.requirements(ROOT / "requirements-dev.txt")]:
-        assert {s.operator for s in requirement.specifier} & {"<", "=="}, f"{requirement.name} has no upper bound"
+    requirements = audit.requirements(ROOT / "requirements.txt")
+    assert audit.unlisted(requirements) == []
+    for requirement in [*requirements, *audit.requirements(ROOT / "requirements-dev.txt")]:
+        assert {specifier.operator for specifier in requirement.specifier} & {"<", "=="}, (
+            f"{requirement.name} has no upper bound"
+        )
 
 
 def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licences_that_bind_others(audit):
-    for wanted, installed, complaint in (
+    for requirement_text, installed, complaint in (
         ("torch>=2.12,<2.16", "2.15.0+cpu", None),
         ("ruff==0.17.5", "0.17.5", None),
         ("torch>=2.12,<2.16", "2.13.0", "torch <2.16 lets in"),
         ("torch>=2.12,<2.16", "2.16.0", "outside"),
         ("torch>=2.12", "2.15.0", "no upper bound"),
     ):
-        output = audit.bound_trouble(Requirement(wanted), installed)
-        assert output is None if complaint is None else complaint in output
+        trouble = audit.bound_trouble(Requirement(requirement_text), installed)
+        assert trouble is None if complaint is None else complaint in trouble
     for licence in ("Apache-2.0 OR BSD-2-Clause", "MPL-2.0 AND MIT"):
         assert audit.licence_trouble("some-package", licence) is None
     for licence in ("not stated", "MIT AND AGPL-3.0-or-later", "GNU Lesser General Public License v3 (LGPLv3)"):
@@ -70,9 +72,9 @@ def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licenc
 
 def test_the_audit_finds_nothing_in_what_these_tests_run_with(audit):
     """The audit's rules hold for the installed releases. This test cannot judge releases that are newer."""
-    wanted = audit.requirements(ROOT / "requirements.txt")
-    assert all(r.specifier.contains(audit.metadata.version(r.name), prereleases=True) for r in wanted)
-    packages = {package.metadata["Name"].lower(): package for package in audit.closure(wanted)}
+    requirements = audit.requirements(ROOT / "requirements.txt")
+    assert all(r.specifier.contains(audit.metadata.version(r.name), prereleases=True) for r in requirements)
+    packages = {package.metadata["Name"].lower(): package for package in audit.closure(requirements)}
     assert {"streamlit", "starlette", "uvicorn", "click", "torch"} <= packages.keys()
     assert not [name for name, package in packages.items() if audit.licence_trouble(name, audit.licence(package))]
 
@@ -81,11 +83,15 @@ class Osv(BaseHTTPRequestHandler):
     """Stands for osv.dev and knows one vulnerability, in Pillow 9."""
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
-        bad = [q["package"] == {"name": "pillow", "ecosystem": "PyPI"} and q["version"].startswith("9.") for q in asked]
+        queries = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
+        are_vulnerable = [
+            q["package"] == {"name": "pillow", "ecosystem": "PyPI"} and q["version"].startswith("9.") for q in queries
+        ]
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(json.dumps({"results": [{"vulns": [{"id": "OSV-1"}]} if b else {} for b in bad]}).encode())
+        self.wfile.write(
+            json.dumps({"results": [{"vulns": [{"id": "OSV-1"}]} if b else {} for b in are_vulnerable]}).encode()
+        )
 
     def log_message(self, *words):
         pass
@@ -94,19 +100,19 @@ class Osv(BaseHTTPRequestHandler):
 def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looked_up(audit, monkeypatch):
     packages = {"numpy": "2.4.6", "pillow": "9.1.0"}
     with served(Osv) as url:
-        sentence, good = audit.vulnerabilities(packages, url)
-        assert not good
+        sentence, is_clean = audit.vulnerabilities(packages, url)
+        assert not is_clean
         assert sentence.endswith("do no harm): pillow 9.1.0: OSV-1")
         assert audit.vulnerabilities(packages | {"pillow": "13.0.0"}, url)[1] is True
         monkeypatch.setattr(audit, "ACCEPTED", {"OSV-1": "a file of that kind is never opened"})
-        sentence, good = audit.vulnerabilities(packages, url)
+        sentence, is_clean = audit.vulnerabilities(packages, url)
         assert sentence.endswith("none but 1 accepted")
-        assert good
-    with served(Index) as url:  # a server that answers something else
+        assert is_clean
+    with served(Index) as url:  # a server that is not osv.dev
         assert audit.vulnerabilities(packages, url)[1] is False
-    sentence, good = audit.vulnerabilities(packages, url)  # the server has been stopped
+    sentence, is_clean = audit.vulnerabilities(packages, url)  # the server has been stopped
     assert "not looked up, for osv.dev gave no answer" in sentence
-    assert not good
+    assert not is_clean
 
 
 # The lock -------------------------------------------------------------------------------------------------------------
@@ -123,15 +129,17 @@ def locked(*parts: str) -> dict[str, str]:
 def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
     assert audit.locked() == locked("", "-torch", "-dev", "-bom", "-uv")
     pinned, app = locked("", "-torch", "-dev"), audit.requirements(ROOT / "requirements.txt")
-    for wanted in audit.requirements(ROOT / "requirements-dev.txt") + app:
-        version = pinned[audit.canonicalize_name(wanted.name)]
-        assert wanted.specifier.contains(version), f"{wanted.name} {version}: make the lock again (deploy/lock.py)"
-        trouble = audit.bound_trouble(wanted, version) if wanted in app else None
+    for requirement in audit.requirements(ROOT / "requirements-dev.txt") + app:
+        version = pinned[audit.canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), (
+            f"{requirement.name} {version}: make the lock again (deploy/lock.py)"
+        )
+        trouble = audit.bound_trouble(requirement, version) if requirement in app else None
         assert trouble is None, trouble
-    needed = {audit.canonicalize_name(package.metadata["Name"]) for package in audit.closure(app)}
-    assert not {name for name in needed - pinned.keys() if not name.startswith(("nvidia-", "cuda-"))}
+    needed_names = {audit.canonicalize_name(package.metadata["Name"]) for package in audit.closure(app)}
+    assert not {name for name in needed_names - pinned.keys() if not name.startswith(("nvidia-", "cuda-"))}
     parts = script("lock").split(read("requirements.lock") + read("requirements-torch.lock"))
-    assert parts == (read("requirements.lock"), read("requirements-torch.lock"))  # torch may come from another index
+    assert parts == (read("requirements.lock"), read("requirements-torch.lock"))  # torch has its own lock
     assert "nvidia" not in parts[0]
 
 
@@ -152,12 +160,12 @@ def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(
     monkeypatch.setattr(install.shutil, "which", lambda name: None)
     monkeypatch.setattr(install.os.path, "exists", lambda path: False)
     with served(Index) as url:
-        chosen, sentence = install.choose("auto", url)
-        assert chosen == url
+        index_url, sentence = install.choose("auto", url)
+        assert index_url == url
         assert "no NVIDIA GPU was found" in sentence
         assert install.choose("auto", f"{url}/elsewhere")[0] == ""
-    chosen, sentence = install.choose("auto", url)  # the server has been stopped
-    assert chosen == ""
+    index_url, sentence = install.choose("auto", url)  # the server has been stopped
+    assert index_url == ""
     assert "can't be reached" in sentence
     assert install.choose("")[0] == ""
     assert install.choose("https://there.example/cu")[0] == "https://there.example/cu"
@@ -182,8 +190,8 @@ def test_the_gate_takes_the_lock_where_it_fits_and_people_the_ranges(install, mo
         monkeypatch.setattr(install.sys, "version_info", python)
         for name, value in (machine | change).items():
             monkeypatch.setattr(install.platform, name, lambda value=value: value)
-        takes, sentence = install.use_lock(True)
-        assert takes == fits
+        uses_lock, sentence = install.use_lock(True)
+        assert uses_lock == fits
         assert fits or "the lock is for Python 3.11 on Linux x86_64" in sentence
         assert not install.use_lock(False)[0]
     assert "LOCK ?= no\n" in read("Makefile")
@@ -191,28 +199,28 @@ def test_the_gate_takes_the_lock_where_it_fits_and_people_the_ranges(install, mo
 
 
 def test_with_the_lock_each_file_is_held_by_its_hash_but_torch_s_of_another_index(install):
-    held, url = ["install", "--no-deps", "--require-hashes", "-r"], "https://there.example/cu"
-    uv, app = [*held, "requirements-uv.lock"], [[*held, "requirements.lock"], ["check"]]
-    assert install.steps("app", "", True) == [uv, [*held, "requirements-torch.lock"], *app]
-    first, torch, *rest = install.steps("app", url, True)
-    assert first == uv
+    hashed_install, url = ["install", "--no-deps", "--require-hashes", "-r"], "https://there.example/cu"
+    uv_step, app_steps = [*hashed_install, "requirements-uv.lock"], [[*hashed_install, "requirements.lock"], ["check"]]
+    assert install.steps("app", "", True) == [uv_step, [*hashed_install, "requirements-torch.lock"], *app_steps]
+    first_step, torch_step, *later_steps = install.steps("app", url, True)
+    assert first_step == uv_step
     pinned = locked("-torch")
-    assert torch[-2:] == [f"{name}=={pinned[name]}" for name in ("torch", "torchvision")]
-    assert torch[:-2] == ["install", "--no-deps", "--index-url", url]
-    assert rest == app
-    assert install.steps("dev", "", True) == [[*held, "requirements-dev.lock"], ["check"]]
+    assert torch_step[-2:] == [f"{name}=={pinned[name]}" for name in ("torch", "torchvision")]
+    assert torch_step[:-2] == ["install", "--no-deps", "--index-url", url]
+    assert later_steps == app_steps
+    assert install.steps("dev", "", True) == [[*hashed_install, "requirements-dev.lock"], ["check"]]
 
 
 def test_an_index_that_was_chosen_for_a_person_and_gives_no_torch_stops_nobody(install, monkeypatch, capsys):
-    asked = []
+    steps_run = []
     monkeypatch.setattr(
         install.subprocess, "run",
-        lambda step, **rest: asked.append(step[3:]) or type("Done", (), {"returncode": int("--index-url" in step)}),
+        lambda step, **rest: steps_run.append(step[3:]) or type("Done", (), {"returncode": int("--index-url" in step)}),
     )  # fmt: skip
     monkeypatch.setattr(install, "choose", lambda index: ("https://there.example/cpu", "It was chosen."))
     monkeypatch.setattr(install.sys, "argv", ["install.py", "app", "--torch-index", "auto"])
     assert install.main() == 0
-    assert asked[1:] == [["install", "-r", "requirements.txt"]]
+    assert steps_run[1:] == [["install", "-r", "requirements.txt"]]
     assert "did not give torch: it comes from pip's default index" in capsys.readouterr().out
     monkeypatch.setattr(install.sys, "argv", ["install.py", "app", "--torch-index", "https://there.example/cpu"])
     assert install.main() == 1

@@ -37,9 +37,9 @@ def test_a_broken_file_does_not(schemas):
     deployment["spec"]["replicas"] = "two"
     scaler["spec"]["metrics"][0]["pods"]["metrics"] = scaler["spec"]["metrics"][0]["pods"].pop("metric")
     next(iter(compose["services"].values()))["prots"] = ["80:80"]
-    for broken, where in ((deployment, "spec/replicas"), (scaler, "spec/metrics/0/pods"), (compose, "services/")):
-        wrong = list(validate.troubles([("broken.yaml", broken)], *schemas))
-        assert any(f"broken.yaml: {where}" in trouble for trouble in wrong), (where, wrong)
+    for broken, place in ((deployment, "spec/replicas"), (scaler, "spec/metrics/0/pods"), (compose, "services/")):
+        troubles = list(validate.troubles([("broken.yaml", broken)], *schemas))
+        assert any(f"broken.yaml: {place}" in trouble for trouble in troubles), (place, troubles)
 
 
 def test_without_the_schemas_a_sentence_says_so(tmp_path, monkeypatch):

@@ -92,11 +92,11 @@ def texts(spec: Spec) -> dict[str, object]:
     """All texts of the figure: on the sheet, its caption, its title, its file's metadata."""
     first_arguments, draw_arguments = traced(spec)
     drawing = figure(spec)
-    written = [text.get_text() for text in drawing.texts if text.get_text()]
+    sheet_texts = [text.get_text() for text in drawing.texts if text.get_text()]
     caption = files.caption_words(spec, *first_arguments, **draw_arguments)
     facts = {key: text for key, text in drawing.facts.items() if "sha256" not in text and key != "made by"}
     return {
-        "sheet": written,
+        "sheet": sheet_texts,
         "caption": caption,
         "title": layouts.of(spec).title(published(drawing.spec)),
         "facts": facts,
@@ -110,7 +110,7 @@ def difference(first: Image.Image, second: Image.Image) -> np.ndarray:
 
 
 def wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
-    """Whether all dots of some square differ, as they do where a patch has another colour."""
+    """Whether all dots of some `side` × `side` square differ, as they do if a patch has another colour."""
     sums = np.pad(differs.astype(int), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     squares = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
     return bool((squares == side * side).any())

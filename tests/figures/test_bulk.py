@@ -27,12 +27,12 @@ def folder(picture, tmp_path):
 
 
 def test_a_folder_of_pictures_becomes_a_folder_of_figures(folder, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert main(["figure", str(folder), *LOOK, "--layers", "0,2-3", "--heads", "1", "-o", f"{out}/"]) == 0
+    out_folder = tmp_path / "out"
+    assert main(["figure", str(folder), *LOOK, "--layers", "0,2-3", "--heads", "1", "-o", f"{out_folder}/"]) == 0
     names = [f"{name}-layer-{layer}.png" for name in "ab" for layer in (0, 2, 3)]
-    assert sorted(path.name for path in out.iterdir()) == sorted([*names, "manifest.json"])
-    assert capsys.readouterr().out.split() == [str(out / name) for name in names]
-    assert "layer: 3" in Image.open(out / "b-layer-3.png").text["Description"]
+    assert sorted(path.name for path in out_folder.iterdir()) == sorted([*names, "manifest.json"])
+    assert capsys.readouterr().out.split() == [str(out_folder / name) for name in names]
+    assert "layer: 3" in Image.open(out_folder / "b-layer-3.png").text["Description"]
 
 
 def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_path, capsys):
@@ -46,8 +46,8 @@ def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_pat
 
 @pytest.mark.slow
 def test_all_layers_and_heads_have_names_of_their_own(folder, tmp_path):
-    out = str(tmp_path / "{image}_{layer}_{head}.svg")
-    assert main(["figure", str(folder / "a.png"), *LOOK, "--layers", "all", "--heads", "0-1", "-o", out]) == 0
+    figure_file = str(tmp_path / "{image}_{layer}_{head}.svg")
+    assert main(["figure", str(folder / "a.png"), *LOOK, "--layers", "all", "--heads", "0-1", "-o", figure_file]) == 0
     assert len(list(tmp_path.glob("a_*_*.svg"))) == 6 * 2
 
 
@@ -99,19 +99,16 @@ def test_the_curves_need_no_picture(tmp_path):
 @pytest.mark.parametrize("kind", ["image", "model"])
 def test_two_pictures_and_two_models_are_compared(folder, tmp_path, kind):
     option = {"image": str(folder / "b.jpg"), "model": "ViT-Ti/16"}[kind]
-    out = tmp_path / "c.png"
+    figure_file = tmp_path / "c.png"
     options = [*LOOK, "--layout", "compare", f"--with-{kind}", option]
-    assert main(["figure", str(folder / "a.png"), *options, "-o", str(out)]) == 0
-    assert f"other {kind}" in Image.open(out).text["Description"]
+    assert main(["figure", str(folder / "a.png"), *options, "-o", str(figure_file)]) == 0
+    assert f"other {kind}" in Image.open(figure_file).text["Description"]
 
 
 def test_the_whole_pass_without_scale_stands_beside_the_trained_one(folder, tmp_path):
-    out = tmp_path / "w.png"
-    assert main(["figure", str(folder / "a.png"), *LOOK, "--layout", "scale", "--whole", "-o", str(out)]) == 0
-    assert "whole forward pass" in Image.open(out).text["Description"]
-
-
-# Nothing is lost ------------------------------------------------------------------------------------------------------
+    figure_file = tmp_path / "w.png"
+    assert main(["figure", str(folder / "a.png"), *LOOK, "--layout", "scale", "--whole", "-o", str(figure_file)]) == 0
+    assert "whole forward pass" in Image.open(figure_file).text["Description"]
 
 
 def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path, capsys):
@@ -136,8 +133,8 @@ def test_no_figure_is_written_over_the_picture_that_it_shows(folder, capsys):
 
 
 def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_path, capsys, monkeypatch):
-    out = tmp_path / "out"
-    line = ["figure", str(folder), *LOOK, "--layers", "0,1", "-o", f"{out}/"]
+    out_folder = tmp_path / "out"
+    line = ["figure", str(folder), *LOOK, "--layers", "0,1", "-o", f"{out_folder}/"]
     file_names, write = [], batch.figures.write
 
     def stopped(figure, path):
@@ -149,29 +146,29 @@ def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_pat
     monkeypatch.setattr(batch.figures, "write", stopped, raising=False)
     assert main(line) == 130
     errors = capsys.readouterr().err
-    assert f"stopped; 3 of 4 figures are finished, the last is {out / 'b-layer-0.png'}" in errors
+    assert f"stopped; 3 of 4 figures are finished, the last is {out_folder / 'b-layer-0.png'}" in errors
     monkeypatch.setattr(batch.figures, "write", write)
-    times = {path: path.stat().st_mtime_ns for path in out.glob("*.png")}
+    write_times = {path: path.stat().st_mtime_ns for path in out_folder.glob("*.png")}
     assert main([*line, "--skip-existing"]) == 0
     errors = capsys.readouterr()
-    assert errors.out.split() == [str(out / "b-layer-1.png")]
+    assert errors.out.split() == [str(out_folder / "b-layer-1.png")]
     assert "3 files were there and are kept" in errors.err
-    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
-    manifest = json.loads((out / "manifest.json").read_text())
-    assert sorted(manifest) == sorted(path.name for path in out.glob("*.png"))
+    assert all(path.stat().st_mtime_ns == time for path, time in write_times.items())
+    manifest = json.loads((out_folder / "manifest.json").read_text())
+    assert sorted(manifest) == sorted(path.name for path in out_folder.glob("*.png"))
 
 
 def test_a_bulk_run_lists_its_files_with_their_commands_and_digests(folder, tmp_path):
-    out = tmp_path / "out"
-    assert main(["figure", str(folder), *LOOK, "-o", f"{out}/"]) == 0
-    manifest = json.loads((out / "manifest.json").read_text())
+    out_folder = tmp_path / "out"
+    assert main(["figure", str(folder), *LOOK, "-o", f"{out_folder}/"]) == 0
+    manifest = json.loads((out_folder / "manifest.json").read_text())
     assert list(manifest) == ["a.png", "b.png"]
     for name, entry in manifest.items():
         assert entry["command"].endswith(f"-o {name}")
         assert entry["weights"].startswith("random weights, sha256:")
         assert entry["pixels"].startswith("sha256:")
     assert manifest["a.png"]["pixels"] != manifest["b.png"]["pixels"]
-    assert str(tmp_path) not in (out / "manifest.json").read_text()
+    assert str(tmp_path) not in (out_folder / "manifest.json").read_text()
 
 
 def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, monkeypatch):

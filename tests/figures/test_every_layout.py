@@ -43,11 +43,11 @@ def test_what_follows_from_a_layout_s_record_is_not_a_field_of_it():
         for attribute in ("alters_scale", "one_pass")
     }
     assert layouts_with == {"alters_scale": {"scale"}, "one_pass": {"components", "atlas"}}
-    without = {
+    layouts_without = {
         attribute: {name for name, layout in LAYOUTS.items() if not getattr(layout, attribute)}
         for attribute in ("offered", "of_pictures")
     }
-    assert without == {"offered": {"grid"}, "of_pictures": {"curves"}}
+    assert layouts_without == {"offered": {"grid"}, "of_pictures": {"curves"}}
     assert {name: layout.still for name, layout in LAYOUTS.items() if layout.still} == {
         "wall": {"layers"},
         "scale": {"scale"},
@@ -59,17 +59,17 @@ def test_what_follows_from_a_layout_s_record_is_not_a_field_of_it():
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_layout_is_drawn_as_it_is_kept(name, tmp_path):
-    now = drawn(DRAWN[name])
-    differs = difference(Image.open(KEPT / f"{name}.webp").convert("RGB"), now)
+    new_picture = drawn(DRAWN[name])
+    differs = difference(Image.open(KEPT / f"{name}.webp").convert("RGB"), new_picture)
     if differs.mean() > MOST or wrong_cell(differs):
-        now.save(tmp_path / f"{name}.png")
+        new_picture.save(tmp_path / f"{name}.png")
         pytest.fail(f"{differs.mean():.2%} of the dots differ; the new picture: {tmp_path / name}.png")
 
 
 @pytest.mark.parametrize("name", SAID)
 def test_a_figure_says_what_is_kept(name):
-    stored = json.loads(TEXTS.read_text(encoding="utf-8"))
-    assert texts(SAID[name]) == stored[name]
+    stored_texts = json.loads(TEXTS.read_text(encoding="utf-8"))
+    assert texts(SAID[name]) == stored_texts[name]
 
 
 NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape", "plant", "gradient", "input"}
@@ -77,10 +77,10 @@ NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape",
 
 @pytest.mark.parametrize("name", SAID)
 def test_every_word_of_a_caption_and_a_title_is_one_of_the_table(name, monkeypatch):
-    """All words come from the table: with a table in capitals, no small letters remain."""
+    """If all words of the table are in capitals, captions and titles have no small letters except in NAMES."""
     for key, text in way_words.ENGLISH.items():
-        loud = re.sub(r"{\w+}|[^{]+", lambda part: part[0] if part[0].startswith("{") else part[0].upper(), text)
-        monkeypatch.setitem(way_words.ENGLISH, key, loud)
+        capitals = re.sub(r"{\w+}|[^{]+", lambda part: part[0] if part[0].startswith("{") else part[0].upper(), text)
+        monkeypatch.setitem(way_words.ENGLISH, key, capitals)
     spec = SAID[name]
     first_arguments, draw_arguments = keeping.traced(spec)
     sentences = [files.caption_words(spec, *first_arguments, **draw_arguments), layouts.of(spec).title(spec)]
@@ -90,19 +90,19 @@ def test_every_word_of_a_caption_and_a_title_is_one_of_the_table(name, monkeypat
 
 @pytest.mark.parametrize("name", ["head", "heads", "grid"])
 def test_one_wrong_cell_is_seen(name, monkeypatch):
-    """The tolerance is smaller than one changed patch."""
+    """The comparison with the stored picture notices a single changed patch."""
     from playground.figures.drawing import maps
 
     original, original_look, spec = drawn(DRAWN[name]), maps.look, DRAWN[name]
 
-    def wrong(*asked):
+    def altered_look(*asked):
         map_ = original_look(*asked)
         grid = map_.grid.copy()
         at = np.unravel_index(grid.argsort(axis=None)[grid.size // 2], grid.shape)
         grid[at] = np.sort(grid, axis=None)[-3]  # not the largest value, so that the exposure stays
         return keeping.replace(map_, grid=grid)
 
-    monkeypatch.setattr(maps, "look", wrong)
+    monkeypatch.setattr(maps, "look", altered_look)
     first_arguments, draw_arguments = keeping.traced(spec)
     differs = difference(original, pixels(figures.draw(spec, *first_arguments, **draw_arguments)).convert("RGB"))
     assert wrong_cell(differs), f"{differs.mean():.2%} of the dots differ, and no square of them"
@@ -139,29 +139,35 @@ def panels_of(body) -> list:
 def test_panels_caption_and_numbers_are_of_the_same_maps(name):
     spec = DRAWN[name]
     first_arguments, draw_arguments = keeping.traced(spec)
-    settled, subject, other = subjects(spec, *first_arguments, **draw_arguments)
-    layout, panels = layouts.of(spec), layouts.of(settled).shown(settled, subject, other)
-    content, lines = layouts.content(settled, subject, other), tabled(spec)
+    settled_spec, subject, other = subjects(spec, *first_arguments, **draw_arguments)
+    layout, panels = layouts.of(spec), layouts.of(settled_spec).shown(settled_spec, subject, other)
+    content, tabled_maps = layouts.content(settled_spec, subject, other), tabled(spec)
 
-    of_colours_and_lines = ("colour", "scale", "line") if not layout.of_pictures else ("colour",)
-    maps = {tuple((k, v) for k, v in map_keys.items() if k not in of_colours_and_lines) for map_keys, _ in lines}
-    assert len({id(one.subject) for one in panels}) * len(maps) >= len(panels) >= len(maps), (len(panels), maps)
+    colour_keys = ("colour", "scale", "line") if not layout.of_pictures else ("colour",)
+    maps = {tuple((k, v) for k, v in map_keys.items() if k not in colour_keys) for map_keys, _ in tabled_maps}
+    assert len({id(shown_panel.subject) for shown_panel in panels}) * len(maps) >= len(panels) >= len(maps), (
+        len(panels),
+        maps,
+    )
     if isinstance(content.body, Matrix):
         assert content.body.layers * content.body.heads == len(panels)
     elif not spec.other_queries:
         photos = sum(
             panel.heading in ("query", "key", "picture") for panel in panels_of(content.body) if layout.of_pictures
         )
-        kernels = spec.layout == "convolution"
-        firsts = len(content.body.panels) if isinstance(content.body, Grid) and "pictures" in spec.rows else 0
-        assert len(panels_of(content.body)) - (photos or firsts) - kernels == len(panels)
+        kernel_count = spec.layout == "convolution"
+        row_pictures = len(content.body.panels) if isinstance(content.body, Grid) and "pictures" in spec.rows else 0
+        assert len(panels_of(content.body)) - (photos or row_pictures) - kernel_count == len(panels)
     if "up to" in content.caption:
-        largest = max(float(values.max()) for one, values in zip(panels, [one.map.grid for one in panels], strict=True))
+        largest = max(
+            float(values.max())
+            for shown_panel, values in zip(panels, [shown_panel.map.grid for shown_panel in panels], strict=True)
+        )
         assert f"up to {captions.percent(largest)}" in content.caption
     if layout.of_pictures and spec.what not in ("components", "parts") and spec.layout not in ("components", "atlas"):
-        drawn_values = np.concatenate([one.map.grid.ravel() for one in panels])
+        drawn_values = np.concatenate([shown_panel.map.grid.ravel() for shown_panel in panels])
         written_values = np.concatenate(
-            [values[-one.map.grid.size :] for (_, values), one in zip(lines, panels, strict=True)]
+            [values[-shown_panel.map.grid.size :] for (_, values), shown_panel in zip(tabled_maps, panels, strict=True)]
         )
         np.testing.assert_array_equal(drawn_values, written_values)
 
@@ -184,11 +190,11 @@ def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_
     assert {"head 0", "the mean of all heads", "the largest of all heads"} <= set(texts_drawn), texts_drawn
     caption = files.caption_words(made_up, *first_arguments, **draw_arguments)
     assert "layer 4: head 0, the mean of all heads and the largest of all heads" in caption, caption
-    lines = tabled(made_up)
-    assert [map_keys["head"] for map_keys, _ in lines] == [0, "mean", "max"]
+    tabled_maps = tabled(made_up)
+    assert [map_keys["head"] for map_keys, _ in tabled_maps] == [0, "mean", "max"]
     seen = first_arguments[0]
     rows = seen.rows(4, (7, 5)).numpy()
-    for (_, values), row in zip(lines, (rows[0], rows.mean(0), rows.max(0)), strict=True):
+    for (_, values), row in zip(tabled_maps, (rows[0], rows.mean(0), rows.max(0)), strict=True):
         np.testing.assert_allclose(values, row, rtol=1e-6)
     for kind in ("png", "svg", "pdf", "csv", "json", "npz", "txt", "tex"):
         file = playground.save(seen, tmp_path / f"three.{kind}", layer=4, query=(7, 5), layout="three")
@@ -198,9 +204,11 @@ def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_
 
 def test_the_command_line_and_export_offer_what_the_table_has(made_up):
     assert "three: a head, the mean and the largest" in command_line_help()
-    place = {"sample": "meadow", "model": "bundled"}
-    offered = routes_figures.offers({**place, "layer": "4", "head": "0", "query": "7,5"}, None)["offers"]["layout"]
-    assert {"name": "three", "title": "a head, the mean and the largest"} in offered
+    address = {"sample": "meadow", "model": "bundled"}
+    layout_offers = routes_figures.offers({**address, "layer": "4", "head": "0", "query": "7,5"}, None)["offers"][
+        "layout"
+    ]
+    assert {"name": "three", "title": "a head, the mean and the largest"} in layout_offers
 
 
 def command_line_help() -> str:
@@ -212,11 +220,11 @@ def command_line_help() -> str:
 def test_no_layout_is_compared_by_name_outside_of_its_record():
     """Once, 82 places compared `layout` with a name, and each was wrong for a new layout."""
     names = "|".join(LAYOUTS)
-    compared = re.compile(rf"""layouts?\b[^\n]{{0,12}}(==|!=|\bin\b)\s*[("'][^\n]*?\b({names})\b["']""")
+    comparison = re.compile(rf"""layouts?\b[^\n]{{0,12}}(==|!=|\bin\b)\s*[("'][^\n]*?\b({names})\b["']""")
     mistakes = [
         f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
         for file in (ROOT / "playground").rglob("*.py")
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-        if compared.search(line)
+        if comparison.search(line)
     ]
     assert not mistakes, "\n".join(mistakes)

@@ -58,8 +58,10 @@ def test_every_word_is_of_a_way_and_every_language_has_the_same():
         assert way_names == {*WAYS, *OF_NO_WAY}
         assert {f"{way.sentence}.sentence" for way in WAYS.values() if way.sentence != "most"} <= set(table)
         assert set(table) == set(ENGLISH)
-    filled = {name for key, words in ENGLISH.items() for name in re.findall(r"{(\w+)}", words) if ".caption" in key}
-    assert filled <= set(captions.FILLED), filled
+    placeholders = {
+        name for key, words in ENGLISH.items() for name in re.findall(r"{(\w+)}", words) if ".caption" in key
+    }
+    assert placeholders <= set(captions.FILLED), placeholders
 
 
 def test_every_option_that_some_ways_use_is_one_of_a_figure():
@@ -73,14 +75,16 @@ def test_the_browser_has_the_table_that_python_writes():
         'const said = Object.values(WAYS).map((way) => [way.name, wayWords(way, "note", ["column"])]);\n'
         "console.log(JSON.stringify({ FIRST_WAY, WAYS, said: Object.fromEntries(said) }));"
     )
-    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    theirs = json.loads(run.stdout)
-    assert theirs["FIRST_WAY"] == FIRST
-    assert list(theirs["WAYS"]) == list(WAYS)
+    process = subprocess.run(
+        [node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    browser_table = json.loads(process.stdout)
+    assert browser_table["FIRST_WAY"] == FIRST
+    assert list(browser_table["WAYS"]) == list(WAYS)
     for way in WAYS.values():
-        assert theirs["WAYS"][way.name] == json.loads(json.dumps(ways.record(way)))
-        assert theirs["said"][way.name] == way.words("note", "column")
+        assert browser_table["WAYS"][way.name] == json.loads(json.dumps(ways.record(way)))
+        assert browser_table["said"][way.name] == way.words("note", "column")
 
 
 # A way invented for the test ------------------------------------------------------------------------------------------
@@ -97,8 +101,8 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
     map_ = maps.look(seen, squared, 4, 0, "on")
     np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)
     assert map_.breadth is None  # squares do not sum to 1
-    span = maps.domain(squared, [map_])
-    assert (span.low, span.percent, span.signed) == (0, False, False)
+    map_domain = maps.domain(squared, [map_])
+    assert (map_domain.low, map_domain.percent, map_domain.signed) == (0, False, False)
     heads = replace(squared, layout="heads")
     assert len(files.collected(".csv", heads, *first_arguments)[1][0].values) == seen.heads
     mean = maps.look(seen, squared, 4, "mean", "on").values

@@ -59,14 +59,14 @@ def named(tmp_path, monkeypatch, picture):
 
 def save_labelled(model, folder: str, labels: list[str]) -> None:
     config = {"model_args": {"depth": 2}, "model_config": {"label_names": labels}}
-    save_for_hf(model, folder, safe_serialization=True, **config)  # reading pickled weights takes another process
+    save_for_hf(model, folder, safe_serialization=True, **config)  # pickled weights would be read in another process
 
 
 def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
     line = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "--dpi", "20"]
     assert main([*line, "--label", "sane", "-o", "name.png"]) == 0
     assert main([*line, "--label", "1", "-o", "number.png"]) == 0
-    assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # "1" is the third label's name
+    assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # "1" names the third label
     seen = playground.trace("leaves", "leaf.png")
     for label in ("sane", 1):
         playground.save(seen, "words.txt", what="relevance", label=label)
@@ -79,8 +79,8 @@ def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
 
 
 def test_of_several_pictures_or_models_each_has_its_own_label(named, picture):
-    """Once, a caption gave both pictures the first one's likeliest label, and a second model was asked for the label of
-    the same number, not of the same name."""
+    """Once, a caption named the first picture's likeliest label for both pictures. A second model explained the label
+    with the same number instead of the label with the same name."""
     timm_model = timm.create_model("vit_tiny_patch16_224", num_classes=3, depth=2)
     save_labelled(timm_model, "others", ["1", "rust", "sane"])
     picture.rotate(90).save("other.png")
@@ -89,10 +89,11 @@ def test_of_several_pictures_or_models_each_has_its_own_label(named, picture):
     words = (named / "two.txt").read_text(encoding="utf-8")
     assert "how likely the likeliest label is" in words, words
     assert main([*line, "--with-model", "others", "--label", "sane", "-o", "two.npz"]) == 0
-    theirs = playground.trace("others", "leaf.png")
+    other_trace = playground.trace("others", "leaf.png")
     with np.load("two.npz") as arrays:
         map_of_other = arrays["values_2"][0]
-    np.testing.assert_allclose(map_of_other[1:], theirs.answers(1)[1:, 2], rtol=1e-4)  # its third label is “sane”
+    # label 2 of the model "others" is “sane”
+    np.testing.assert_allclose(map_of_other[1:], other_trace.answers(1)[1:, 2], rtol=1e-4)
 
 
 def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):
@@ -105,8 +106,10 @@ def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):
 def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
     lengths = np.array([[10, 11, 12, 13], [14, 15, 16, 100.0]])
     map_ = maps.Map(lengths, (), None)
-    high = {typical: maps.domain(replace(SPEC, what="norm", typical=typical), [map_]).high for typical in (False, True)}
-    assert high == {False: 100, True: 16}
+    highest = {
+        typical: maps.domain(replace(SPEC, what="norm", typical=typical), [map_]).high for typical in (False, True)
+    }
+    assert highest == {False: 100, True: 16}
     assert token_norms.bound(lengths) == 25.75
 
 

@@ -72,7 +72,7 @@ def test_a_pdf_holds_the_photograph_once_and_its_fonts(trio, tmp_path):
     (page,) = reader.pages
     assert float(page.mediabox.width) == pytest.approx(7 * 72)
     assert pdf_images(page).count((300, 300)) == 1
-    assert pdf_drawn(page) == 4  # the photograph, what the convolution reads, the attention, the colour bar
+    assert pdf_drawn(page) == 4  # the photograph, the kernel's patches, the attention and the colour bar
     assert pdf_fonts(page)
     assert all(pdf_fonts(page).values())
     assert all("SourceSansPro" in name for name in pdf_fonts(page))
@@ -87,13 +87,13 @@ def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
     root = read_svg(figures.write(trio, tmp_path / "a.svg"))
     uses = svg_uses(root)
     assert len(uses) == len(set(uses)) == len(svg_images(root)) == 4
-    assert svg_images(root).count("image/jpeg") >= 2  # the photograph, and what the convolution reads of it
+    assert svg_images(root).count("image/jpeg") >= 2  # the photograph and the patches that the kernel reads
     texts = svg_texts(root)
     assert "3×3 convolution" in texts
     assert any("sha256:" in text for text in texts)  # the footer
-    descriptions = [e.text for e in root.iter("{http://purl.org/dc/elements/1.1/}description")]
+    descriptions = [element.text for element in root.iter("{http://purl.org/dc/elements/1.1/}description")]
     assert "layer: 1" in descriptions[0]
-    assert "sans-serif" in next(e.get("style") for e in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert "sans-serif" in next(element.get("style") for element in root.iter("{http://www.w3.org/2000/svg}text"))
 
 
 @pytest.mark.slow
@@ -111,8 +111,10 @@ def test_the_same_figure_is_the_same_file(seen, photo, tmp_path):
     for suffix in figures.SUFFIXES:
         for folder in "ab":
             (tmp_path / folder).mkdir(exist_ok=True)
-        first, second = (figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab")
-        assert first.read_bytes() == second.read_bytes()
+        first_file, second_file = (
+            figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab"
+        )
+        assert first_file.read_bytes() == second_file.read_bytes()
 
 
 def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
@@ -126,7 +128,7 @@ def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
 
 
 def parsed(line: str) -> Spec:
-    """The spec that the command line reads from a line, without the picture."""
+    """The spec that the command line parses from `line`; no picture is opened."""
     words = shlex.split(line)
     assert words[:4] == ["python", "-m", "playground", "figure"]
     options = _parser().parse_args(words[3:])
@@ -216,17 +218,17 @@ def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path,
         frames_shown.append(image.convert("RGB").tobytes())
     assert sizes == {(int(3.35 * 96), image.height)}
     assert len(set(frames_shown)) == 3
-    stored = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
-    assert b"--sweep layers" in stored
+    comment = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
+    assert b"--sweep layers" in comment
 
 
 def test_the_scale_is_turned_off_and_back(seen):
     scales = [spec.scale for spec, _ in frames(replace(TRIO, sweep="scale"), seen)]
     assert (scales[0], scales[12], len(scales)) == ("on", "off", 24)
-    numbers = [float(s) for s in scales[1:12]]
-    ratios = [b / a for a, b in pairwise(numbers)]
+    scale_numbers = [float(s) for s in scales[1:12]]
+    ratios = [b / a for a, b in pairwise(scale_numbers)]
     assert ratios == pytest.approx([ratios[0]] * 10, rel=1e-2)
-    assert numbers[0] / seen.native_scale == pytest.approx(ratios[0], rel=1e-2)
+    assert scale_numbers[0] / seen.native_scale == pytest.approx(ratios[0], rel=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -259,12 +261,12 @@ def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
     comparison = ["--layout", "compare", "--with-image", str(home / "dog.png")]
     comparison += ["--for", "column"]
     for suffix, options in ((".png", comparison), (".svg", comparison), (".pdf", comparison), (".html", [])):
-        out = tmp_path / f"a{suffix}"
-        line = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(out)]
+        figure_file = tmp_path / f"a{suffix}"
+        line = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(figure_file)]
         assert main(line) == 0
-        data = out.read_bytes()
+        data = figure_file.read_bytes()
         text_of_file = (
-            " ".join(map(str, read_pdf(out).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
+            " ".join(map(str, read_pdf(figure_file).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
         )
         assert "jane-doe" not in text_of_file, suffix
         assert str(tmp_path) not in text_of_file, suffix
@@ -280,13 +282,13 @@ def test_models_in_files_lose_their_folders_and_the_paper_s_names_stay():
 
 @pytest.mark.parametrize(("suffix", "kinds"), [(".pdf", {"/Type0", "/TrueType"}), (".svg", None)])
 def test_saved_by_matplotlib_itself_a_figure_has_real_text(trio, tmp_path, suffix, kinds):
-    out = tmp_path / f"a{suffix}"
-    trio.savefig(out)
+    figure_file = tmp_path / f"a{suffix}"
+    trio.savefig(figure_file)
     if kinds:
-        fonts = [font.get_object() for font in read_pdf(out).pages[0]["/Resources"]["/Font"].values()]
+        fonts = [font.get_object() for font in read_pdf(figure_file).pages[0]["/Resources"]["/Font"].values()]
         assert {font["/Subtype"] for font in fonts} <= kinds
     else:
-        assert "3×3 convolution" in svg_texts(read_svg(out))
+        assert "3×3 convolution" in svg_texts(read_svg(figure_file))
 
 
 @pytest.mark.parametrize(
@@ -327,7 +329,7 @@ def test_a_comparison_names_both_models_and_both_layers(seen, photo):
 
 
 def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
-    """A sample opens with its own model by default, and the command names that model."""
+    """A sample photograph opens with the model, grid, layer and head of its `look`, unless another model is named."""
     sample = samples.PHOTOGRAPHS[0]
     spec = Spec(image=sample.name, model=sample.look.model)
     assert spec.look == sample.look
@@ -374,11 +376,11 @@ def test_another_renderer_draws_the_svg_as_the_png(seen, photo, tmp_path):
     resvg = pytest.importorskip("resvg_py")
     figure = figures.draw(replace(TRIO, caption=False, footer=False, bar=False, marker=False, dpi=100), seen, photo)
     path = figures.write(figure, tmp_path / "a.svg")
-    theirs = Image.open(io.BytesIO(bytes(resvg.svg_to_bytes(svg_path=str(path), background="white", dpi=100)))).convert(
-        "RGB"
-    )
-    ours = pixels(figure).convert("RGB").resize(theirs.size)
-    differences = np.abs(np.asarray(ours, int) - np.asarray(theirs))
-    assert theirs.width > 400
+    rendered = Image.open(
+        io.BytesIO(bytes(resvg.svg_to_bytes(svg_path=str(path), background="white", dpi=100)))
+    ).convert("RGB")
+    our_pixels = pixels(figure).convert("RGB").resize(rendered.size)
+    differences = np.abs(np.asarray(our_pixels, int) - np.asarray(rendered))
+    assert rendered.width > 400
     assert np.median(differences) <= 3
     assert (differences.max(-1) > 60).mean() < 0.03, "more than edges and letters differ"

@@ -1,4 +1,4 @@
-"""Layouts fill their sheets: maps are as large as there is room, words are cut where they must be."""
+"""Layouts fill their sheets: maps are as large as the sheet allows, and words that do not fit are cut."""
 
 from dataclasses import replace
 
@@ -21,8 +21,6 @@ from playground.figures.drawing.sheet import (
 )
 from playground.vit import Config, VisionTransformer
 
-# Layouts
-
 
 @pytest.fixture(scope="module")
 def deep():
@@ -41,30 +39,30 @@ def drawn_boxes(figure) -> list:
 @pytest.mark.parametrize("purpose", ["slide", "page", "neurips", "beamer"])
 def test_a_wall_is_its_maps_and_not_the_query(deep, purpose):
     figure = playground.figure(deep, layout="wall", query=(2, 3), purpose=purpose, dpi=30)
-    photo, wall, *_ = drawn_boxes(figure)
+    photo_box, wall_box, *_ = drawn_boxes(figure)
     width = figure.get_size_inches()[0]
-    assert photo[0] <= 0.21 * width
-    assert wall[0] >= 1.5 * photo[0]
+    assert photo_box[0] <= 0.21 * width
+    assert wall_box[0] >= 1.5 * photo_box[0]
 
 
 @pytest.mark.parametrize("purpose", ["slide", "beamer"])
 @pytest.mark.parametrize("layout", ["wall", "atlas"])
 def test_a_wide_slide_is_filled(deep, layout, purpose):
     figure = playground.figure(deep, layout=layout, purpose=purpose, dpi=30)
-    places = [axes.get_position() for axes in figure.axes]
-    assert max(p.x1 for p in places) - min(p.x0 for p in places) > 0.7
-    maps = max(drawn_boxes(figure), key=lambda box: box[0] * box[1])
-    assert maps[0] * maps[1] > 0.25 * figure.get_size_inches().prod(), "the maps have a quarter of the slide"
+    positions = [axes.get_position() for axes in figure.axes]
+    assert max(p.x1 for p in positions) - min(p.x0 for p in positions) > 0.7
+    map_box = max(drawn_boxes(figure), key=lambda box: box[0] * box[1])
+    assert map_box[0] * map_box[1] > 0.25 * figure.get_size_inches().prod(), "the maps have a quarter of the slide"
 
 
 def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
     figure = playground.figure(deep, layout="atlas", dpi=30)
     cells = max(figure.axes, key=lambda axes: axes.get_position().width)
-    maps = [artist.extent for artist in cells.artists]
+    extents = [artist.extent for artist in cells.artists]
     marks = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in cells.lines]
-    assert len(maps) == 72
+    assert len(extents) == 72
     assert marks
-    assert not [mark for mark in marks for x0, y0, x1, y1 in maps if x0 < mark[0] < x1 and y0 < mark[1] < y1]
+    assert not [mark for mark in marks for x0, y0, x1, y1 in extents if x0 < mark[0] < x1 and y0 < mark[1] < y1]
 
 
 def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
@@ -87,9 +85,10 @@ def test_a_line_that_just_fits_loses_no_letter():
     words = "layer 4, head 2, patch 8, 5"
     with house_style():
         for points in np.linspace(6, 9, 7):
-            for part in np.linspace(0.81, 1, 40):
+            for fraction in np.linspace(0.81, 1, 40):
                 assert (
-                    fitting(words, part * text_width(words, points) / 0.97, points)[0] == words or points * part < 6
+                    fitting(words, fraction * text_width(words, points) / 0.97, points)[0] == words
+                    or points * fraction < 6
                 ), points
 
 
@@ -109,11 +108,11 @@ def test_a_grid_fills_its_slide(purpose, side):
     figure = playground.figure(
         seen, layout="grid", rows="layers:1,3,5", columns="heads:0-2,mean", purpose=purpose, dpi=30, query=(2, 3)
     )
-    places = [axes.get_position() for axes in figure.axes]
-    assert len(places) == 14  # the picture, twelve maps and the colour bar
-    assert sum(place.width * place.height for place in places) > 0.4
-    assert max(p.x1 for p in places) - min(p.x0 for p in places) > 0.75
-    assert max(p.y1 for p in places) - min(p.y0 for p in places) > 0.7
+    positions = [axes.get_position() for axes in figure.axes]
+    assert len(positions) == 14  # the picture, twelve maps and the colour bar
+    assert sum(place.width * place.height for place in positions) > 0.4
+    assert max(p.x1 for p in positions) - min(p.x0 for p in positions) > 0.75
+    assert max(p.y1 for p in positions) - min(p.y0 for p in positions) > 0.7
 
 
 def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
@@ -125,7 +124,9 @@ def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
 def test_small_maps_are_told_apart_in_grey():
     """The brightest weight over black is lighter than zero weight over white."""
     weights = np.array([[0.3, 0.0]])
-    span = maps.Domain(0, 0.3, "")
-    halves = Image.fromarray(np.array([[[0] * 3, [255] * 3]], np.uint8))
-    attended, ignored = np.asarray(prints.thumbnail(halves, weights, Spec(), span).convert("L"))[0].astype(int)
+    map_domain = maps.Domain(0, 0.3, "")
+    black_and_white = Image.fromarray(np.array([[[0] * 3, [255] * 3]], np.uint8))
+    attended, ignored = np.asarray(prints.thumbnail(black_and_white, weights, Spec(), map_domain).convert("L"))[
+        0
+    ].astype(int)
     assert attended > ignored + 10

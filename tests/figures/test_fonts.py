@@ -25,10 +25,10 @@ NAMED = Spec(image=f"{CAT}.png", model="small", layer=1, head=2, query=(3, 4), p
 
 def made_font(file, letter: str, cubic: bool) -> None:
     """A font of one letter, a full square, with TrueType or PostScript outlines."""
-    build = FontBuilder(1000, isTTF=not cubic)
+    builder = FontBuilder(1000, isTTF=not cubic)
     names = [".notdef", "letter"]
-    build.setupGlyphOrder(names)
-    build.setupCharacterMap({ord(letter): "letter"})
+    builder.setupGlyphOrder(names)
+    builder.setupCharacterMap({ord(letter): "letter"})
     glyphs = {}
     for name in names:
         pen = T2CharStringPen(1000, None) if cubic else TTGlyphPen(None)
@@ -37,13 +37,13 @@ def made_font(file, letter: str, cubic: bool) -> None:
             pen.lineTo((x, y))
         pen.closePath()
         glyphs[name] = pen.getCharString() if cubic else pen.glyph()
-    build.setupCFF("Square", {}, glyphs, {}) if cubic else build.setupGlyf(glyphs)
-    build.setupHorizontalMetrics(dict.fromkeys(names, (1000, 50)))
-    build.setupHorizontalHeader(ascent=900, descent=-100)
-    build.setupNameTable({"familyName": f"Square {letter}", "styleName": "Regular", "psName": f"Square{ord(letter)}"})
-    build.setupOS2(sTypoAscender=900, usWeightClass=400)
-    build.setupPost()
-    build.save(file)
+    builder.setupCFF("Square", {}, glyphs, {}) if cubic else builder.setupGlyf(glyphs)
+    builder.setupHorizontalMetrics(dict.fromkeys(names, (1000, 50)))
+    builder.setupHorizontalHeader(ascent=900, descent=-100)
+    builder.setupNameTable({"familyName": f"Square {letter}", "styleName": "Regular", "psName": f"Square{ord(letter)}"})
+    builder.setupOS2(sTypoAscender=900, usWeightClass=400)
+    builder.setupPost()
+    builder.save(file)
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def forgetting():
     """Clears the caches of fonts before and after the test."""
 
     def forget():
-        for remembered in (fonts._has, fonts._font_with, fonts._local_fonts, fonts.width):
-            remembered.cache_clear()
+        for cached_function in (fonts._has, fonts._font_with, fonts._local_fonts, fonts.width):
+            cached_function.cache_clear()
 
     forget()
     yield forget
@@ -77,8 +77,8 @@ def drawn(name: str, seen, picture):
 def test_another_font_of_the_machine_has_what_ours_lack(installed, seen, picture):
     figure = drawn(f"{CAT}.png", seen, picture)
     assert figure.lacking == ""
-    none = drawn(f"{fonts.MISSING}.png", seen, picture)
-    difference = ImageChops.difference(*(files.pixels(drawing).convert("RGB") for drawing in (figure, none)))
+    missing_drawing = drawn(f"{fonts.MISSING}.png", seen, picture)
+    difference = ImageChops.difference(*(files.pixels(drawing).convert("RGB") for drawing in (figure, missing_drawing)))
     assert difference.getbbox(), "the letter is drawn as if there were no font"
     page = read_pdf_of(figure)
     assert f"{CAT}.png" in page.extract_text()

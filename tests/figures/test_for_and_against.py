@@ -38,10 +38,10 @@ def numbers_of(seen, tmp_path, **options) -> tuple[dict, dict]:
 
 
 def by_autograd(small, seen) -> torch.Tensor:
-    """(tokens,): gradient × input of the label's logit by torch alone."""
+    """Gradient × input of the label's logit for each token, (tokens,), computed by torch alone."""
     x = small.embed(seen.input)[0].detach().requires_grad_()
-    *_, (last, _) = small.layers(x, None)
-    small.classify(last)[0, LABEL["label"]].backward()
+    *_, (tokens, _) = small.layers(x, None)
+    small.classify(tokens)[0, LABEL["label"]].backward()
     return (x.grad * x).sum(-1)[0].detach()
 
 
@@ -55,9 +55,9 @@ def test_the_numbers_of_a_label_s_relevance_have_autograd_s_signs(small, seen, t
     np.testing.assert_allclose(values["values"], expected, atol=1e-6)
     assert values["sign"] == facts["sign"] == "+ speaks for it, - against it"
     assert (values["label"], values["made"]) == ("3", "gradient × input")
-    _, unsigned = numbers_of(seen, tmp_path, what="relevance", signed=False, **LABEL)
-    np.testing.assert_allclose(unsigned["values"], expected.abs(), atol=1e-6)
-    assert "sign" not in unsigned
+    _, unsigned_map = numbers_of(seen, tmp_path, what="relevance", signed=False, **LABEL)
+    np.testing.assert_allclose(unsigned_map["values"], expected.abs(), atol=1e-6)
+    assert "sign" not in unsigned_map
 
 
 def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, tmp_path):
@@ -73,22 +73,22 @@ def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, 
 
 
 def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, seen, tmp_path):
-    """The last step blanks each patch by itself, so the map equals one pass for each blanked picture."""
-    _, shown = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
-    values = np.array(shown["values"])[len(seen.prefix) :].reshape(seen.grid)
-    assert shown["blocks"] == "4x4, 2x2, 1x1"
-    assert shown["unit"] == "logits, how far it is above the largest other"
+    """The last step blanks each patch alone, so each value of the map comes from one pass over a blanked picture."""
+    _, map_record = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
+    values = np.array(map_record["values"])[len(seen.prefix) :].reshape(seen.grid)
+    assert map_record["blocks"] == "4x4, 2x2, 1x1"
+    assert map_record["unit"] == "logits, how far it is above the largest other"
 
     def margin(pixels) -> float:
         with torch.no_grad():
             logits = small(pixels)[0]
         return float(logits[3] - torch.cat([logits[:3], logits[4:]]).max())
 
-    before, mean = margin(seen.input), seen.input.mean((2, 3), keepdim=True)
+    margin_before, mean_colour = margin(seen.input), seen.input.mean((2, 3), keepdim=True)
     for row, column in ((0, 0), (3, 5), (7, 2)):
         pixels = seen.input.clone()
-        pixels[:, :, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = mean
-        assert values[row, column] == pytest.approx(before - margin(pixels), abs=1e-4), (row, column)
+        pixels[:, :, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = mean_colour
+        assert values[row, column] == pytest.approx(margin_before - margin(pixels), abs=1e-4), (row, column)
     caption = words_of(seen, tmp_path, what="occlusion", **LABEL)
     assert "what label 3 loses in logits" in caption, caption
     assert "blocks of 4 × 4, 2 × 2 and 1 × 1" in caption, caption
@@ -160,44 +160,44 @@ def test_the_command_and_the_title_of_a_label_name_no_patch(what, picture, tmp_p
 
 
 def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, picture, tmp_path):
-    seen_small, other = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
-    other = replace(other, picture_name="other")
-    file = playground.save(
+    seen_small, other_trace = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
+    other_trace = replace(other_trace, picture_name="other")
+    text = playground.save(
         seen_small,
         tmp_path / "w.txt",
         layout="compare",
-        other=other,
+        other=other_trace,
         what="relevance",
-        other_image=other.shown,
+        other_image=other_trace.shown,
         **LABEL,
     ).read_text(encoding="utf-8")
-    assert "patch" not in file.replace("each patch", ""), file
+    assert "patch" not in text.replace("each patch", ""), text
 
 
 # Exposure and colours -------------------------------------------------------------------------------------------------
 
 
 def test_nothing_is_not_made_bright_and_the_caption_says_so(small, picture, tmp_path):
-    deaf = playground.trace(small, picture, cut="cls>*")
-    caption = words_of(deaf, tmp_path, what="occlusion", **LABEL)
+    deaf_trace = playground.trace(small, picture, cut="cls>*")
+    caption = words_of(deaf_trace, tmp_path, what="occlusion", **LABEL)
     assert "nothing here moves it: no block by 0.1 logits" in caption, caption
     assert "for it" not in caption, caption
-    spec = Spec(what="occlusion", label="3").settled(deaf)
-    map_ = maps.look(deaf, spec, 0, 0, None)
-    span = maps.domain(spec, [map_])
-    assert span.high == occlusion.LEAST_MOVE["label"]
-    assert np.abs(maps.shares(map_.grid, span)).max() < 0.1
+    spec = Spec(what="occlusion", label="3").settled(deaf_trace)
+    map_ = maps.look(deaf_trace, spec, 0, 0, None)
+    map_domain = maps.domain(spec, [map_])
+    assert map_domain.high == occlusion.LEAST_MOVE["label"]
+    assert np.abs(maps.shares(map_.grid, map_domain)).max() < 0.1
 
 
 @pytest.mark.parametrize(("label", "least"), [("3", 0.1), ("", 0.01)])
 def test_the_least_exposure_is_the_least_move_that_counts(label, least):
-    tiny = np.array([[1e-6, -1e-6 if label else 0.0]])
+    tiny_grid = np.array([[1e-6, -1e-6 if label else 0.0]])
     step = Step(1, torch.zeros(1, 2), 1, (0.0,), (1,), 1e-6, True)
-    span = maps.domain(Spec(what="occlusion", label=label), [Map(tiny, (), None, blanked=step)])
-    assert span.high == least
+    map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=step)])
+    assert map_domain.high == least
     moving_step = replace(step, nothing=False)
-    span = maps.domain(Spec(what="occlusion", label=label), [Map(tiny, (), None, blanked=moving_step)])
-    assert span.high == pytest.approx(1e-6)
+    map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=moving_step)])
+    assert map_domain.high == pytest.approx(1e-6)
 
 
 def test_for_and_against_are_equally_light_and_differ_in_colour_and_zero_is_the_photograph():
@@ -237,8 +237,8 @@ def test_in_grey_what_speaks_against_is_hatched_and_what_speaks_for_is_not():
 def test_the_colour_bar_has_both_signs_around_zero(seen):
     figure = playground.figure(seen, what="relevance", **LABEL)
     texts = [text.get_text() for text in figure.texts]
-    high = captions.number(100 * float(seen.on_grid(seen.relevance(label=3)).abs().max()))
-    assert {f"−{high}", "0", f"{high} %"} <= set(texts), texts
+    largest = captions.number(100 * float(seen.on_grid(seen.relevance(label=3)).abs().max()))
+    assert {f"−{largest}", "0", f"{largest} %"} <= set(texts), texts
     assert any("against it (hatched)" in text for text in texts), texts
 
 

@@ -124,9 +124,9 @@ def test_what_is_no_grid_is_a_sentence(seen, picture, rows, columns, sentence):
 
 
 def test_the_colours_of_features_are_three_principal_components(seen, picture):
-    x = prints.patches(seen, 1)
-    (colours,), share = prints.colours([x])
-    centred = x - x.mean(0)
+    features = prints.patches(seen, 1)
+    (colours,), share = prints.colours([features])
+    centred = features - features.mean(0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
     assert share == pytest.approx(values[-3:].sum() / values.sum())
     for n in range(3):
@@ -139,17 +139,17 @@ def test_the_colours_of_features_are_three_principal_components(seen, picture):
 
 
 def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small, tmp_path, picture):
-    traces = [playground.trace(small, picture.rotate(turn)).of(picture, name) for turn, name in ((0, "a"), (90, "b"))]
-    look = {"layout": "grid", "rows": "pictures", "columns": "layers:0,2", "what": "components", "purpose": "page"}
-    figure = playground.figure(traces[0], other=traces[1:], dpi=60, **look)
+    traces = [playground.trace(small, picture.rotate(angle)).of(picture, name) for angle, name in ((0, "a"), (90, "b"))]
+    options = {"layout": "grid", "rows": "pictures", "columns": "layers:0,2", "what": "components", "purpose": "page"}
+    figure = playground.figure(traces[0], other=traces[1:], dpi=60, **options)
     pictures_shown = [a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
     expected = {layer: prints.colours([prints.patches(seen, layer) for seen in traces])[0] for layer in (0, 2)}
-    for place, (row, layer) in enumerate(((0, 0), (0, 2), (1, 0), (1, 2))):
-        np.testing.assert_array_equal(np.asarray(pictures_shown[place]).reshape(-1, 3), expected[layer][row])
+    for index, (row, layer) in enumerate(((0, 0), (0, 2), (1, 0), (1, 2))):
+        np.testing.assert_array_equal(np.asarray(pictures_shown[index]).reshape(-1, 3), expected[layer][row])
     text_drawn = " ".join(text.get_text() for text in figure.texts)
     assert "what is alike has one colour" in text_drawn
     assert "patch" not in text_drawn.replace("patches", "")
-    with np.load(playground.save(traces[0], tmp_path / "a.npz", other=traces[1:], **look)) as arrays:
+    with np.load(playground.save(traces[0], tmp_path / "a.npz", other=traces[1:], **options)) as arrays:
         np.testing.assert_array_equal(arrays["values_2"][3:], expected[2][1].T)
         assert arrays["colour"].tolist() == ["red", "green", "blue"] * 2
 
@@ -161,8 +161,8 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
     map_ = layouts.of(spec).shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
-    span = domain(spec, [map_])
-    assert (span.low, span.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
+    map_domain = domain(spec, [map_])
+    assert (map_domain.low, map_domain.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
     texts_drawn = [text.get_text() for text in figures.draw(spec, seen, picture).texts]
     assert {"picture", "length of features", "after layer 1"} <= set(texts_drawn)
     assert "how long each patch’s features are." in " ".join(texts_drawn)

@@ -1,4 +1,4 @@
-"""Figures do not mislead: each test draws a figure again that was once misleading."""
+"""Figures do not mislead: each test draws a figure that was once misleading."""
 
 import io
 import re
@@ -54,10 +54,10 @@ def test_a_server_counts_all_before_it_draws():
 
 @pytest.mark.parametrize("layout", ["head", "heads", "wall", "grid"])
 def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layout, seen, picture):
-    sharp = replace(ROW, layout=layout, ceiling=0.02, **({"rows": "heads:all"} if layout == "grid" else {}))
-    assert re.search(r"brightest from 2\.0 %, \d+ patches above it, up to \d", caption_text(sharp, seen, picture)), (
-        layout
-    )
+    clipped_spec = replace(ROW, layout=layout, ceiling=0.02, **({"rows": "heads:all"} if layout == "grid" else {}))
+    assert re.search(
+        r"brightest from 2\.0 %, \d+ patches above it, up to \d", caption_text(clipped_spec, seen, picture)
+    ), layout
 
 
 def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
@@ -65,12 +65,12 @@ def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, pictur
     vit = scramble(
         VisionTransformer(Config(image_size=(120, 120), patch_size=4, depth=1, width=48, heads=4, classes=0))
     )
-    fine = playground.trace(vit, picture)
+    fine_trace = playground.trace(vit, picture)
     for query in ((3, 4), (12, 29), "cls"):
         spec = replace(ROW, layer=0, query=query)
-        figure = figures.draw(spec, fine, picture)
+        figure = figures.draw(spec, fine_trace, picture)
         percents = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith("%")]
-        largest = float(fine.row(0, 2, query)[1:].max())
+        largest = float(fine_trace.row(0, 2, query)[1:].max())
         assert [text.get_text() for text in percents] == [f"{bare_share(largest)} %"]
         assert percents[0].get_fontsize() >= SMALLEST
 
@@ -87,11 +87,11 @@ def test_a_number_stands_where_it_hides_least():
 
 
 def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
-    coarse, fine = playground.trace(small, picture), playground.trace(small, picture, size=(128, 128))
-    spec, first_subject, second = subjects(
-        replace(ROW, layout="compare"), coarse, picture, other=fine, other_image=picture
+    coarse_trace, fine_trace = playground.trace(small, picture), playground.trace(small, picture, size=(128, 128))
+    spec, first_subject, second_subject = subjects(
+        replace(ROW, layout="compare"), coarse_trace, picture, other=fine_trace, other_image=picture
     )
-    content = layouts.content(spec, first_subject, second)
+    content = layouts.content(spec, first_subject, second_subject)
     assert "the same place in the other grid is patch 7, 9" in content.caption
     for panel, words in zip(content.body.panels, ("patch 3, 4", "patch 7, 9"), strict=True):
         assert panel.sub.startswith(words), "what stands at the end is left out where a panel is narrow"
@@ -103,7 +103,11 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
 def test_an_svg_brings_its_letters(seen, picture):
     data = files.svg(figures.draw(ROW, seen, picture))
     assert len(data) < 500_000
-    style = next(e for e in ET.fromstring(data).iter("{http://www.w3.org/2000/svg}style") if "@font-face" in e.text)
+    style = next(
+        element
+        for element in ET.fromstring(data).iter("{http://www.w3.org/2000/svg}style")
+        if "@font-face" in element.text
+    )
     faces = re.findall(r"font-family:'([^']+)';font-weight:(\w+);src:url\(data:font/woff;base64,", style.text)
     assert ("Source Sans Pro", "normal") in faces
     assert len(style.text) < 80_000
@@ -130,18 +134,15 @@ def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
     class Enough(Exception):
         pass
 
-    def traced(vit, picture, size=None, **options):
+    def stop_tracing(vit, picture, size=None, **options):
         sizes.append(size)
         raise Enough
 
     monkeypatch.setattr(face, "_picture", lambda image: (Image.new("RGB", (50, 40)), image))
-    monkeypatch.setattr(face.tracing, "trace", traced)
+    monkeypatch.setattr(face.tracing, "trace", stop_tracing)
     with pytest.raises(Enough):
         playground.trace(vit, PHOTOGRAPHS[0].name)
     assert sizes == [(14 * look.grid[0], 14 * look.grid[1])]
-
-
-# Words
 
 
 def test_numbers_are_written_as_people_write_them():
@@ -188,10 +189,12 @@ def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture)
     """Once, if the query had the largest weight, the only number stood on a neighbour with a smaller weight."""
     subject = subjects(ROW, seen, picture)[1]
     grid = np.zeros(seen.grid)
-    grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one is the query
-    span = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
+    grid[3, 4], grid[3, 5] = 0.6, 0.3  # patch 3, 4 is the query
+    map_domain = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
     sheet = MagicMock()
-    map_panel(Shown(OneMap(subject, ROW, None), maps.Map(grid, (), None)), span).draw(sheet, None, Box(0, 0, 1, 1))
+    map_panel(Shown(OneMap(subject, ROW, None), maps.Map(grid, (), None)), map_domain).draw(
+        sheet, None, Box(0, 0, 1, 1)
+    )
     assert [call.args[-1] for call in sheet.number.call_args_list] == ["30"]
     assert [call.args[3] for call in sheet.number_beside.call_args_list] == ["60 %"]
 
@@ -201,11 +204,11 @@ def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture)
 
 def test_a_notebook_holds_a_picture_of_its_own_width_and_not_a_slide(seen, picture):
     figure = playground.figure(seen, 1, 2, (3, 4), image=picture)
-    slide = io.BytesIO()
-    figure.savefig(slide, format="png")
-    cell = figure._repr_png_()
-    assert Image.open(io.BytesIO(cell)).width == 900
-    assert len(cell) < len(slide.getvalue()) / 2
+    slide_png = io.BytesIO()
+    figure.savefig(slide_png, format="png")
+    cell_png = figure._repr_png_()
+    assert Image.open(io.BytesIO(cell_png)).width == 900
+    assert len(cell_png) < len(slide_png.getvalue()) / 2
 
 
 # Options without effect, new folders and interrupts
@@ -235,21 +238,21 @@ def test_a_folder_is_made_aloud_by_the_command_and_never_by_python(here, seen, c
 
 
 def test_a_log_has_a_line_now_and_then():
-    out = io.StringIO()
-    for _ in Lines(range(20_000), desc="fetching", file=out):
+    stream = io.StringIO()
+    for _ in Lines(range(20_000), desc="fetching", file=stream):
         pass
-    assert out.getvalue().count("\n") <= 2
-    assert "\r" not in out.getvalue().strip("\r\n")
-    assert len(out.getvalue()) < 100
+    assert stream.getvalue().count("\n") <= 2
+    assert "\r" not in stream.getvalue().strip("\r\n")
+    assert len(stream.getvalue()) < 100
 
 
 def test_ctrl_c_while_options_are_read_is_quiet(monkeypatch, capsys):
     from playground import __main__
 
-    def pressed():
+    def interrupt():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(__main__, "_parser", pressed)
+    monkeypatch.setattr(__main__, "_parser", interrupt)
     assert main([]) == 130
     assert capsys.readouterr().err == ""
 

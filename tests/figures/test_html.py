@@ -63,36 +63,38 @@ class Reader(HTMLParser):
 
 
 def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(seen, picture):
-    parsed = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), seen, picture))
-    header, arrays = unpack(parsed.pack())
+    reader = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), seen, picture))
+    header, arrays = unpack(reader.pack())
     assert (header["held"], header["heads"], header["head_numbers"]) == ([1, 2], 2, [1, 3])
     for name in ("q", "k"):
         assert arrays[name].dtype == np.float16
-        for place, layer in enumerate((1, 2)):
-            truth = getattr(seen.record[layer], name)[[1, 3]].half().numpy()
-            assert np.array_equal(arrays[name][place], truth)
+        for index, layer in enumerate((1, 2)):
+            expected = getattr(seen.record[layer], name)[[1, 3]].half().numpy()
+            assert np.array_equal(arrays[name][index], expected)
     assert np.allclose(arrays["value_norms"][1], seen.value_norms(2)[[1, 3]])
 
 
 def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(seen):
-    copy = Trace.from_bytes(seen.to_bytes([2], [1, 3]))
-    assert torch.allclose(copy.row(2, 1, (3, 4)), seen.row(2, 3, (3, 4)), atol=1e-3)
+    restored = Trace.from_bytes(seen.to_bytes([2], [1, 3]))
+    assert torch.allclose(restored.row(2, 1, (3, 4)), seen.row(2, 3, (3, 4)), atol=1e-3)
     with pytest.raises(PlaygroundError, match="There is no head 4"):
         seen.to_bytes([2], [4])
 
 
 def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(seen, picture, tmp_path, capsys):
     spec = replace(SMALL, layers=(2, 1), heads=(3, 1), head=1, pack="int8")
-    page = Reader(html.page(spec, seen, picture))
-    _, arrays = unpack(page.pack())
+    reader = Reader(html.page(spec, seen, picture))
+    _, arrays = unpack(reader.pack())
     assert (arrays["q"].dtype, arrays["k"].dtype) == (np.uint8, np.uint8)
-    pack_words = page.metas["playground:pack"]
-    assert pack_words in page.texts["span"]
-    packed, patches = Trace.from_bytes(page.pack()), seen.some_patches(48)
-    weight_pairs = [(packed.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
-    largest = max(float((ours - theirs).abs().max()) for ours, theirs in weight_pairs)
+    pack_words = reader.metas["playground:pack"]
+    assert pack_words in reader.texts["span"]
+    packed_trace, patches = Trace.from_bytes(reader.pack()), seen.some_patches(48)
+    weight_pairs = [(packed_trace.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
+    largest = max(float((packed_weights - exact_weights).abs().max()) for packed_weights, exact_weights in weight_pairs)
     strongest = [[x[..., len(seen.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
-    share_kept = np.mean([float((ours == theirs).float().mean()) for ours, theirs in strongest])
+    share_kept = np.mean(
+        [float((packed_weights == exact_weights).float().mean()) for packed_weights, exact_weights in strongest]
+    )
     print(pack_words)
     assert f"at most {100 * largest:.2g} percentage points" in pack_words
     assert f"{100 * share_kept:.3g} % of the rows" in pack_words
@@ -125,8 +127,8 @@ def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise()
 
 def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, picture):
     page = html.page(SMALL, seen, picture)
-    parsed = Reader(page)
-    rules = dict(rule.strip().split(" ", 1) for rule in parsed.metas["Content-Security-Policy"].split(";"))
+    reader = Reader(page)
+    rules = dict(rule.strip().split(" ", 1) for rule in reader.metas["Content-Security-Policy"].split(";"))
     assert rules["default-src"] == "'none'"
     for kind, tag in (("script-src", '<script type="module">'), ("style-src", "<style>")):
         text = page.split(tag)[1].split("</script>" if "script" in tag else "</style>")[0]
@@ -134,10 +136,10 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, pictur
         assert rules[kind] == f"'sha256-{digest}'"
     assert rules["img-src"] == "data:"
     assert set(rules) == {"default-src", "img-src", "style-src", "script-src", "base-uri", "form-action"}
-    for _, tag_attributes in parsed.tags:
+    for _, tag_attributes in reader.tags:
         assert tag_attributes.get("href", "data:").startswith("data:")
         assert tag_attributes.get("src", "data:").startswith("data:")
-    for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # in a comment; the namespace of an SVG
+    for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # a comment's example, and the namespace of SVG
         page = page.replace(no_address, "")
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
 
@@ -193,33 +195,33 @@ def test_no_name_breaks_out(seen, picture, name):
 
 
 def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
-    large = Image.new("RGB", (2000, 1000), "green")
-    large.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
-    embedded = Reader(html.page(SMALL, seen, large)).image()
-    assert embedded.size == (html.SIDE, html.SIDE // 2)
-    assert not {"comment", "exif"} & set(embedded.info)
+    large_image = Image.new("RGB", (2000, 1000), "green")
+    large_image.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
+    embedded_image = Reader(html.page(SMALL, seen, large_image)).image()
+    assert embedded_image.size == (html.SIDE, html.SIDE // 2)
+    assert not {"comment", "exif"} & set(embedded_image.info)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score", "smooth": True}], ids=str)
 def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, picture, choice):
     spec = replace(SMALL, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
-    parsed = Reader(html.page(spec, seen, picture))
+    reader = Reader(html.page(spec, seen, picture))
     visible = {
-        tag_attributes["id"]: "hidden" not in tag_attributes for tag, tag_attributes in parsed.tags if tag == "img"
+        tag_attributes["id"]: "hidden" not in tag_attributes for tag, tag_attributes in reader.tags if tag == "img"
     }
     assert visible == {"picture": False, "still": True}
     look = {"layer": 1, "head": 2, "query": spec.query, "image": picture, "purpose": "page", "dpi": html.STILL}
-    theirs = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
-    difference = np.abs(np.asarray(parsed.image("still"), int) - np.asarray(theirs.convert("RGB"), int)).mean()
+    still = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
+    difference = np.abs(np.asarray(reader.image("still"), int) - np.asarray(still.convert("RGB"), int)).mean()
     print(f"off by {difference:.2f} of 255 on average")
-    assert difference < 4  # the loss by JPEG compression
+    assert difference < 4  # JPEG compression changes colours a little
 
 
 def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(seen, picture):
-    parsed = Reader(html.page(replace(SMALL, bare=True), seen, picture))
-    assert "hidden" in next(tag_attributes for _, tag_attributes in parsed.tags if tag_attributes.get("id") == "foot")
-    assert "--bare" in shlex.split(parsed.metas["playground:command"])
+    reader = Reader(html.page(replace(SMALL, bare=True), seen, picture))
+    assert "hidden" in next(tag_attributes for _, tag_attributes in reader.tags if tag_attributes.get("id") == "foot")
+    assert "--bare" in shlex.split(reader.metas["playground:command"])
 
 
 def test_bare_belongs_to_a_living_file(picture, tmp_path, capsys):
@@ -268,12 +270,12 @@ def test_a_pass_with_another_scale_is_refused_and_so_is_a_place_that_can_t_be_wr
 
 
 def test_all_layers_are_held_where_they_are_light_else_the_one_shown(seen, monkeypatch):
-    def held(spec) -> list[int]:
+    def held_layers(spec) -> list[int]:
         return html.layers(html.filled(spec, seen), seen)
 
-    assert held(SMALL) == [0, 1, 2]
+    assert held_layers(SMALL) == [0, 1, 2]
     monkeypatch.setattr(html, "LIGHT", 1000)
-    assert (held(SMALL), held(replace(SMALL, layer=0))) == ([2], [0])
+    assert (held_layers(SMALL), held_layers(replace(SMALL, layer=0))) == ([2], [0])
 
 
 def test_it_begins_with_everything_that_was_chosen(seen, picture):
@@ -290,20 +292,20 @@ def test_it_begins_with_everything_that_was_chosen(seen, picture):
         view="locked=true",
     )
     start = json.loads(Reader(html.page(spec, seen, picture)).texts["start"])
-    choices = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
-    choices |= {"log": True, "draw": "light", "locked": "true"}
-    assert (choices | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
+    expected_view = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
+    expected_view |= {"log": True, "draw": "light", "locked": "true"}
+    assert (expected_view | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
 
 
 def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):
     picture.save(tmp_path / "disc.png")
-    out = tmp_path / "disc.html"
-    options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(out)]
+    page_file = tmp_path / "disc.html"
+    options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(page_file)]
     assert main(["figure", str(tmp_path / "disc.png"), *options]) == 0
     output = capsys.readouterr()
-    assert output.out.strip() == str(out)
-    assert f"{out.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in output.err
-    command = shlex.split(Reader(out.read_text(encoding="utf-8")).metas["playground:command"])
+    assert output.out.strip() == str(page_file)
+    assert f"{page_file.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in output.err
+    command = shlex.split(Reader(page_file.read_text(encoding="utf-8")).metas["playground:command"])
     assert command[3:-1] == ["figure", "disc.png", *options[:2], "--size", "112x112", *options[2:-1]]
 
 

@@ -63,8 +63,8 @@ def test_whatever_is_asked_is_what_the_trace_answers(seen, what):
 def test_a_column_is_that_of_the_whole_matrix(seen, what):
     spec = replace(SMALL, what=what, direction="column")
     scores = np.stack([seen.scores(1, 2, token).numpy() for token in range(seen.tokens)])
-    truth = seen.matrix(1, 2).numpy() if what == "weight" else scores
-    column = truth[:, seen.token((3, 4))]
+    matrix = seen.matrix(1, 2).numpy() if what == "weight" else scores
+    column = matrix[:, seen.token((3, 4))]
     np.testing.assert_allclose(look(seen, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
 
 
@@ -101,7 +101,8 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
     panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
     map_ = look(seen, spec.settled(seen), 1, 2, "on")
     share = shares(map_.grid, domain(spec, [map_])).ravel()
-    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # middles: light fades at edges
+    # only the middle of each patch, because `light` fades at the edges
+    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()
     lit_patches = light.densest(map_.grid).ravel()
     for group in (
         (lit_patches, ~lit_patches) if draw == "light" else (lit_patches | ~lit_patches,)
@@ -118,23 +119,27 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
 def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has(seen):
     for change in ({}, {"log": True}):
         spec = replace(SMALL, **change)
-        span = domain(spec, [look(seen, spec, 1, 2, "on")])
-        at = np.linspace(0, 1, 256)
-        values = span.low * (span.high / span.low) ** at if spec.log else at * span.high
-        patches = light.heat(np.full((1, 256, 3), 127, np.uint8), shares(values[None], span))
-        assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - patches).max() <= 2
+        map_domain = domain(spec, [look(seen, spec, 1, 2, "on")])
+        fractions = np.linspace(0, 1, 256)
+        values = (
+            map_domain.low * (map_domain.high / map_domain.low) ** fractions
+            if spec.log
+            else fractions * map_domain.high
+        )
+        patches = light.heat(np.full((1, 256, 3), 127, np.uint8), shares(values[None], map_domain))
+        assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - patches).max() <= 2
 
 
 def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(seen, picture):
     rows = [look(seen, SMALL, 1, head, "on") for head in range(4)]
-    together = light.exposure(np.concatenate([map_.grid for map_ in rows]))
+    shared_exposure = light.exposure(np.concatenate([map_.grid for map_ in rows]))
     for layout in ("heads", "wall"):
         spec = replace(SMALL, layout=layout)
         content = layouts.content(spec, Subject(seen, picture, ""), None)
-        values = together if layout == "heads" else content.domain.high
+        values = shared_exposure if layout == "heads" else content.domain.high
         assert content.domain.high == pytest.approx(values)
-        held = layouts.content(replace(spec, ceiling=0.07), Subject(seen, picture, ""), None)
-        assert held.domain.high == 0.07
+        fixed_content = layouts.content(replace(spec, ceiling=0.07), Subject(seen, picture, ""), None)
+        assert fixed_content.domain.high == 0.07
     shared, separate = (
         prints_of(figures.draw(replace(SMALL, layout="heads", colours=c), seen, picture)) for c in ("shared", "own")
     )
@@ -149,8 +154,8 @@ def test_an_even_row_is_called_even_and_looks_even(seen, picture):
     spec = replace(SMALL, scale="0.0001")
     figure = figures.draw(spec, seen, picture)
     assert "evenly: all 67 tokens alike" in " ".join(t.get_text() for t in figure.texts).replace("\n", " ")
-    even = Map(np.full((8, 8), 1 / 67), (), 67.0)
-    drawn_print = prints.printed(Image.new("RGB", (80, 80), "gray"), even.grid, spec, domain(spec, [even]))
+    even_map = Map(np.full((8, 8), 1 / 67), (), 67.0)
+    drawn_print = prints.printed(Image.new("RGB", (80, 80), "gray"), even_map.grid, spec, domain(spec, [even_map]))
     assert np.ptp(np.asarray(drawn_print), axis=(0, 1)).max() == 0
     heads = figures.draw(replace(spec, layout="heads"), seen, picture)
     assert [t.get_text() for t in heads.texts].count("even") == 4
@@ -164,24 +169,28 @@ def test_a_kernel_at_the_corner_reads_what_there_is():
 
 def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(seen, picture):
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
-    soft = light.heat(photo, np.zeros((80, 80))).astype(int)
-    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # layer 1 is the second: "follow" shows two
+    faded = light.heat(photo, np.zeros((80, 80))).astype(int)
+    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # "follow" stacks the layers 0 and 1
         figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
         kernel_print = prints_of(figure)[1].astype(int)
-        patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)
+        patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), faded.reshape(8, 10, 8, 10, 3)
         for r in range(8):
             for c in range(8):
-                shown_column, clear, grey_ = (p[r, :, c] for p in patches)
+                shown_column, photo_column, faded_column = (p[r, :, c] for p in patches)
                 distance = max(abs(r - 3), abs(c - 4))
                 share = 1 if distance <= 1 else prints.FIELD if distance <= reach else 0
-                assert np.abs(shown_column - (clear * share + grey_ * (1 - share))).max() <= 1, (depth, r, c)
+                assert np.abs(shown_column - (photo_column * share + faded_column * (1 - share))).max() <= 1, (
+                    depth,
+                    r,
+                    c,
+                )
 
 
 def test_the_same_place_in_a_finer_grid(small, picture):
     coarse = playground.trace(small, picture)
-    fine = playground.trace(small, picture, size=(128, 128))
-    assert same_place((3, 4), coarse, fine) == (7, 9)
-    assert same_place("cls", coarse, fine) == "cls"
+    fine_trace = playground.trace(small, picture, size=(128, 128))
+    assert same_place((3, 4), coarse, fine_trace) == (7, 9)
+    assert same_place("cls", coarse, fine_trace) == "cls"
 
 
 ASPECTS = {"1:1": (64, 64), "3:2": (64, 96), "16:9": (72, 128), "2:3": (96, 64)}
@@ -220,13 +229,14 @@ def shaped():
 @pytest.mark.parametrize(("shown", "size", "aspect", "name"), CASES)
 def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown, size, aspect, name):
     seen, image = shaped[aspect]
-    look = {"width": 2.4} if size == "narrow" else {"purpose": size}
-    spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **look)
+    size_options = {"width": 2.4} if size == "narrow" else {"purpose": size}
+    spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **size_options)
     spec = replace(spec, letters=True, other_image=name[::-1], **SHOWN[shown])
+    # a change is drawn patch by patch, so both pictures have one shape
     others_of_layout = {
         "compare": shaped["2:3"],
         "change": (seen, image),
-    }  # a change is drawn patch by patch, so both pictures have one shape
+    }
     other_trace = others_of_layout.get(shown, (None, None))
     figure = figures.draw(spec, seen, image, other=other_trace[0], other_image=other_trace[1])
     for pixels_ in figure.findobj(Pixels):
@@ -235,25 +245,25 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     assert width == spec.made_for.width
     assert height == (spec.made_for.height or height) <= 9.5
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST
-    edge, boxes = figure.bbox.padded(1), texts_and_places(figure)
+    sheet_box, boxes = figure.bbox.padded(1), texts_and_places(figure)
     for i, (a, text_box) in enumerate(boxes):
-        assert edge.x0 <= a.x0, text_box
-        assert a.x1 <= edge.x1, text_box
-        assert edge.y0 <= a.y0, text_box
-        assert a.y1 <= edge.y1, text_box
+        assert sheet_box.x0 <= a.x0, text_box
+        assert a.x1 <= sheet_box.x1, text_box
+        assert sheet_box.y0 <= a.y0, text_box
+        assert a.y1 <= sheet_box.y1, text_box
         for b, other_box in boxes[:i]:
             assert not a.padded(-1).overlaps(b.padded(-1)), (text_box, other_box)
-    everything = Bbox.union([box for box, _ in boxes] + [axes.bbox for axes in figure.axes])
-    filled = [everything.width / figure.bbox.width, everything.height / figure.bbox.height]
-    assert max(filled) > 0.8, f"it could be larger: it fills {filled} of the sheet"
+    drawn_extent = Bbox.union([box for box, _ in boxes] + [axes.bbox for axes in figure.axes])
+    filled_shares = [drawn_extent.width / figure.bbox.width, drawn_extent.height / figure.bbox.height]
+    assert max(filled_shares) > 0.8, f"it could be larger: it fills {filled_shares} of the sheet"
 
 
 def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, picture):
-    fine = playground.trace(small, picture, size=(128, 128))
+    fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
-    maps = [look(seen, spec, 1, 2, "on"), look(fine, replace(spec, query=(7, 9)), 1, 2, "on")]
+    maps = [look(seen, spec, 1, 2, "on"), look(fine_trace, replace(spec, query=(7, 9)), 1, 2, "on")]
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
-    drawn_print = prints_of(figures.draw(spec, seen, picture, other=fine))
+    drawn_print = prints_of(figures.draw(spec, seen, picture, other=fine_trace))
     for map_, panel in zip(maps, drawn_print, strict=False):
         np.testing.assert_array_equal(
             panel, prints.printed(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, maps))
@@ -262,13 +272,13 @@ def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, pic
 
 def test_the_scale_off_is_drawn_from_the_row_without_it(seen, picture):
     spec = replace(SMALL, layout="scale", ceiling=0.1)
-    on, off = prints_of(figures.draw(spec, seen, picture))[:2]
+    scaled, unscaled = prints_of(figures.draw(spec, seen, picture))[:2]
     prints_alone = [
         prints_of(figures.draw(replace(spec, layout="head", scale=s), seen, picture))[0] for s in ("on", "off")
     ]
-    np.testing.assert_array_equal(on, prints_alone[0])
-    np.testing.assert_array_equal(off, prints_alone[1])
-    assert not np.array_equal(on, off)
+    np.testing.assert_array_equal(scaled, prints_alone[0])
+    np.testing.assert_array_equal(unscaled, prints_alone[1])
+    assert not np.array_equal(scaled, unscaled)
 
 
 def test_what_the_prefix_takes_is_said(seen, picture):
@@ -276,8 +286,8 @@ def test_what_the_prefix_takes_is_said(seen, picture):
     text_drawn = " ".join(t.get_text() for t in figures.draw(SMALL, seen, picture).texts)
     share = float(row[1] + row[2])
     assert f"registers {percent(share)}" in text_drawn
-    quiet = " ".join(t.get_text() for t in figures.draw(replace(SMALL, prefix=False), seen, picture).texts)
-    assert "registers" not in quiet
+    text_without = " ".join(t.get_text() for t in figures.draw(replace(SMALL, prefix=False), seen, picture).texts)
+    assert "registers" not in text_without
 
 
 def test_a_class_token_asks_without_a_marker_and_no_convolution_answers_it(seen, picture):
@@ -292,8 +302,8 @@ def test_a_transparent_figure_is_so_around_its_panels_alone(seen, picture, theme
     image = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme, transparent=True), seen, picture)))
     assert image[0, 0, 3] == 0
     assert image[image.shape[0] // 2, image.shape[1] // 2, 3] == 255
-    solid = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme), seen, picture)))
-    assert tuple(solid[0, 0]) == ((255, 255, 255, 255) if theme == "light" else (14, 17, 23, 255))
+    solid_pixels = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme), seen, picture)))
+    assert tuple(solid_pixels[0, 0]) == ((255, 255, 255, 255) if theme == "light" else (14, 17, 23, 255))
 
 
 def test_a_person_s_own_settings_change_nothing(seen, picture):

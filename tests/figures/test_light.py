@@ -44,26 +44,26 @@ def rows(count: int = 40):
 def test_the_browser_s_colours_are_these_colours():
     for against, hues in (("false", light.HUES), ("true", light.AGAINST)):
         colours = in_javascript(f"return [...light.heatTable({against})]")
-        theirs = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
-        assert (theirs[..., 3] == 255).all()
-        differences = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
+        browser_table = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
+        assert (browser_table[..., 3] == 255).all()
+        differences = np.abs(browser_table[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
         assert differences.max() <= 1, np.argwhere(differences > 1)
-    opaque = np.array(in_javascript("return [...light.OPACITIES]")) / 256
-    np.testing.assert_allclose(opaque, light.opacities(), atol=0.51 / 256)
-    ends = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
-    assert ends == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
+    opacities = np.array(in_javascript("return [...light.OPACITIES]")) / 256
+    np.testing.assert_allclose(opacities, light.opacities(), atol=0.51 / 256)
+    constants = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
+    assert constants == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
 
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
 def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
-    theirs = in_javascript(
+    browser_bar = in_javascript(
         f'const ramp = drawing.barColours("{draw}"), domain = {{ low: 0, high: 0.3, log: false }};'
         "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
         ".match(/\\d+/g).map(Number));"
     )
-    ours = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
-    differences = np.abs(np.array(theirs) - ours)
-    assert differences.max() <= 6, (differences.max(), differences.argmax())  # at most a neighbouring step
+    our_bar = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
+    differences = np.abs(np.array(browser_bar) - our_bar)
+    assert differences.max() <= 6, (differences.max(), differences.argmax())  # neighbouring steps differ by 6 at most
 
 
 def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
@@ -77,8 +77,8 @@ def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
         "return [domain, [...values].map((x) => light.stepOf(x, domain)), lines];"
     )
     assert (domain["low"], domain["high"]) == pytest.approx((-high, high))
-    ours = maps.shares(values, Domain(-high, high, "", signed=True)).ravel()
-    assert np.abs(np.array(steps) - np.round(255 * ours)).max() <= 1
+    our_shares = maps.shares(values, Domain(-high, high, "", signed=True)).ravel()
+    assert np.abs(np.array(steps) - np.round(255 * our_shares)).max() <= 1
     hatched = light.hatched(np.full((40, 40), -1.0), 21) != -1
     assert np.array_equal(np.array(lines).reshape(40, 40), hatched)
 
@@ -86,7 +86,7 @@ def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
 def test_exposure_set_and_outline_are_the_browser_s():
     for grid in rows():
         values = grid.astype(np.float32)
-        ceiling, chosen, paths, steps, share = in_javascript(
+        ceiling, browser_set, paths, steps, share = in_javascript(
             f"const row = Float32Array.from({values.ravel().tolist()}); const chosen = new Uint8Array(row.length);"
             "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length);"
             "const domain = { low: 0, high: top, log: false };"
@@ -95,13 +95,13 @@ def test_exposure_set_and_outline_are_the_browser_s():
             "return [top, [...chosen], paths.map((one) => [...one]), steps, light.shareWithin(paths, row, 0, 12, 17)];"
         )
         assert ceiling == pytest.approx(light.exposure(values))
-        ours = light.densest(values)
-        assert chosen == ours.ravel().astype(int).tolist()
-        lines = sorted((line.ravel() for line in light.contours(ours)), key=tuple)
+        our_set = light.densest(values)
+        assert browser_set == our_set.ravel().astype(int).tolist()
+        lines = sorted((line.ravel() for line in light.contours(our_set)), key=tuple)
         assert len(paths) == len(lines)
-        for theirs, line in zip(sorted(paths), lines, strict=True):
-            np.testing.assert_allclose(theirs, line)
-        assert share == pytest.approx(light.share_within(light.contours(ours), values), abs=1e-12)
+        for browser_path, line in zip(sorted(paths), lines, strict=True):
+            np.testing.assert_allclose(browser_path, line)
+        assert share == pytest.approx(light.share_within(light.contours(our_set), values), abs=1e-12)
         expected = (light.shares(values, ceiling).ravel() * 255 + 0.5).astype(int)
         assert np.abs(np.array(steps) - expected).max() <= 1
 
@@ -110,7 +110,7 @@ COLOURS = np.stack(np.meshgrid(*[np.linspace(0, 255, 9)] * 3), -1).reshape(-1, 1
 
 
 def under_every_weight(weights: int = 33) -> np.ndarray:
-    """(colours, weights, 3): each colour of a photograph under the heat."""
+    """(colours, weights, 3): each of COLOURS with the heat of each weight laid over it."""
     share = np.tile(np.linspace(0, 1, weights), (len(COLOURS), 1))
     return light.heat(np.repeat(COLOURS, weights, axis=1), share).astype(float)
 
@@ -128,10 +128,10 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
 
 
 def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
-    without = under_every_weight()[:, 0]
-    grey, before = without @ light.LUMA, COLOURS[:, 0] @ light.LUMA
-    assert grey.std() / before.std() >= 0.75
-    assert np.abs(without - grey[:, None]).mean() / np.abs(COLOURS[:, 0] - before[:, None]).mean() >= 0.5
+    unweighted = under_every_weight()[:, 0]
+    heated_luma, photo_luma = unweighted @ light.LUMA, COLOURS[:, 0] @ light.LUMA
+    assert heated_luma.std() / photo_luma.std() >= 0.75
+    assert np.abs(unweighted - heated_luma[:, None]).mean() / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean() >= 0.5
 
 
 def test_what_has_the_largest_weight_can_still_be_recognised():
@@ -157,10 +157,10 @@ def test_at_most_one_cell_in_a_hundred_is_brighter_than_the_picture_can_show():
 
 
 def test_an_even_row_is_not_stretched_into_a_pattern():
-    even = np.full((12, 17), 1 / 204) * RANDOM.uniform(0.97, 1.03, size=(12, 17))
-    brightness = light.shares(even, light.exposure(even))
+    even_row = np.full((12, 17), 1 / 204) * RANDOM.uniform(0.97, 1.03, size=(12, 17))
+    brightness = light.shares(even_row, light.exposure(even_row))
     assert np.ptp(brightness) < 0.05
-    bits = -(even * np.log2(even)).sum()
+    bits = -(even_row * np.log2(even_row)).sum()
     assert light.is_even(bits, 204)
     assert not light.is_even(np.log2(100), 204)
 
@@ -175,16 +175,16 @@ def test_the_set_is_the_smallest_that_holds_the_share():
 
 def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothing_is_outlined():
     for values, expected in (([0.5, -3, 0.4, 0.1], [1, 0, 1, 0]), ([0, 0, 0, 0], [0] * 4), ([-1, -2, 0, 0], [0] * 4)):
-        ours = light.densest(np.array(values, np.float32).reshape(2, 2))
-        assert ours.ravel().astype(int).tolist() == expected
-        theirs = in_javascript(
+        chosen_cells = light.densest(np.array(values, np.float32).reshape(2, 2))
+        assert chosen_cells.ravel().astype(int).tolist() == expected
+        browser_result = in_javascript(
             f"const row = Float32Array.from({values}), chosen = new Uint8Array(4).fill(1);"
             "light.densestInto(chosen, row, 0, 4);"
             "return [[...chosen], light.shareWithin(light.contours(chosen, 2, 2), row, 0, 2, 2)];"
         )
-        share = light.share_within(light.contours(ours), np.array(values).reshape(2, 2))
-        assert theirs[0] == expected
-        assert theirs[1] == pytest.approx(share) == pytest.approx(0.9 if any(expected) else 0)
+        share = light.share_within(light.contours(chosen_cells), np.array(values).reshape(2, 2))
+        assert browser_result[0] == expected
+        assert browser_result[1] == pytest.approx(share) == pytest.approx(0.9 if any(expected) else 0)
 
 
 def test_outlines_enclose_just_the_chosen_cells():
@@ -211,7 +211,7 @@ SETS = [
 
 
 def test_smooth_lines_have_just_the_chosen_cells_within_them():
-    """matplotlib says which cells lie within the drawn curves, which are cut into short pieces."""
+    """`inside` lets matplotlib decide which cells lie within the curves, which `pieces` cuts into short lines."""
     for mask in SETS:
         lines = light.contours(mask)
         np.testing.assert_array_equal(inside([pieces(line) for line in lines], mask.shape), mask)
@@ -220,12 +220,12 @@ def test_smooth_lines_have_just_the_chosen_cells_within_them():
 
 def test_the_browser_s_lines_have_the_same_cells_within_them():
     sets_json = json.dumps([[*mask.shape, mask.ravel().astype(int).tolist()] for mask in SETS])
-    theirs = in_javascript(
+    browser_cells = in_javascript(
         f"return {sets_json}.map(([rows, columns, chosen]) =>"
         "[...light.cellsInside(light.contours(Uint8Array.from(chosen), rows, columns), rows, columns)]);"
     )
-    for chosen, within in zip(SETS, theirs, strict=True):
-        assert chosen.ravel().astype(int).tolist() == within
+    for chosen, browser_cell in zip(SETS, browser_cells, strict=True):
+        assert chosen.ravel().astype(int).tolist() == browser_cell
 
 
 def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells():
@@ -234,9 +234,9 @@ def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells
         chosen[2 : 2 + height, 1 : 1 + width] = True
         (line,) = light.contours(chosen)
         curve = pieces(line)
-        short = np.array([height, width]) - np.ptp(curve, axis=0)
-        assert short.min() > 0, short
-        assert short.max() <= 0.25, short
+        shortfall = np.array([height, width]) - np.ptp(curve, axis=0)
+        assert shortfall.min() > 0, shortfall
+        assert shortfall.max() <= 0.25, shortfall
         middle = np.array((2 + height / 2, 1 + width / 2))
         assert np.linalg.norm(curve - middle, axis=1).min() >= 0.37, "nowhere pinched"
 
@@ -254,9 +254,9 @@ def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_th
     seen = playground.trace("bundled", sample)
     for token in range(seen.tokens):
         grid = seen.on_grid(seen.row(layer, head, token)).numpy()
-        within = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
-        assert within.flat[grid.argmax()], token
-        share = grid[within].sum(dtype=float) / grid.sum(dtype=float)
+        is_inside = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
+        assert is_inside.flat[grid.argmax()], token
+        share = grid[is_inside].sum(dtype=float) / grid.sum(dtype=float)
         words = captions.outline_notes(Spec(draw="light"), [Map(grid, (), None)])
         assert words == [f"Outlined: the patches that hold {captions.percent(share)} of what all patches get."], token
         assert share >= 0.6
@@ -267,9 +267,9 @@ def lines_of(axes) -> list[np.ndarray]:
     outlines = [patch.get_path() for patch in axes.patches if isinstance(patch, PathPatch)]
     lines = []
     for path in outlines[-1:]:  # each outline is drawn twice on one path; the last is the narrower
-        begins = np.flatnonzero(path.codes == path.MOVETO)
+        starts = np.flatnonzero(path.codes == path.MOVETO)
         ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
-        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(begins, ends, strict=True)]
+        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
     return lines
 
 
@@ -287,9 +287,9 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
         if lines := lines_of(axes):
             head = len(shares) if spec.layout == "heads" else 0
             grid = seen.on_grid(seen.row(4, head, (6, 7))).numpy()
-            within = inside(lines, grid.shape)
-            assert within.flat[grid.argmax()]
-            shares.append(grid[within].sum(dtype=float) / grid.sum(dtype=float))
+            is_inside = inside(lines, grid.shape)
+            assert is_inside.flat[grid.argmax()]
+            shares.append(grid[is_inside].sum(dtype=float) / grid.sum(dtype=float))
     assert len(shares) == (seen.heads if spec.layout == "heads" else 1)
     assert min(shares) >= (spec.mass or 0.6)
     text_drawn = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
@@ -297,15 +297,12 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
     assert f"the patches that hold {share_words} of what all patches get" in text_drawn, text_drawn
 
 
-# What figures add to the light ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])
 def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weights(over):
     share = np.tile(np.linspace(0, 1, 64), (40, 1))
     for colour in ((200, 40, 30), (20, 90, 200), (240, 240, 235), (10, 12, 8)):
-        drawn = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
-        brightness = drawn[0] @ light.LUMA
+        heated = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
+        brightness = heated[0] @ light.LUMA
         assert (np.diff(brightness) > -2.5).all(), (colour, brightness)
         assert (np.diff(brightness[::8]) > 0).all(), (colour, brightness)
 
@@ -319,10 +316,10 @@ def test_over_grey_the_photograph_has_no_colours_of_its_own():
 
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])
 def test_the_bar_has_the_colours_that_are_drawn(over):
-    spec, span = Spec(over=over), Domain(0, 0.1, "")
+    spec, map_domain = Spec(over=over), Domain(0, 0.1, "")
     values = np.linspace(0, 0.1, 256)[None]
     heated = prints.heated(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
-    assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - heated).max() <= 1
+    assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - heated).max() <= 1
 
 
 def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
@@ -334,18 +331,17 @@ def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
 
 
 def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
-    """Simulated as by Machado et al. (2009), severity 1, on linear light. Colours that come near each other differ in
-    brightness."""
-    confusion = {
+    """The matrices simulate colour blindness on linear light: Machado et al. (2009), severity 1."""
+    matrices = {
         "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
         "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
         "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
     }
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
-    for kind, matrix in confusion.items():
-        seen = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
-        apart = [np.abs(a - b).max() for i, a in enumerate(seen) for b in seen[:i]]
-        assert min(apart) > 0.1, (kind, apart)
+    for kind, matrix in matrices.items():
+        simulated_inks = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
+        colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated_inks) for b in simulated_inks[:i]]
+        assert min(colour_distances) > 0.1, (kind, colour_distances)
     assert len(set(map(str, prints.DASHES))) == len(prints.INKS)
 
 

@@ -14,7 +14,7 @@ WHAT = ("weights:1,-1", "features", "entropy", "distance", "relevance")
 
 @pytest.mark.parametrize("block", [many.BLOCK, 2000])
 def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, block, monkeypatch):
-    monkeypatch.setattr(many, "BLOCK", block)  # rows in one block, and in several
+    monkeypatch.setattr(many, "BLOCK", block)  # a picture's rows fit into one block, or need several
     all_numbers = list(playground.trace_many(sorted(pictures.iterdir())[:3], small, WHAT, batch=2))
     assert [numbers.name[-5:] for numbers in all_numbers] == [f"{n}.png" for n in range(3)]
     distances = tracing.distances((8, 8))
@@ -36,10 +36,10 @@ def test_only_a_batch_is_held_at_a_time(small, pictures, monkeypatch):
     opened_files = []
     open_image = many.images.open_image
     monkeypatch.setattr(many.images, "open_image", lambda file: opened_files.append(file) or open_image(file))
-    seen = iter(playground.trace_many(sorted(pictures.iterdir()), small, "entropy", batch=1))
-    next(seen)
+    all_numbers = iter(playground.trace_many(sorted(pictures.iterdir()), small, "entropy", batch=1))
+    next(all_numbers)
     assert len(opened_files) <= 2  # the current picture, and the next one, which is decoded ahead
-    assert len(list(seen)) == 4
+    assert len(list(all_numbers)) == 4
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ def test_a_batch_becomes_as_small_as_a_card_needs_it(small, pictures):
     expected = list(playground.trace_many(pictures, small, "features", batch=8))
     vit = _narrow(copy.deepcopy(small), 1)
     run = playground.trace_many(pictures, vit, "features", batch=8)
-    for numbers, expected_numbers in zip(expected, run, strict=True):
-        np.testing.assert_allclose(numbers.arrays["features"], expected_numbers.arrays["features"], atol=1e-5)
+    for whole_numbers, narrow_numbers in zip(expected, run, strict=True):
+        np.testing.assert_allclose(whole_numbers.arrays["features"], narrow_numbers.arrays["features"], atol=1e-5)
     assert min(run.room) == 1, "it is remembered"
 
 
@@ -47,6 +47,6 @@ def test_too_little_memory_of_a_card_is_a_sentence(small, pictures, picture):
 def test_a_sweep_takes_as_many_at_once_as_a_card_has_room_for(small, pictures):
     pytest.importorskip("xarray")
     options = {"metric": "moved", "over": "heads", "progress": False}
-    at_once = playground.sweep(pictures, small, **options)
-    narrow = playground.sweep(pictures, _narrow(copy.deepcopy(small), 1), **options)
-    np.testing.assert_allclose(at_once["value"], narrow["value"], atol=1e-6)
+    full_sweep = playground.sweep(pictures, small, **options)
+    narrow_sweep = playground.sweep(pictures, _narrow(copy.deepcopy(small), 1), **options)
+    np.testing.assert_allclose(full_sweep["value"], narrow_sweep["value"], atol=1e-6)

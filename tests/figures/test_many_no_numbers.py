@@ -27,10 +27,10 @@ def test_a_model_that_computes_no_numbers_is_a_sentence_before_anything_is_writt
 def test_one_picture_without_numbers_stops_nobody_else(zarr, small, pictures, tmp_path, monkeypatch):
     """One picture may give NaN, for example a bright one that overflows in float16."""
     run = playground.trace_many(pictures, small, "entropy", batch=5)
-    compute = many.Many._pass
+    real_pass = many.Many._pass
 
     def spoiled(self, *arguments):
-        numbers = compute(self, *arguments)
+        numbers = real_pass(self, *arguments)
         numbers["entropy"][2, 0, 0, 5] = np.nan
         return numbers
 

@@ -54,9 +54,9 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
     )
     run.write(tmp_path / "out.zarr")
     assert numbers_asked == [3, 4]
-    first, second = (zarr.open_group(path) for path in (whole_store, tmp_path / "out.zarr"))
+    whole_group, resumed_group = (zarr.open_group(path) for path in (whole_store, tmp_path / "out.zarr"))
     for kind in ("weights", "entropy", "done", "token_row"):
-        np.testing.assert_allclose(first[kind][:], second[kind][:], atol=1e-6)
+        np.testing.assert_allclose(whole_group[kind][:], resumed_group[kind][:], atol=1e-6)
     with pytest.raises(PlaygroundError, match="other questions"):
         playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
 
@@ -86,13 +86,13 @@ def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
     file = tmp_path / "mine.safetensors"
     save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict(), file)
     weights = ["--model", "vit_tiny_patch16_224", "--weights", str(file)]
-    out = tmp_path / "out.zarr"
-    assert main(["numbers", str(pictures), *weights, "--what", "features", "--device", "cpu", "-o", str(out)]) == 0
-    assert zarr.open_group(out)["features"].shape == (5, 1, 197, 192)
+    store = tmp_path / "out.zarr"
+    assert main(["numbers", str(pictures), *weights, "--what", "features", "--device", "cpu", "-o", str(store)]) == 0
+    assert zarr.open_group(store)["features"].shape == (5, 1, 197, 192)
 
 
 def test_a_picture_that_can_not_be_read_stops_nobody_else(zarr, small, pictures, tmp_path):
-    """Once, a long run ended at the first damaged file, and removing that file made it another run."""
+    """Once, a damaged file ended a long run, and without this file the run could not be resumed."""
     run = playground.trace_many(pictures, small, "entropy", batch=2)
     bytes_of_whole = contents(run.write(tmp_path / "whole.zarr"))
     good_bytes = (pictures / "2.png").read_bytes()
@@ -134,9 +134,9 @@ def test_the_dimensions_are_called_as_the_documentation_calls_them(zarr, xarray,
     assert dict(dataset.sizes) == {
         "image": 5, "layer": 3, "head": 4, "query": 67, "token": 67, "width": 48,
     }  # fmt: skip
-    documented = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY.read_text(encoding="utf-8"), re.M))
+    documented_dims = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY.read_text(encoding="utf-8"), re.M))
     for kind in ("weights", "entropy", "features"):
-        assert dataset[kind].dims == ("image", *documented[kind].strip().split(", "))
+        assert dataset[kind].dims == ("image", *documented_dims[kind].strip().split(", "))
     assert dataset.entropy.mean("layer").dims == ("image", "head", "query")
     assert dataset.entropy.attrs["units"] == "bits"
     assert {"image", "layer", "token_row", "token_column", "query_row", "query_column"} == set(dataset.coords)
@@ -178,11 +178,11 @@ def test_a_store_of_an_earlier_version_is_refused_with_a_sentence(zarr, small, p
 
 
 def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
-    out = tmp_path / "out.zarr"
-    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(out)]
+    store = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
     assert main(line) == 0
-    assert capsys.readouterr().out.strip() == str(out)
-    assert zarr.open_group(out)["entropy"].shape == (5, 6, 6, 201)
+    assert capsys.readouterr().out.strip() == str(store)
+    assert zarr.open_group(store)["entropy"].shape == (5, 6, 6, 201)
     assert main([*line[:-1], str(tmp_path / "out.txt")]) == 2
     assert "written as .zarr or .nc" in capsys.readouterr().err
 
@@ -213,8 +213,8 @@ def test_a_store_with_labels_has_their_names_and_one_of_another_cut_is_refused(z
     run.write(path)
     with xarray.open_zarr(path) as store:
         numbers = next(iter(run))
-        share = store["labels"].sel(image=numbers.name, label="c")
-        assert float(share) == pytest.approx(float(numbers.arrays["labels"][2]))
+        label_share = store["labels"].sel(image=numbers.name, label="c")
+        assert float(label_share) == pytest.approx(float(numbers.arrays["labels"][2]))
         assert store["relevance_of"].sel(about="j").shape == (5, 67)
     with pytest.raises(PlaygroundError, match="other questions"):
         playground.trace_many(pictures, small, ("labels", "relevance_of:c,j")).write(path)

@@ -20,11 +20,11 @@ def read(path) -> list[tuple[dict, np.ndarray]]:
     """[(the map's keys, its values)] of a file, read with standard libraries."""
     if path.suffix == ".npz":
         with np.load(path) as arrays:
-            ends = ["", *(key.removeprefix("values") for key in arrays if key.startswith("values_"))]
+            suffixes = ["", *(key.removeprefix("values") for key in arrays if key.startswith("values_"))]
             keys = ("layer", "head", "patch", "scale")
             return [
                 ({key: arrays[key + end][i].item() for key in keys if key + end in arrays}, row)
-                for end in ends
+                for end in suffixes
                 for i, row in enumerate(arrays[f"values{end}"])
             ]
     if path.suffix == ".json":
@@ -33,8 +33,8 @@ def read(path) -> list[tuple[dict, np.ndarray]]:
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     values_by_map: dict[tuple, list] = {}
     for line in csv.DictReader(io.StringIO("\n".join(lines))):
-        which = (line["model"], line["layer"], line["head"], line["patch"], line["scale"])
-        values_by_map.setdefault(which, []).append(np.float32(line["value"]))
+        map_key = (line["model"], line["layer"], line["head"], line["patch"], line["scale"])
+        values_by_map.setdefault(map_key, []).append(np.float32(line["value"]))
     return [
         ({"layer": int(layer), "head": int(head), "patch": patch, "scale": float(scale)}, np.array(values))
         for (_, layer, head, patch, scale), values in values_by_map.items()
@@ -71,12 +71,14 @@ def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(seen,
 
 
 def test_two_pictures_of_different_grids_stand_in_one_file(small, seen, picture, tmp_path):
-    fine = playground.trace(small, picture, size=(128, 128))
+    fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
     for suffix in files.NUMBERS:
-        first, second = read(files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture, other=fine))
-        assert (len(first[1]), len(second[1])) == (3 + 64, 3 + 256)
-        np.testing.assert_array_equal(second[1], fine.row(1, 2, (7, 9)).numpy())
+        first_map, second_map = read(
+            files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture, other=fine_trace)
+        )
+        assert (len(first_map[1]), len(second_map[1])) == (3 + 64, 3 + 256)
+        np.testing.assert_array_equal(second_map[1], fine_trace.row(1, 2, (7, 9)).numpy())
 
 
 @pytest.mark.parametrize("head", ["mean", "max"])
@@ -105,10 +107,10 @@ def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):
 def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(picture, tmp_path):
     picture.save(tmp_path / "disc.png")
     for suffix in files.NUMBERS:
-        first, second = (tmp_path / f"{n}{suffix}" for n in "ab")
-        for path in (first, second):
+        first_file, second_file = (tmp_path / f"{n}{suffix}" for n in "ab")
+        for path in (first_file, second_file):
             assert main(["figure", str(tmp_path / "disc.png"), "--model", "untrained", "-o", str(path)]) == 0
-        assert first.read_bytes() == second.read_bytes()
+        assert first_file.read_bytes() == second_file.read_bytes()
 
 
 def test_an_anonymous_file_of_numbers_names_nobody(seen, picture, tmp_path):

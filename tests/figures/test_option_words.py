@@ -52,10 +52,10 @@ def untrained():
 @pytest.mark.parametrize("what", SAME)
 def test_python_names_its_words_and_the_command_line_its_flags(what, untrained, tmp_path, capsys):
     options, flags, sentence = SAME[what]
-    with pytest.raises(PlaygroundError) as refused:
+    with pytest.raises(PlaygroundError) as error:
         playground.figure(untrained, **options)
-    assert str(refused.value) == PYTHON.put_into(sentence)
-    assert not re.search(r"--[a-z]", str(refused.value))
+    assert str(error.value) == PYTHON.put_into(sentence)
+    assert not re.search(r"--[a-z]", str(error.value))
     output = ["-o", str(tmp_path / "a.png")]
     assert main(["figure", "meadow", "--model", "untrained", *flags.split(), *output]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"playground: {TYPED.put_into(sentence)}"
@@ -76,7 +76,7 @@ def test_what_was_given_may_hold_braces():
 
 
 def sentences() -> list[tuple[str, str]]:
-    """(file, sentence) of all sentences with options in them."""
+    """(file, string) of all strings in the package, which include the sentences about options."""
     strings = []
     for file in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))

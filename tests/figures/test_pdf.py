@@ -35,8 +35,8 @@ def seen(photo):
 
 
 def drawn(layout, seen, photo):
-    axes = {"rows": "layers:1,2", "columns": "heads:0,mean"} if layout == "grid" else {}
-    spec = replace(TRIO, layout=layout, **axes)
+    grid_options = {"rows": "layers:1,2", "columns": "heads:0,mean"} if layout == "grid" else {}
+    spec = replace(TRIO, layout=layout, **grid_options)
     return figures.draw(spec) if layout == "curves" else figures.draw(spec, seen, photo)
 
 
@@ -47,8 +47,8 @@ def test_every_font_is_embedded_and_none_is_of_type_3(seen, photo, tmp_path, lay
     figure, file = drawn(layout, seen, photo), tmp_path / "a.pdf"
     figures.write(figure, file) if saved == "by us" else figure.savefig(file)
     (page,) = read_pdf(file).pages
-    kinds = {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()}
-    assert kinds <= {"/TrueType", "/Type0"}
+    font_types = {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()}
+    assert font_types <= {"/TrueType", "/Type0"}
     assert all(pdf_fonts(page).values()), pdf_fonts(page)
     assert WORDS[layout] in " ".join(page.extract_text().split())
 

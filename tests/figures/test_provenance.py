@@ -38,7 +38,7 @@ def test_a_width_is_written_so_that_it_is_read_as_the_same(inches):
     assert option_words.read_length(option_words.write_length(inches)) == inches
 
 
-TEN = {  # ten figures, each with its options
+TEN = {  # a file's name -> the options of its figure
     "one.png": ("--layer", "1", "--what", "value", "--direction", "column"),
     "narrow.pdf": ("--layout", "convolution", "--for", "cvpr", "--words", "paper", "--footer"),
     "heads.svg": ("--layout", "heads", "--draw", "light", "--mass", "0.5"),
@@ -56,8 +56,8 @@ TEN = {  # ten figures, each with its options
 @pytest.mark.parametrize("name", TEN)
 def test_ten_figures_are_made_again_by_what_they_say(name, here):
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
-    dots = () if name.endswith(".svg") else ("--dpi", "40")
-    assert main(["figure", "disc.png", "--model", "untrained", "-o", name, *dots, *TEN[name]]) == 0
+    dpi_options = () if name.endswith(".svg") else ("--dpi", "40")
+    assert main(["figure", "disc.png", "--model", "untrained", "-o", name, *dpi_options, *TEN[name]]) == 0
     bytes_before, command_words = (here / name).read_bytes(), command_in(here / name)
     (here / name).unlink()
     assert main(command_words[command_words.index("figure") :]) == 0
@@ -103,8 +103,10 @@ PYTHON = {  # a figure drawn by Python -> a function that gives its traces and i
 @pytest.mark.parametrize("name", PYTHON)
 def test_what_python_draws_is_made_again_by_what_it_says(name, here):
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
-    (seen, *further), options = PYTHON[name]()
-    draw_arguments = {"other": further if options.get("layout") == "grid" else further[0]} if further else {}
+    (seen, *other_traces), options = PYTHON[name]()
+    draw_arguments = (
+        {"other": other_traces if options.get("layout") == "grid" else other_traces[0]} if other_traces else {}
+    )
     bytes_before = playground.save(seen, "a.png", dpi=40, **draw_arguments, **options).read_bytes()
     command_words = command_in(here / "a.png")
     (here / "a.png").unlink()
@@ -116,10 +118,10 @@ def test_a_figure_names_no_command_that_would_make_another(here, small):
     import timm
 
     timm_model = timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7)
-    in_memory = playground.trace(timm_model, "disc.png")
-    pixels = playground.trace("untrained", Image.open("disc.png").convert("RGB").rotate(90))
-    seeded = playground.trace(playground.load("ViT-Ti/16", seed=1), "disc.png")
-    for seen in (in_memory, pixels, seeded, playground.trace(small, "disc.png")):
+    memory_trace = playground.trace(timm_model, "disc.png")
+    pixel_trace = playground.trace("untrained", Image.open("disc.png").convert("RGB").rotate(90))
+    seeded_trace = playground.trace(playground.load("ViT-Ti/16", seed=1), "disc.png")
+    for seen in (memory_trace, pixel_trace, seeded_trace, playground.trace(small, "disc.png")):
         for name in ("a.png", "a.json", "a.html"):
             assert b"-o a" not in playground.save(seen, name, **({"dpi": 40} if name == "a.png" else {})).read_bytes()
         assert "Command" not in Image.open("a.png").text
@@ -146,13 +148,13 @@ def test_a_model_that_was_trained_in_memory_is_no_longer_what_its_name_loads(her
     weights_before = playground.figure(trace_before).facts["weights"]
     assert weights_before.startswith("random weights, sha256:")
     trace_after = trained(vit, "disc.png")
-    now = playground.figure(trace_after).facts["weights"]
-    assert now.startswith("changed in memory, sha256:"), now
-    assert now[-16:] != weights_before[-16:]
+    weights_after = playground.figure(trace_after).facts["weights"]
+    assert weights_after.startswith("changed in memory, sha256:"), weights_after
+    assert weights_after[-16:] != weights_before[-16:]
     assert "Command" not in Image.open(playground.save(trace_after, "a.png", dpi=40)).text
     assert "ViT-Ti/16 (changed in memory)" in caption_text(Spec(image="disc.png"), trace_after, trace_after.shown)
-    moved = playground.trace(vit.to("cpu"), "disc.png")
-    assert moved.weight_versions == trace_after.weight_versions, "a move changes nothing"
+    moved_trace = playground.trace(vit.to("cpu"), "disc.png")
+    assert moved_trace.weight_versions == trace_after.weight_versions, "a move changes nothing"
 
 
 def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):
@@ -163,9 +165,9 @@ def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):
     assert (trace_before.row(0, 0, (1, 1)) == row).all(), "queries and keys are of the pass"
     assert playground.figure(trace_before).facts["weights"] == "unknown, changed after this pass"
     assert "Command" not in Image.open(playground.save(trace_before, "a.png", dpi=40)).text
-    for ask in (trace_before.features, lambda: trace_before.value_norms(0), lambda: trace_before.relevance((1, 1))):
+    for measure in (trace_before.features, lambda: trace_before.value_norms(0), lambda: trace_before.relevance((1, 1))):
         with pytest.raises(PlaygroundError, match="changed after this pass"):
-            ask()
+            measure()
 
 
 def test_weights_from_a_file_are_in_the_command(here):
@@ -205,9 +207,13 @@ def test_no_folder_s_name_gets_into_a_file(kind, anonymous, here, picture):
     (here / "jane-doe").mkdir()
     for name in ("one", "two"):
         picture.save(here / "jane-doe" / f"{name}.png")
-    first, second = traced("jane-doe/one.png"), traced("jane-doe/two.png")
-    grid = {"layout": "grid", "rows": "pictures", "columns": "heads:0-1", "other": [second]} if kind != ".html" else {}
-    file_bytes = playground.save(first, f"a{kind}", anonymous=anonymous, **grid).read_bytes()
+    first_seen, second_seen = traced("jane-doe/one.png"), traced("jane-doe/two.png")
+    grid_options = (
+        {"layout": "grid", "rows": "pictures", "columns": "heads:0-1", "other": [second_seen]}
+        if kind != ".html"
+        else {}
+    )
+    file_bytes = playground.save(first_seen, f"a{kind}", anonymous=anonymous, **grid_options).read_bytes()
     assert b"jane-doe" not in file_bytes
     if anonymous:
         assert b"two.png" not in file_bytes
@@ -220,8 +226,8 @@ def command_in(file):
         return shlex.split(Image.open(file).text["Command"])
     if file.suffix == ".pdf":
         return shlex.split(read_pdf(file).metadata["/Keywords"])
-    source = ET.parse(file).getroot().iter("{http://purl.org/dc/elements/1.1/}source")
-    return shlex.split(next(source).text)
+    sources = ET.parse(file).getroot().iter("{http://purl.org/dc/elements/1.1/}source")
+    return shlex.split(next(sources).text)
 
 
 def test_savefig_says_where_it_comes_from_too(here, tmp_path):
@@ -238,8 +244,8 @@ def test_savefig_says_where_it_comes_from_too(here, tmp_path):
 def test_a_grid_says_the_digest_of_every_picture_and_model(small, picture):
     other_vit = scramble(VisionTransformer(small.config), seed=1)
     other_vit.name = "another"
-    turned = picture.rotate(90)
-    traces = [playground.trace(vit, image) for image in (picture, turned) for vit in (small, other_vit)]
+    rotated_picture = picture.rotate(90)
+    traces = [playground.trace(vit, image) for image in (picture, rotated_picture) for vit in (small, other_vit)]
     for i, seen in enumerate(traces):
         object.__setattr__(seen, "picture_name", ["one.png", "one.png", "two.png", "two.png"][i])
     figure = playground.figure(

@@ -16,7 +16,7 @@ from playground.figures.drawing.one_map import Subject
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
 LAYER, HEAD, QUERY = 1, 2, (3, 4)
-VIEWS = [  # choices, as the microscope's view has them
+VIEWS = [  # choices of the microscope's view; the others keep their defaults
     {},
     {"scale": "off"},
     {"what": "value"},
@@ -33,14 +33,14 @@ VIEWS = [  # choices, as the microscope's view has them
 def in_javascript(modules: list[str], lines: str):
     imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in modules)
     program = f'import {{ readFileSync }} from "node:fs"; {imports} process.stdout.write(JSON.stringify({lines}));'
-    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
+    process = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 @pytest.fixture
 def on_screen(seen, tmp_path):
-    """For each view two exposures (low, high, log): that of the large picture, and that which all heads share."""
+    """For each view two exposures (low, high, log): the large picture's, and the one that all heads share."""
     (tmp_path / "pack.bin").write_bytes(seen.to_bytes())
     questions = [
         [
@@ -71,14 +71,18 @@ def on_screen(seen, tmp_path):
 def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_screen):
     for view, (own_domain, shared_domain) in zip(VIEWS, on_screen, strict=True):
         spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(seen)
-        for layout, theirs in (("head", own_domain), ("heads", shared_domain)):
+        for layout, screen_domain in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
                 continue  # the screen's range of scores holds for all queries, a figure's only for the figure's maps
             panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
-            ours = maps.domain(spec, [panel.map for panel in panels])
-            assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits
-            assert ours.high == pytest.approx(theirs["high"], rel=0.02), (view, layout)
-            assert ours.log == theirs["log"], (view, layout)
+            figure_domain = maps.domain(spec, [panel.map for panel in panels])
+            # loosely, because the browser has q and k in 16 bits
+            assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (
+                view,
+                layout,
+            )
+            assert figure_domain.high == pytest.approx(screen_domain["high"], rel=0.02), (view, layout)
+            assert figure_domain.log == screen_domain["log"], (view, layout)
 
 
 def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
@@ -92,16 +96,16 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
             return [[...made.norms], [...alike]];
         }})()""",
     )
-    for way, theirs in (("norm", lengths), ("similarity", similarities)):
+    for way, screen_values in (("norm", lengths), ("similarity", similarities)):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(seen)
-        np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, theirs, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5)
         map_ = layouts.of(spec).shown(spec, Subject(seen, picture, ""))[0].map
-        span, patches = maps.domain(spec, [map_]), theirs[len(seen.prefix) :]
-        assert (span.low, span.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
+        map_domain, patches = maps.domain(spec, [map_]), screen_values[len(seen.prefix) :]
+        assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 
 def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
-    """The components differ in strength, because the screen finds components in at most sixty iterations."""
+    """The features have components of different strength, which the browser separates within its sixty iterations."""
     random = np.random.default_rng(0)
     strengths = np.array([4, 2, 1, *[0.1] * 9])
     pictures = [np.float32(1 + random.normal(size=(count, 12)) * strengths) for count in (60, 90)]
@@ -114,9 +118,11 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
             return made.map((one) => [...features.componentPixels(one, found)]);
         }})()""",
     )
-    ours, _ = prints.colours([features / np.linalg.norm(features, axis=1, keepdims=True) for features in pictures])
-    for theirs, our_colours in zip(pixels, ours, strict=True):
-        rgb = np.array(theirs, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
+    figure_colours, _ = prints.colours(
+        [features / np.linalg.norm(features, axis=1, keepdims=True) for features in pictures]
+    )
+    for screen_pixels, our_colours in zip(pixels, figure_colours, strict=True):
+        rgb = np.array(screen_pixels, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
         assert np.abs(our_colours.astype(int) - rgb).max() <= 2
 
 

@@ -1,4 +1,4 @@
-"""A plan as slides: one file without foreign addresses, and no text ends its data element."""
+"""A plan as slides is one file that loads nothing from elsewhere, and in which no text ends the data element."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Sweeps against loops that run the whole network for each variant; stopped, resumed and shared out runs; errors."""
+"""Sweeps give the numbers of loops that run the whole network for each variant, also if a run is stopped or divided."""
 
 import copy
 import math
@@ -60,13 +60,13 @@ def test_each_head_off_is_a_network_without_its_columns(named, pictures):
     assert dataset["value"].dims == ("image", "layer", "head")
     assert dataset["value"].shape == (5, 3, 4)
     for name, seen, label in of_each(named, pictures):
-        of_picture = dataset.sel(image=name)
-        assert str(of_picture["class"].values) == "abcdefghij"[label]
-        assert float(of_picture["before"]) == pytest.approx(margin(seen.logits, label), abs=1e-4)
+        picture_data = dataset.sel(image=name)
+        assert str(picture_data["class"].values) == "abcdefghij"[label]
+        assert float(picture_data["before"]) == pytest.approx(margin(seen.logits, label), abs=1e-4)
         for layer in range(3):
             for head in range(4):
                 logits = without(named, layer, head)(seen.input)[0].detach()
-                assert float(of_picture["value"][layer, head]) == pytest.approx(margin(logits, label), abs=1e-4)
+                assert float(picture_data["value"][layer, head]) == pytest.approx(margin(logits, label), abs=1e-4)
     change = (dataset["value"] - dataset["before"]).values
     np.testing.assert_allclose(dataset["mean"].sel(label="all"), change.mean(0), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(dataset["mean"].sel(label="b"), change[:3].mean(0), rtol=1e-4, atol=1e-5)
@@ -76,11 +76,11 @@ def test_each_head_off_is_a_network_without_its_columns(named, pictures):
 
 def test_an_interval_covers_the_mean_as_often_as_it_says():
     random = np.random.default_rng(3)
-    covered = 0
+    covered_count = 0
     for seed in range(200):
         _, low, high = sweeping.bootstrap(random.normal(1.0, 2.0, size=(40, 1)), draws=400, seed=seed)
-        covered += bool(low[0] <= 1.0 <= high[0])
-    assert 0.88 <= covered / 200 <= 0.99
+        covered_count += bool(low[0] <= 1.0 <= high[0])
+    assert 0.88 <= covered_count / 200 <= 0.99
 
 
 def test_places_of_layers_are_blanked_as_a_loop_does_it(named, pictures):
@@ -107,27 +107,31 @@ def test_places_of_layers_are_blanked_as_a_loop_does_it(named, pictures):
 
 def test_cuts_scales_and_checkpoints(named, pictures):
     texts = ["*>cls@1", "2,3>4,4;*>3x3@2"]
-    cut = playground.sweep(pictures, named, over="cuts", cuts=texts, progress=False)
-    scaled = playground.sweep(pictures, named, over="scales", scales=["on", "off", 0.1], progress=False)
+    cut_sweep = playground.sweep(pictures, named, over="cuts", cuts=texts, progress=False)
+    scale_sweep = playground.sweep(pictures, named, over="scales", scales=["on", "off", 0.1], progress=False)
     checkpoints = [scramble(VisionTransformer(named.config), seed=n) for n in (0, 5)]
     for n, checkpoint in enumerate(checkpoints):
         checkpoint.name = f"step {n}"
-    steps = playground.sweep(pictures, metric="accuracy", over="checkpoints", checkpoints=checkpoints, progress=False)
-    assert steps["checkpoint"].values.tolist() == ["step 0", "step 1"]
+    checkpoint_sweep = playground.sweep(
+        pictures, metric="accuracy", over="checkpoints", checkpoints=checkpoints, progress=False
+    )
+    assert checkpoint_sweep["checkpoint"].values.tolist() == ["step 0", "step 1"]
     for name, seen, label in of_each(named, pictures):
         for text in texts:
             logits = playground.trace(named, name, size=(64, 64), cut=text.split(";")).logits
-            assert float(cut["value"].sel(image=name, cut=text)) == pytest.approx(margin(logits, label), abs=1e-4)
+            assert float(cut_sweep["value"].sel(image=name, cut=text)) == pytest.approx(margin(logits, label), abs=1e-4)
         for text, scale in (("on", None), ("off", "off"), ("0.1", 0.1)):
             logits = playground.trace(named, name, size=(64, 64), scale=scale).logits
-            assert float(scaled["value"].sel(image=name, scale=text)) == pytest.approx(margin(logits, label), abs=1e-4)
+            assert float(scale_sweep["value"].sel(image=name, scale=text)) == pytest.approx(
+                margin(logits, label), abs=1e-4
+            )
         for n, checkpoint in enumerate(checkpoints):
-            is_right = float(checkpoint(seen.input)[0].argmax() == label)
-            assert float(steps["value"].sel(image=name)[n]) == is_right
+            accuracy = float(checkpoint(seen.input)[0].argmax() == label)
+            assert float(checkpoint_sweep["value"].sel(image=name)[n]) == accuracy
 
 
 def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
-    def second(logits, label):
+    def doubled_logit(logits, label):
         return logits[:, 2] * 2
 
     def length(tokens, label):
@@ -135,7 +139,7 @@ def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
 
     length.of = "features"
     files = sorted(pictures.rglob("*.png"))[:2]
-    dataset = playground.sweep(files, named, second, progress=False)
+    dataset = playground.sweep(files, named, doubled_logit, progress=False)
     logits = without(named, 1, 3)(playground.trace(named, files[0], size=(64, 64)).input)[0]
     assert float(dataset["value"][0, 1, 3]) == pytest.approx(2 * float(logits[2].detach()), abs=1e-4)
     dataset = playground.sweep(files, named, length, progress=False)
@@ -179,10 +183,10 @@ def test_a_metric_that_fails_on_one_picture_says_so_and_the_rest_is_kept(named, 
         calls.append(len(logits))
         return logits[:, 0]
 
-    out = {"out": tmp_path / "out.zarr"} if store else {}
+    out_option = {"out": tmp_path / "out.zarr"} if store else {}
     labels = {file.name: 0 for file in files}
     with pytest.warns(PlaygroundWarning, match=r"3\.png: the metric fails \(ZeroDivisionError: there is nothing\)"):
-        dataset = playground.sweep(files, named, fragile, labels=labels, progress=False, **out)
+        dataset = playground.sweep(files, named, fragile, labels=labels, progress=False, **out_option)
     assert len(dataset["image"]) == 4
     assert not any(name.endswith(files[3].name) for name in dataset["image"].values)
 
@@ -202,22 +206,24 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
     for number in range(40):
         picture.rotate(9 * number).save(pictures / "b" / f"more-{number}.png")
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    out = tmp_path / "killed.zarr"
-    run = subprocess.Popen([sys.executable, "-c", RUN, str(pictures), str(out)], env=env, stderr=subprocess.DEVNULL)
+    store = tmp_path / "killed.zarr"
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(pictures), str(store)], env=env, stderr=subprocess.DEVNULL
+    )
     import zarr
 
-    def done():
+    def done_count():
         try:
-            return int(zarr.open_group(out, mode="r")["done"][:].sum())
+            return int(zarr.open_group(store, mode="r")["done"][:].sum())
         except (FileNotFoundError, KeyError, ValueError):
             return 0
 
-    while done() < 3 and run.poll() is None:
+    while done_count() < 3 and process.poll() is None:
         time.sleep(0.01)
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    assert done() > 0
-    resumed = playground.sweep(pictures, named, out=out, progress=False)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert done_count() > 0
+    resumed = playground.sweep(pictures, named, out=store, progress=False)
     expected = playground.sweep(pictures, named, out=tmp_path / "whole.zarr", progress=False)
     assert resumed.identical(expected)
     for change in (
@@ -226,9 +232,9 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
         {"over": "scales", "scales": [1]},
     ):
         with pytest.raises(PlaygroundError, match=r"another model or other questions: choose another name"):
-            playground.sweep(pictures, named, out=out, progress=False, **change)
+            playground.sweep(pictures, named, out=store, progress=False, **change)
     with pytest.raises(PlaygroundError, match="another model"):
-        playground.sweep(pictures, scramble(VisionTransformer(named.config), seed=9), out=out, progress=False)
+        playground.sweep(pictures, scramble(VisionTransformer(named.config), seed=9), out=store, progress=False)
 
 
 @pytest.mark.slow

@@ -11,15 +11,15 @@ from playground.vit_parts import GuidedHead
 def test_a_caption_says_that_a_head_was_told(seen):
     spec = Spec(layer=1, head=2, query=(3, 3))
 
-    def said_of(spec):
+    def notes_for(spec):
         return taught_notes([Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)])
 
-    assert said_of(spec) == []
+    assert notes_for(spec) == []
     seen.vit.told = (GuidedHead(1, 2, "patch", "stay on its object"), GuidedHead(2, 0, "cls", "look at objects"))
-    assert said_of(spec) == ["In training this head was told to stay on its object."]
-    assert said_of(replace(spec, head=1)) == []
-    assert said_of(replace(spec, query="cls")) == []
-    assert said_of(replace(spec, layer=2, head=0, query="cls")) == [
+    assert notes_for(spec) == ["In training this head was told to stay on its object."]
+    assert notes_for(replace(spec, head=1)) == []
+    assert notes_for(replace(spec, query="cls")) == []
+    assert notes_for(replace(spec, layer=2, head=0, query="cls")) == [
         "In training this head was told to look at objects."
     ]
-    assert said_of(replace(spec, what="rollout")) == []
+    assert notes_for(replace(spec, what="rollout")) == []

@@ -31,9 +31,11 @@ def run_js(lines: str, values=None):
         f"import {{ asks }} from {json.dumps(CORE.with_name('ways.js').as_uri())};\n"
         f"const given = {json.dumps(values)};\nconsole.log(JSON.stringify({lines}));"
     )
-    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
+    process = subprocess.run(
+        [node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 def values(choice) -> list:
@@ -56,10 +58,10 @@ def test_what_the_browser_writes_into_an_address_is_read_again():
     for view, text in zip(views, texts, strict=True):
         ((key, value),) = view.items()
         default = next(choice.default for choice in VIEW if choice.key == key)
-        read = chosen.view_of(dict(parse_qsl(text)))
-        assert set(read) == (set() if value == default else {key}), (view, text)
+        view_read = chosen.view_of(dict(parse_qsl(text)))
+        assert set(view_read) == (set() if value == default else {key}), (view, text)
         if value != default and not isinstance(value, float):
-            assert read[key] == as_in_address(value)
+            assert view_read[key] == as_in_address(value)
 
 
 @pytest.mark.parametrize("choice", [c for c in VIEW if c.options or isinstance(c.default, bool)], ids=lambda c: c.key)
@@ -71,7 +73,7 @@ def test_neither_the_browser_nor_the_server_takes_another_value(choice):
 def test_a_figure_has_the_same_defaults_and_choices():
     defaults = {field.name: field.default for field in fields(Spec)}
     for choice in DRAWN:
-        if choice.key not in ("pass", "ceiling", "log"):  # a figure has these in another form, or not at all
+        if choice.key not in ("pass", "ceiling", "log"):  # figures have these in another form, or lack them
             assert defaults[choice.field] == choice.default
         if choice.options and choice.key != "pass":
             assert CHOICES[choice.field] == choice.options

@@ -1,4 +1,4 @@
-"""Watching a training: each moment is a trace with the weights of its step; the training is not disturbed."""
+"""While a training is watched, each moment is a trace with the weights of its step, and the training is unchanged."""
 
 import copy
 import sys
@@ -44,18 +44,18 @@ def test_each_moment_is_of_the_weights_at_that_step_and_the_training_is_as_witho
     copy_of_model, states = copy.deepcopy(model), {}
     learn(copy_of_model, 5, lambda step: states.update({step: copy.deepcopy(copy_of_model)}))
     states[5] = copy_of_model
-    out = tmp_path / "run.trace"
-    with playground.watch(model, picture, every=2, out=out, transform=TRANSFORM):
+    run_file = tmp_path / "run.trace"
+    with playground.watch(model, picture, every=2, out=run_file, transform=TRANSFORM):
         learn(model, 5)
-    for ours, theirs in zip(model.parameters(), copy_of_model.parameters(), strict=True):
-        assert torch.equal(ours, theirs), "dropout, too, drew the same numbers"
+    for watched_tensor, expected_tensor in zip(model.parameters(), copy_of_model.parameters(), strict=True):
+        assert torch.equal(watched_tensor, expected_tensor), "dropout, too, drew the same numbers"
     assert model.training
-    run = playground.watched(out)
-    assert run.steps == (0, 2, 4, 5)
-    for step, seen in zip(run.steps, run.traces, strict=True):
+    watched_run = playground.watched(run_file)
+    assert watched_run.steps == (0, 2, 4, 5)
+    for step, seen in zip(watched_run.steps, watched_run.traces, strict=True):
         expected = playground.trace(states[step], picture, transform=TRANSFORM)
         torch.testing.assert_close(seen.row(2, 1, (1, 2)), expected.row(2, 1, (1, 2)), atol=0.02, rtol=0.1)
-    rows = run.row(2, 1, (1, 2))
+    rows = watched_run.row(2, 1, (1, 2))
     assert rows.shape == (4, 17)
     assert (rows[0] - rows[-1]).abs().max() > 1e-3
 
@@ -65,12 +65,12 @@ def test_of_transformers_too_where_matrices_are_joined(picture, tmp_path):
     config = transformers.ViTConfig(
         hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
     )
-    theirs = scramble(transformers.ViTForImageClassification(config)).train()
-    with playground.watch(theirs, picture, every=1, out=tmp_path / "run.trace"):
+    hf_model = scramble(transformers.ViTForImageClassification(config)).train()
+    with playground.watch(hf_model, picture, every=1, out=tmp_path / "run.trace"):
         for _ in range(2):
-            theirs(torch.randn(1, 3, 64, 64))
+            hf_model(torch.randn(1, 3, 64, 64))
             with torch.no_grad():
-                for name, p in theirs.named_parameters():
+                for name, p in hf_model.named_parameters():
                     if "query" in name or "q_proj" in name:
                         p.mul_(3)
     rows = playground.watched(tmp_path / "run.trace").row(0, 1, (1, 1))
@@ -87,16 +87,16 @@ def test_an_evaluation_in_between_is_no_step_and_step_counts_by_hand(model, pict
     with playground.watch(model, picture, every=2, out=tmp_path / "a.trace"):
         learn(model, 3, log_step)
     assert playground.watched(tmp_path / "a.trace").steps == (0, 2, 3)
-    with playground.watch(model, picture, every=2, out=tmp_path / "b.trace", count=False) as watching_:
+    with playground.watch(model, picture, every=2, out=tmp_path / "b.trace", count=False) as watcher:
         learn(model, 3)
-        watching_.step()
+        watcher.step()
     assert playground.watched(tmp_path / "b.trace").steps == (0, 1)
 
 
 def test_the_same_tensors_are_looked_at_with_nothing_built_anew(model, picture, tmp_path, monkeypatch):
-    looking = playground.watch(model, picture, every=1, out=tmp_path / "run.trace", transform=TRANSFORM)
+    watcher = playground.watch(model, picture, every=1, out=tmp_path / "run.trace", transform=TRANSFORM)
     monkeypatch.setattr(watching, "build", lambda source: pytest.fail("its tensors are ours already"))
-    with looking:
+    with watcher:
         learn(model, 2)
     rows = playground.watched(tmp_path / "run.trace").row(2, 1, (1, 2))
     assert (rows[0] - rows[1]).abs().max() > 1e-4
@@ -118,9 +118,9 @@ def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_pat
     trainer = pytest.importorskip("transformers.trainer_callback", reason="transformers is not installed")
     from transformers import TrainingArguments
 
-    looking = playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM)
+    watcher = playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM)
     state, control = trainer.TrainerState(), trainer.TrainerControl()
-    handler = trainer.CallbackHandler([looking.callback()], model, None, None, None)
+    handler = trainer.CallbackHandler([watcher.callback()], model, None, None, None)
     arguments = object.__new__(TrainingArguments)
     handler.on_train_begin(arguments, state, control)
     state.global_step = 3  # as if the run were resumed at step 3
@@ -131,10 +131,10 @@ def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_pat
 
     learn(model, 4, replace_head)
     handler.on_train_end(arguments, state, control)
-    run = playground.watched(tmp_path / "run.trace")
-    assert run.steps == (4, 6, 7)
+    watched_run = playground.watched(tmp_path / "run.trace")
+    assert watched_run.steps == (4, 6, 7)
     torch.testing.assert_close(
-        run.traces[-1].row(2, 1, (1, 2)),
+        watched_run.traces[-1].row(2, 1, (1, 2)),
         playground.trace(model.eval(), picture, transform=TRANSFORM).row(2, 1, (1, 2)),
         atol=0.02, rtol=0.1,
     )  # fmt: skip
@@ -146,83 +146,85 @@ def test_the_trainer_itself_runs_it(tmp_path, picture):
     config = transformers.ViTConfig(
         hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
     )
-    theirs = scramble(transformers.ViTForImageClassification(config)).train()
-    looking = playground.watch(theirs, picture, every=2, out=tmp_path / "run.trace")
+    hf_model = scramble(transformers.ViTForImageClassification(config)).train()
+    watcher = playground.watch(hf_model, picture, every=2, out=tmp_path / "run.trace")
     examples = [{"pixel_values": torch.randn(3, 64, 64), "labels": torch.tensor(n)} for n in range(4)]
-    how = {"per_device_train_batch_size": 1, "max_steps": 4, "report_to": [], "use_cpu": True}
-    arguments = transformers.TrainingArguments(output_dir=str(tmp_path / "out"), **how)
-    transformers.Trainer(theirs, arguments, train_dataset=examples, callbacks=[looking.callback()]).train()
+    options = {"per_device_train_batch_size": 1, "max_steps": 4, "report_to": [], "use_cpu": True}
+    arguments = transformers.TrainingArguments(output_dir=str(tmp_path / "out"), **options)
+    transformers.Trainer(hf_model, arguments, train_dataset=examples, callbacks=[watcher.callback()]).train()
     assert playground.watched(tmp_path / "run.trace").steps == (0, 2, 4)
 
 
 def test_without_transformers_the_callback_says_what_to_install(model, picture, tmp_path, monkeypatch):
-    looking = playground.watch(model, picture, out=tmp_path / "run.trace")
+    watcher = playground.watch(model, picture, out=tmp_path / "run.trace")
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(PlaygroundError, match=r"attention-playground\[trainer\]"):
-        looking.callback()
+        watcher.callback()
 
 
 def test_before_after_and_the_difference_are_one_figure(model, picture, tmp_path):
     with playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM):
         learn(model, 4)
-    run = playground.watched(tmp_path / "run.trace")
-    draw_arguments = {"other": run.traces[-1], "layout": "change", "layer": 2, "head": 1, "query": (1, 2)}
-    figure = playground.figure(run.traces[0], **draw_arguments)
+    watched_run = playground.watched(tmp_path / "run.trace")
+    draw_arguments = {"other": watched_run.traces[-1], "layout": "change", "layer": 2, "head": 1, "query": (1, 2)}
+    figure = playground.figure(watched_run.traces[0], **draw_arguments)
     texts_drawn = " ".join(text.get_text() for axes in [figure] for text in axes.texts)
     for words in ("step 0", "step 4", "after less before"):
         assert words in texts_drawn, texts_drawn
-    playground.save(run.traces[0], tmp_path / "a.npz", **draw_arguments)
+    playground.save(watched_run.traces[0], tmp_path / "a.npz", **draw_arguments)
     with np.load(tmp_path / "a.npz") as arrays:
-        before, after, change = arrays["values"][0], arrays["values_2"][0], arrays["values_3"][0]
-    np.testing.assert_allclose(before, run.traces[0].row(2, 1, (1, 2)), atol=1e-6)
-    np.testing.assert_allclose(after, run.traces[-1].row(2, 1, (1, 2)), atol=1e-6)
-    np.testing.assert_allclose(change, after - before, atol=1e-7)
-    assert abs(change).max() > 1e-4
+        old_row, new_row, difference_row = arrays["values"][0], arrays["values_2"][0], arrays["values_3"][0]
+    np.testing.assert_allclose(old_row, watched_run.traces[0].row(2, 1, (1, 2)), atol=1e-6)
+    np.testing.assert_allclose(new_row, watched_run.traces[-1].row(2, 1, (1, 2)), atol=1e-6)
+    np.testing.assert_allclose(difference_row, new_row - old_row, atol=1e-7)
+    assert abs(difference_row).max() > 1e-4
 
 
 def test_passes_of_two_sizes_have_no_change_that_could_be_drawn(picture):
-    square, wide = (playground.trace("untrained", picture, size=size) for size in ((64, 64), (64, 96)))
+    square_trace, wide_trace = (playground.trace("untrained", picture, size=size) for size in ((64, 64), (64, 96)))
     with pytest.raises(PlaygroundError, match=r"8 × 8 and 8 × 12 patches: trace both with one size"):
-        playground.figure(square, other=wide, layout="change")
+        playground.figure(square_trace, other=wide_trace, layout="change")
 
 
 def said_once(model, picture, out, each, sentence):
-    with warnings.catch_warnings(record=True) as all_:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         with playground.watch(model, picture, every=1, out=out):
             learn(model, 4, each)
-    (message,) = [str(warning.message) for warning in all_ if issubclass(warning.category, PlaygroundWarning)]
+    (message,) = [
+        str(warning.message) for warning in caught_warnings if issubclass(warning.category, PlaygroundWarning)
+    ]
     assert "the training goes on" in message
     assert sentence in message
     return playground.watched(out).steps
 
 
 def test_a_full_disk_is_said_once_and_the_training_goes_on(model, picture, tmp_path, monkeypatch):
-    def each(step):
+    def fill_disk(step):
         if step == 2:
             disk_full = OSError(28, "No space left on device")
             monkeypatch.setattr(watching.zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(disk_full))
 
-    steps = said_once(model, picture, tmp_path / "run.trace", each, "No space left on device")
+    steps = said_once(model, picture, tmp_path / "run.trace", fill_disk, "No space left on device")
     monkeypatch.undo()
     assert steps == (0, 1)
 
 
 def test_a_model_that_changes_its_shape_is_said_once(model, picture, tmp_path):
-    def shorter(step):
+    def drop_layers(step):
         if step == 2:
             model.blocks = model.blocks[:2]
 
-    assert said_once(model, picture, tmp_path / "b.trace", shorter, "another depth, width or patch size") == (0, 1)
+    assert said_once(model, picture, tmp_path / "b.trace", drop_layers, "another depth, width or patch size") == (0, 1)
 
 
 def test_numbers_that_are_none_are_said_once(model, picture, tmp_path):
-    def broken(step):
+    def spoil_weights(step):
         if step == 1:
             with torch.no_grad():
                 model.blocks[1].norm1.weight.fill_(torch.nan)
 
-    assert said_once(model, picture, tmp_path / "run.trace", broken, "no number (NaN or infinite)") == (0,)
+    assert said_once(model, picture, tmp_path / "run.trace", spoil_weights, "no number (NaN or infinite)") == (0,)
 
 
 @pytest.mark.parametrize(

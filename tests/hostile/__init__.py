@@ -24,14 +24,14 @@ KINDS = {
 
 
 def read_apart(script: str, *options: str) -> dict[str, dict]:
-    """{file's name: the script's report}. Runs the script in a new process; it prints one line of JSON per file."""
-    tests = Path(__file__).parents[1]
+    """Runs a script that prints one line of JSON per file in a new process; returns {file's name: its line}."""
+    tests_folder = Path(__file__).parents[1]
     environment = os.environ | {
-        "PYTHONPATH": f"{tests.parent}{os.pathsep}{tests}",
+        "PYTHONPATH": f"{tests_folder.parent}{os.pathsep}{tests_folder}",
         "MALLOC_MMAP_THRESHOLD_": "65536",  # malloc returns freed memory at once, so each file is measured alone
     }
     command = [sys.executable, *options, "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, f"after {lines[-1:]}: {done.stderr[-2000:]}"
-    return {line["name"]: line for line in lines}
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
+    reports = [json.loads(line) for line in process.stdout.splitlines()]
+    assert process.returncode == 0, f"after {reports[-1:]}: {process.stderr[-2000:]}"
+    return {line["name"]: line for line in reports}

@@ -27,15 +27,15 @@ Read = Callable[[], object]
 
 def sparse(file: Path, size: int) -> Path:
     """Makes or extends a sparse file to this size, which takes no more space on the disk."""
-    with file.open("r+b" if file.exists() else "wb") as made:
-        made.truncate(size)
+    with file.open("r+b" if file.exists() else "wb") as stream:
+        stream.truncate(size)
     return file
 
 
-def described(folder: Path, value: float = 0.0, **said) -> Read:
-    """Weights of a small model, all with the same value; `said` replaces entries of its description."""
+def described(folder: Path, value: float = 0.0, **entries) -> Read:
+    """Weights of a small model, all with the same value; `entries` replaces some of its description."""
     state = {name: torch.full_like(tensor, value) for name, tensor in VisionTransformer(SMALL).state_dict().items()}
-    config = json.dumps(dataclasses.asdict(SMALL) | said)
+    config = json.dumps(dataclasses.asdict(SMALL) | entries)
     save_file(state, folder / "a.safetensors", metadata={"config": config})
     return partial(playground.load, folder / "a.safetensors", device="cpu")
 
@@ -44,15 +44,15 @@ def claimed(folder: Path, numbers: int = 2**28, length: int | None = None) -> Re
     """A sparse file of weights, whose header names one large tensor."""
     entries: dict = {"a": {"dtype": "F32", "shape": [numbers], "data_offsets": [0, 4 * numbers]}}
     entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}
-    text, file = json.dumps(entries).encode(), folder / "a.safetensors"
-    file.write_bytes(struct.pack("<Q", length or len(text)) + text)
-    sparse(file, 8 + len(text) + 4 * numbers)
+    header_text, file = json.dumps(entries).encode(), folder / "a.safetensors"
+    file.write_bytes(struct.pack("<Q", length or len(header_text)) + header_text)
+    sparse(file, 8 + len(header_text) + 4 * numbers)
     return partial(playground.load, file, device="cpu")
 
 
 def packed(folder: Path, header: dict, body: bytes = b"") -> Read:
-    text = json.dumps(header).encode()
-    return partial(Trace.from_bytes, struct.pack("<I", len(text)) + text + body)
+    header_text = json.dumps(header).encode()
+    return partial(Trace.from_bytes, struct.pack("<I", len(header_text)) + header_text + body)
 
 
 def large_pack(folder: Path, number: float) -> Read:

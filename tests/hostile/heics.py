@@ -18,39 +18,44 @@ def large_heic() -> bytes:
 
 def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], nested: bool = False) -> bytes:
     """A grid in which all tiles are the same coded tile, so that the file stays small."""
-    coded = saved("HEIF", (tile, tile), **QUICK)
-    settings = coded[coded.index(b"hvcC") - 4 :][: int.from_bytes(coded[coded.index(b"hvcC") - 4 :][:4])]
-    picture = coded[coded.index(b"mdat") + 4 :]
+    coded_tile = saved("HEIF", (tile, tile), **QUICK)
+    decoder_config = coded_tile[coded_tile.index(b"hvcC") - 4 :][
+        : int.from_bytes(coded_tile[coded_tile.index(b"hvcC") - 4 :][:4])
+    ]
+    picture = coded_tile[coded_tile.index(b"mdat") + 4 :]
     width, height = output
-    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # sides of four bytes each
+    # the second byte is a flag: width and height have four bytes each
+    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)
 
-    def full(name: bytes, data: bytes, version: int = 0) -> bytes:
+    def full_box(name: bytes, data: bytes, version: int = 0) -> bytes:
         return box(name, bytes((version, 0, 0, 0)) + data)
 
     def item(number: int, kind: bytes) -> bytes:
-        return full(b"infe", struct.pack(">HH4s", number, 0, kind) + b"\0", version=2)
+        return full_box(b"infe", struct.pack(">HH4s", number, 0, kind) + b"\0", version=2)
 
     items = [(1, b"hvc1", picture), (2, b"grid", grid)] + ([(3, b"grid", grid)] if nested else [])
-    top = items[-1][0]
-    refers = b"".join(
+    top_item = items[-1][0]
+    references = b"".join(
         box(b"dimg", struct.pack(">HH", number, rows * columns) + struct.pack(">H", number - 1) * (rows * columns))
         for number, kind, _ in items
         if kind == b"grid"
     )
-    sizes = full(b"ispe", struct.pack(">II", tile, tile)) + full(b"ispe", struct.pack(">II", width, height))
-    belongs = b"".join(struct.pack(">HB", n, 2) + (b"\x81\x02" if n == 1 else b"\x03\x03") for n, _, _ in items)
-    properties = box(b"ipco", settings + sizes) + full(b"ipma", struct.pack(">I", len(items)) + belongs)
+    sizes = full_box(b"ispe", struct.pack(">II", tile, tile)) + full_box(b"ispe", struct.pack(">II", width, height))
+    associations = b"".join(struct.pack(">HB", n, 2) + (b"\x81\x02" if n == 1 else b"\x03\x03") for n, _, _ in items)
+    properties = box(b"ipco", decoder_config + sizes) + full_box(b"ipma", struct.pack(">I", len(items)) + associations)
 
-    def meta(at: int) -> bytes:
-        places = b""
+    def meta(offset: int) -> bytes:
+        location_entries = b""
         for number, _, data in items:
-            places += struct.pack(">HHHII", number, 0, 1, at, len(data))
-            at += len(data)
-        handler = full(b"hdlr", bytes(4) + b"pict" + bytes(13))
-        infos = full(b"iinf", struct.pack(">H", len(items)) + b"".join(item(n, kind) for n, kind, _ in items))
-        located = full(b"iloc", b"\x44\0" + struct.pack(">H", len(items)) + places)
-        first = full(b"pitm", struct.pack(">H", top))
-        return full(b"meta", handler + first + located + infos + full(b"iref", refers) + box(b"iprp", properties))
+            location_entries += struct.pack(">HHHII", number, 0, 1, offset, len(data))
+            offset += len(data)
+        handler = full_box(b"hdlr", bytes(4) + b"pict" + bytes(13))
+        infos = full_box(b"iinf", struct.pack(">H", len(items)) + b"".join(item(n, kind) for n, kind, _ in items))
+        locations = full_box(b"iloc", b"\x44\0" + struct.pack(">H", len(items)) + location_entries)
+        primary = full_box(b"pitm", struct.pack(">H", top_item))
+        return full_box(
+            b"meta", handler + primary + locations + infos + full_box(b"iref", references) + box(b"iprp", properties)
+        )
 
     kind = box(b"ftyp", b"heic" + bytes(4) + b"mif1heic")
     start = len(kind) + len(meta(0)) + 8

@@ -23,15 +23,15 @@ def jpeg_of(width: int, height: int, bits: int = 8, layers: int = 3, frame: int 
 def jpeg_without(marker: bytes) -> bytes:
     """A JPEG without its segments of one kind."""
     data = noisy("JPEG")
-    while (at := data.find(marker)) >= 0:
-        data = data[:at] + data[at + 2 + struct.unpack_from(">H", data, at + 2)[0] :]
+    while (offset := data.find(marker)) >= 0:
+        data = data[:offset] + data[offset + 2 + struct.unpack_from(">H", data, offset + 2)[0] :]
     return data
 
 
-def jpeg_of_many_scans(times: int) -> bytes:
+def jpeg_of_many_scans(count: int) -> bytes:
     data = saved("JPEG", (BIG, BIG), "L", 128, progressive=True)
-    last = data[data.rindex(b"\xff\xda") : -2]
-    return data[:-2] + last * times + data[-2:]
+    last_scan = data[data.rindex(b"\xff\xda") : -2]
+    return data[:-2] + last_scan * count + data[-2:]
 
 
 JPEGS = {

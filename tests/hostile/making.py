@@ -36,8 +36,8 @@ def spoiled(data: bytes, start: int) -> bytes:
     return data[:start] + NOISE[: len(data) - start]
 
 
-def patched(data: bytes, at: int, new: bytes) -> bytes:
-    return data[:at] + new + data[at + len(new) :]
+def patched(data: bytes, at: int, replacement: bytes) -> bytes:
+    return data[:at] + replacement + data[at + len(replacement) :]
 
 
 def deflated_zeros(size: int) -> bytes:

@@ -22,8 +22,8 @@ def png(*chunks: bytes, pixels: bytes | None = None, **header) -> bytes:
 
 
 def packed_chunks(name: bytes, head: bytes) -> bytes:
-    one = chunk(name, head + zlib.compress(bytes(10**6), 9))
-    return one * (30_000_000 // len(one))
+    one_chunk = chunk(name, head + zlib.compress(bytes(10**6), 9))
+    return one_chunk * (30_000_000 // len(one_chunk))
 
 
 def apng_beyond_its_canvas() -> bytes:

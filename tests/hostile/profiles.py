@@ -13,16 +13,18 @@ def fixed(*numbers: float) -> bytes:
     return struct.pack(f">{len(numbers)}i", *(round(number * 65536) for number in numbers))
 
 
-def profile(tags: dict[bytes, bytes], space: bytes = b"RGB ", between: bytes = b"XYZ ", kind: bytes = b"scnr") -> bytes:
+def profile(
+    tags: dict[bytes, bytes], space: bytes = b"RGB ", connection: bytes = b"XYZ ", kind: bytes = b"scnr"
+) -> bytes:
     """An ICC profile with these tags. Tags with equal bytes share one place, as in ordinary profiles."""
-    at, places, body = 128 + 4 + 12 * len(tags), {}, b""
+    start, offsets, body = 128 + 4 + 12 * len(tags), {}, b""
     for data in tags.values():
-        if data not in places:
-            places[data] = at + len(body)
+        if data not in offsets:
+            offsets[data] = start + len(body)
             body += whole(data)
-    table = b"".join(name + struct.pack(">II", places[data], len(data)) for name, data in tags.items())
+    table = b"".join(name + struct.pack(">II", offsets[data], len(data)) for name, data in tags.items())
     rest = struct.pack(">I", len(tags)) + table + body
-    header_fields = (128 + len(rest), b"lcms", 0x04300000, kind, space, between, bytes(12), b"acsp")
+    header_fields = (128 + len(rest), b"lcms", 0x04300000, kind, space, connection, bytes(12), b"acsp")
     return struct.pack(">I4sI4s4s4s12s4s", *header_fields).ljust(68, b"\0") + fixed(*D50) + bytes(48) + rest
 
 
@@ -36,9 +38,9 @@ def text(words: str) -> bytes:
     return b"mluc" + bytes(4) + struct.pack(">II2s2sII", 1, 12, b"en", b"US", len(encoded), 28) + encoded
 
 
-def texts(times: int) -> bytes:
-    """A text tag with `times` entries of one letter."""
-    return b"mluc" + bytes(4) + struct.pack(">II", times, 12) + struct.pack(">4sII", b"enUS", 2, 16) * times
+def texts(count: int) -> bytes:
+    """A text tag with `count` entries of one letter."""
+    return b"mluc" + bytes(4) + struct.pack(">II", count, 12) + struct.pack(">4sII", b"enUS", 2, 16) * count
 
 
 def xyz(*numbers: float) -> bytes:
@@ -54,8 +56,8 @@ def parametric(kind: int, *numbers: float) -> bytes:
 
 
 def described(**tags: bytes) -> dict[bytes, bytes]:
-    usual = {b"desc": text("hostile"), b"cprt": text("none"), b"wtpt": xyz(*D50)}
-    return usual | {name.encode(): data for name, data in tags.items()}
+    standard_tags = {b"desc": text("hostile"), b"cprt": text("none"), b"wtpt": xyz(*D50)}
+    return standard_tags | {name.encode(): data for name, data in tags.items()}
 
 
 # An ordinary scanner's profile: three colours and a curve -------------------------------------------------------------
@@ -99,23 +101,29 @@ def ink_profile(grid: int = 9) -> bytes:
 
 def curves_and_grid(curves: bytes, channels: int = 3, grid: int | None = None, points: bytes = b"") -> bytes:
     """A table of ICC type mAB: curves, a grid, curves, a matrix, curves. All curves are the same bytes."""
-    parts = curves * channels
-    at = 32
+    curve_bytes = curves * channels
+    start = 32
     matrix = fixed(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
     clut = b"" if grid is None else bytes([grid] * channels).ljust(16, b"\0") + b"\2\0\0\0" + points
-    offsets = (at, at + len(parts), at, at + len(parts) + len(matrix) if clut else 0, at if clut else 0)
+    offsets = (
+        start,
+        start + len(curve_bytes),
+        start,
+        start + len(curve_bytes) + len(matrix) if clut else 0,
+        start if clut else 0,
+    )
     head = b"mAB " + bytes(4) + struct.pack(">BBHIIIII", channels, 3, 0, *offsets)
-    return head + parts + matrix + clut
+    return head + curve_bytes + matrix + clut
 
 
 # Multi-process elements: chains of stages, which may be very long -----------------------------------------------------
 
 
-def stages(times: int, stage: bytes, channels: int = 3) -> bytes:
-    """`times` stages, all of which are the same bytes."""
-    at = 16 + 8 * times
-    head = b"mpet" + bytes(4) + struct.pack(">HHI", channels, channels, times)
-    return head + struct.pack(">II", at, len(stage)) * times + stage
+def stages(count: int, stage: bytes, channels: int = 3) -> bytes:
+    """`count` stages, all of which are the same bytes."""
+    start = 16 + 8 * count
+    head = b"mpet" + bytes(4) + struct.pack(">HHI", channels, channels, count)
+    return head + struct.pack(">II", start, len(stage)) * count + stage
 
 
 def matrix_stage(channels: int = 3) -> bytes:

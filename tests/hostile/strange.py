@@ -1,5 +1,5 @@
 """Pictures that could cost far more than they show: many pages, appended pictures, directories that point at
-themselves, tiles, 16 bits, CMYK. The app may open or refuse each, but soon and with little memory.
+themselves, tiles, 16 bits, CMYK. The app may open or refuse each, but quickly and with little memory.
 
 STRANGE maps a name to a function that returns the file's bytes.
 """
@@ -19,29 +19,29 @@ from hostile.tiffs import long, short, tiff
 
 def directory(*entries: tuple[int, int, int, int], following: int = 0) -> bytes:
     """A TIFF directory with these entries (tag, type, count, value), as EXIF and MPF contain."""
-    packed = b"".join(struct.pack("<HHII", *entry) for entry in entries)
-    return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + packed + struct.pack("<I", following)
+    entry_bytes = b"".join(struct.pack("<HHII", *entry) for entry in entries)
+    return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + entry_bytes + struct.pack("<I", following)
 
 
-def gif_of_frames(times: int) -> bytes:
+def gif_of_frames(count: int) -> bytes:
     data = saved("GIF", (8, 8), "P")
     frame = data[data.index(b",") : -1]
-    return data[:-1] + frame * times + b";"
+    return data[:-1] + frame * count + b";"
 
 
-def apng_of_frames(times: int) -> bytes:
+def apng_of_frames(count: int) -> bytes:
     control = struct.pack(">IIIIHHBB", 64, 64, 0, 0, 1, 10, 0, 0)
     frames = b"".join(
         chunk(b"fcTL", struct.pack(">I", 2 * number + 1) + control)
         + chunk(b"fdAT", struct.pack(">I", 2 * number + 2) + zlib.compress(bytes(193 * 64)))
-        for number in range(times)
+        for number in range(count)
     )
-    first = chunk(b"fcTL", struct.pack(">I", 0) + control) + chunk(b"IDAT", zlib.compress(bytes(193 * 64)))
-    return PNG + ihdr() + chunk(b"acTL", struct.pack(">II", times + 1, 0)) + first + frames + chunk(b"IEND")
+    first_frame = chunk(b"fcTL", struct.pack(">I", 0) + control) + chunk(b"IDAT", zlib.compress(bytes(193 * 64)))
+    return PNG + ihdr() + chunk(b"acTL", struct.pack(">II", count + 1, 0)) + first_frame + frames + chunk(b"IEND")
 
 
-def film(kind: str, times: int) -> bytes:
-    file, frames = io.BytesIO(), [Image.new("RGB", (64, 48), (shade % 256, 0, 0)) for shade in range(times)]
+def film(kind: str, count: int) -> bytes:
+    file, frames = io.BytesIO(), [Image.new("RGB", (64, 48), (shade % 256, 0, 0)) for shade in range(count)]
     frames[0].save(file, kind, save_all=True, append_images=frames[1:])
     return file.getvalue()
 
@@ -50,14 +50,14 @@ def tiled(side: int, tile: int, **more) -> bytes:
     """A tiled TIFF, all of whose tiles lie at the same place in the file."""
     pixels, count = zlib.compress(bytes(tile * tile * 3)), (-(-side // tile)) ** 2
     tags = [long(256, side), long(257, side), short(259, 8), short(322, tile), short(323, tile)]
-    at = 8 + 2 + 12 * 11 + 4 + 8 * count  # the pixels lie behind the two lists
-    tags += [long(324, *[at] * count), long(325, *[len(pixels)] * count)]
+    pixels_at = 8 + 2 + 12 * 11 + 4 + 8 * count  # the pixels follow the lists of tags 324 and 325
+    tags += [long(324, *[pixels_at] * count), long(325, *[len(pixels)] * count)]
     return tiff(*tags, pixels=pixels, without=(273, 278, 279))
 
 
-def profile_parts(times: int) -> bytes:
+def profile_parts(count: int) -> bytes:
     return b"".join(
-        segment(0xE2, b"ICC_PROFILE\0" + bytes((number % 256, 255)) + bytes(65_000)) for number in range(times)
+        segment(0xE2, b"ICC_PROFILE\0" + bytes((number % 256, 255)) + bytes(65_000)) for number in range(count)
     )
 
 

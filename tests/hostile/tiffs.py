@@ -17,9 +17,9 @@ def long(tag: int, *values: int) -> tuple[int, int, int, bytes]:
 
 def tiff(*tags, pixels: bytes = b"", without=(), following=0) -> bytes:
     """A TIFF of a 64 × 64 RGB picture in one strip. `tags` (tag, type, count, bytes) replace its usual tags."""
-    usual = [long(256, 64), long(257, 64), short(258, 8), short(259, 1), short(262, 2), short(277, 3)]
-    usual += [long(278, 2**32 - 1), long(273, 0), long(279, len(pixels))]
-    entries = {tag[0]: tag for tag in [*usual, *tags] if tag[0] not in without}
+    default_tags = [long(256, 64), long(257, 64), short(258, 8), short(259, 1), short(262, 2), short(277, 3)]
+    default_tags += [long(278, 2**32 - 1), long(273, 0), long(279, len(pixels))]
+    entries = {tag[0]: tag for tag in [*default_tags, *tags] if tag[0] not in without}
     blob_at = 8 + 2 + 12 * len(entries) + 4
     blob = b"".join(value for *_, value in entries.values() if len(value) > 4)
     if 273 in entries and 273 not in {tag[0] for tag in tags}:
@@ -33,9 +33,9 @@ def tiff(*tags, pixels: bytes = b"", without=(), following=0) -> bytes:
     return b"II*\0" + struct.pack("<IH", 8, len(entries)) + directory + struct.pack("<I", following) + blob + pixels
 
 
-def _offset(entries: dict, wanted: int) -> int:
-    before = list(entries)[: list(entries).index(wanted)]
-    return sum(len(entries[tag][3]) for tag in before if len(entries[tag][3]) > 4)
+def _offset(entries: dict, sought_tag: int) -> int:
+    earlier_tags = list(entries)[: list(entries).index(sought_tag)]
+    return sum(len(entries[tag][3]) for tag in earlier_tags if len(entries[tag][3]) > 4)
 
 
 def tiff_of_floats(*values: float) -> bytes:

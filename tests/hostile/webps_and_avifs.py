@@ -20,10 +20,10 @@ def vp8x(width: int, height: int, flags: int = 0) -> tuple[bytes, bytes]:
 
 def animated_webp(width: int, height: int, spoil: bool = False) -> bytes:
     """A WebP that claims a canvas of this size and has two small frames; `spoil` damages the first."""
-    second = Image.frombytes("RGB", (64, 48), NOISE[: 64 * 48 * 3])
-    data = saved("WEBP", save_all=True, append_images=[second])
-    at = data.index(b"VP8X") + 12
-    data = patched(data, at, (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little"))
+    second_frame = Image.frombytes("RGB", (64, 48), NOISE[: 64 * 48 * 3])
+    data = saved("WEBP", save_all=True, append_images=[second_frame])
+    canvas_at = data.index(b"VP8X") + 12
+    data = patched(data, canvas_at, (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little"))
     return patched(data, data.index(b"VP8 ") + 14, b"\xff" * 40) if spoil else data
 
 
@@ -34,8 +34,10 @@ def avif(*boxes: bytes) -> bytes:
 
 def avif_items(count: int) -> bytes:
     """An AVIF that lists `count` items. libavif compares each with all earlier ones: 200,000 take 45 seconds."""
-    places = b"".join(struct.pack(">IHHHII", item, 0, 0, 1, 0, 4) for item in range(1, count + 1))
-    return avif(box(b"pitm", bytes(4) + b"\0\1"), box(b"iloc", b"\2\0\0\0\x44\0" + struct.pack(">I", count) + places))
+    location_entries = b"".join(struct.pack(">IHHHII", item, 0, 0, 1, 0, 4) for item in range(1, count + 1))
+    return avif(
+        box(b"pitm", bytes(4) + b"\0\1"), box(b"iloc", b"\2\0\0\0\x44\0" + struct.pack(">I", count) + location_entries)
+    )
 
 
 def avif_claiming(width: int, height: int) -> bytes:

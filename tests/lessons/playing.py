@@ -36,7 +36,11 @@ def parts_of(name: str, step: str, **state: object) -> list[Part]:
 
 def flat(parts: Iterable[Part]) -> list[Part]:
     """All parts as one list: After, Stays, Row and Fold are replaced by the parts inside of them."""
-    return [one for part in parts for one in (flat(part) if isinstance(part, After | Stays | Row | Fold) else [part])]
+    return [
+        inner_part
+        for part in parts
+        for inner_part in (flat(part) if isinstance(part, After | Stays | Row | Fold) else [part])
+    ]
 
 
 def stand_in_for_file(data: bytes) -> str:
@@ -49,7 +53,7 @@ def exercises_of(name: str, step: str, **state: object) -> dict[str, dict]:
 
 
 def flat_plain(parts: Iterable[dict]) -> list[dict]:
-    return [one for part in parts for one in (flat_plain(part["parts"]) if "parts" in part else [part])]
+    return [inner_part for part in parts for inner_part in (flat_plain(part["parts"]) if "parts" in part else [part])]
 
 
 def text_of(lesson: Lesson, state: Mapping[str, object]) -> dict[str, str]:
@@ -58,8 +62,8 @@ def text_of(lesson: Lesson, state: Mapping[str, object]) -> dict[str, str]:
 
 def judged(cases: list[dict]) -> list[dict]:
     """The verdicts of exercise.js, [{done, why}], for cases [{exercise, settings, reports}]."""
-    done = subprocess.run(
+    process = subprocess.run(
         [node(), "--input-type=module", "-e", JUDGE], cwd=ROOT, input=json.dumps(cases), capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)

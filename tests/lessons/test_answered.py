@@ -1,4 +1,4 @@
-"""Lessons Block 5 and 6: which picture and which model they show, and their words."""
+"""Steps 5 and 6 of the lesson Block: which picture and which model they show, and their words."""
 
 import pytest
 from safetensors.torch import save_file
@@ -48,7 +48,7 @@ def test_a_picture_that_the_model_answers_rightly_stays():
 
 
 def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp_path, monkeypatch):
-    """The fixture builds that model with random weights, ImageNet's labels and a softmax over them."""
+    """The model for everyday things has random weights here, ImageNet's labels and a softmax over them."""
     import timm
 
     from playground.models import timm_models
@@ -73,6 +73,6 @@ def test_without_such_a_model_ours_takes_its_place():
 
 
 def test_an_offer_says_how_many_labels_it_has():
-    named = {name for name, fact in models.offers().items() if fact["labels"]}
-    assert EVERYDAY in named
-    assert "vit_small_patch8_224.dino" not in named
+    labelled_models = {name for name, fact in models.offers().items() if fact["labels"]}
+    assert EVERYDAY in labelled_models
+    assert "vit_small_patch8_224.dino" not in labelled_models

@@ -11,7 +11,7 @@ from playground.lessons import benchmark
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Point, Series
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
-FAR = 1e18  # seconds
+FAR = 1e18  # seconds; no step takes that long
 
 
 @linux
@@ -27,21 +27,21 @@ def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_
     with torch.no_grad():
         points = {(p.kind, p.tokens): p for p in benchmark.measure(64, 8, 3, 2**30)}
     assert set(points) == {(kind, tokens) for kind in GROWTH for tokens in (64, 576)}
-    matrices = 4 * 8 * 576**2
-    assert 2 * matrices < points[MATERIALISED, 576].bytes < 4.5 * matrices  # scores, scaled scores, weights
-    assert points[FUSED, 576].bytes < matrices
+    matrices_bytes = 4 * 8 * 576**2
+    assert 2 * matrices_bytes < points[MATERIALISED, 576].bytes < 4.5 * matrices_bytes  # scores, scaled scores, weights
+    assert points[FUSED, 576].bytes < matrices_bytes
     assert all(p.seconds > 0 and not p.skipped for p in points.values())
 
 
 def test_a_step_that_would_take_too_much_is_not_run():
-    last = Point(MATERIALISED, 1024, 1.0, 100)
-    four = benchmark._expected(MATERIALISED, 2048, last, 1000, FAR)
-    assert (four.seconds, four.bytes, four.skipped) == (4.0, 400, "")
-    assert benchmark._expected(MATERIALISED, 2048, last, 399, FAR).skipped == "memory"
-    assert benchmark._expected(MATERIALISED, 4096, last, 10**9, FAR).skipped == "time"
+    last_point = Point(MATERIALISED, 1024, 1.0, 100)
+    estimate = benchmark._expected(MATERIALISED, 2048, last_point, 1000, FAR)
+    assert (estimate.seconds, estimate.bytes, estimate.skipped) == (4.0, 400, "")
+    assert benchmark._expected(MATERIALISED, 2048, last_point, 399, FAR).skipped == "memory"
+    assert benchmark._expected(MATERIALISED, 4096, last_point, 10**9, FAR).skipped == "time"
     assert benchmark._expected(CONVOLUTION, 4096, Point(CONVOLUTION, 1024, 1.0, 100), 400, FAR).skipped == ""
     assert benchmark._expected(CONVOLUTION, 2048, Point(CONVOLUTION, 1024, 1.0, 100), 400, 0).skipped == "time"
-    assert benchmark._expected(FUSED, 4096, four.__class__(FUSED, 2048, 0, 0, "memory"), 1, FAR).skipped == "memory"
+    assert benchmark._expected(FUSED, 4096, estimate.__class__(FUSED, 2048, 0, 0, "memory"), 1, FAR).skipped == "memory"
 
 
 @pytest.mark.slow
@@ -53,8 +53,8 @@ def test_memory_has_a_hard_end():
         "torch.zeros(2**23)\n"
         "try:\n    torch.zeros(2**27)\nexcept RuntimeError:\n    print('refused')\n"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert run.stdout.strip() == "refused", run.stderr
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert process.stdout.strip() == "refused", process.stderr
 
 
 def test_a_series_goes_through_all_its_steps(monkeypatch):
@@ -64,8 +64,10 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
         "    sys.stdin.readline()\n"
         "    print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)), flush=True)"
     )
-    start = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda _, **options: start([sys.executable, "-c", program], **options))
+    start_process = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda _, **options: start_process([sys.executable, "-c", program], **options)
+    )
     series, counts = Series(64, 1, 1), []
     assert all(moment is None for moment in series.each_moment(lambda: counts.append(len(series.points))))
     assert counts[:STEPS] == list(range(STEPS))  # each step takes a turn of the queue

@@ -49,11 +49,11 @@ def test_the_browser_has_the_arrows_of_python():
     lengths = block.pushes(meadow())
     places = [(layer, patch) for layer in range(6) for patch in (0, 77, 195)]
     message = json.dumps({"bytes": base64.b64encode(drawing.data).decode(), "asked": places})
-    done = subprocess.run(
+    process = subprocess.run(
         [node(), "--input-type=module", "-e", ARROWS], cwd=ROOT, input=message, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
-    for (layer, patch), numbers in zip(places, json.loads(done.stdout), strict=True):
+    assert process.returncode == 0, process.stderr
+    for (layer, patch), numbers in zip(places, json.loads(process.stdout), strict=True):
         token, push = lengths.arrows(layer, patch)
         assert numbers["token"] == pytest.approx(token, rel=1e-3)
         assert numbers["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
@@ -69,8 +69,13 @@ def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
 
 
 def test_a_layer_s_numbers_are_counted_in_bars_and_shares():
-    bent = block.bent_of(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
-    assert (bent.counts.sum(), bent.negative, bent.small, bent.outside) == (3, 0.5, 0.5, 0.25)
+    activation_counts = block.bent_of(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
+    assert (
+        activation_counts.counts.sum(),
+        activation_counts.negative,
+        activation_counts.small,
+        activation_counts.outside,
+    ) == (3, 0.5, 0.5, 0.25)
 
 
 def test_of_many_labels_the_chosen_one_is_in_the_table():

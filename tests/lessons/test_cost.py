@@ -43,15 +43,15 @@ CASES = [
 
 def test_the_browser_counts_what_python_counts():
     message = {"cases": [asdict(case) for case in CASES], "counts": COUNTS, "others": OTHERS, "mlps": ("no", "yes")}
-    answer = subprocess.run(
+    process = subprocess.run(
         [node(), "--input-type=module", "-e", COUNT],
         cwd=ROOT,
         input=json.dumps(message),
         capture_output=True,
         text=True,
     )
-    assert answer.returncode == 0, answer.stderr
-    for case, numbers in zip(CASES, json.loads(answer.stdout), strict=True):
+    assert process.returncode == 0, process.stderr
+    for case, numbers in zip(CASES, json.loads(process.stdout), strict=True):
         n, d, k, heads = case.tokens, case.width, case.kernel, case.heads
         assert numbers["case"] == asdict(case) | {
             "side": case.side, "tokens": n, "entries": case.entries, "allEntries": case.all_entries, "rest": case.rest,
@@ -66,7 +66,7 @@ def test_the_browser_counts_what_python_counts():
             *(cost.attention_cost(what, n, d, mlp=True) for what in COUNTS),
             *(cost.convolution_cost(what, n, d, k, mlp=True) for what in OTHERS),
         ]
-        assert numbers["crossings"] == [cost.crossing(d, k, *both) for both in product(COUNTS, OTHERS)]
+        assert numbers["crossings"] == [cost.crossing(d, k, *pair) for pair in product(COUNTS, OTHERS)]
         assert numbers["text"] == bytes_text(case.matrices_bytes)
 
 
@@ -103,10 +103,10 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
         "**Convolution was not run with 256 tokens:** it would take about 7.50 s a pass, and this page takes 5" in text
     )
     assert "Stopped before its end." in text
-    time, memory = (part.figure for part in parts if isinstance(part, Chart))
-    assert [trace.name for trace in time.data] == [MATERIALISED, FUSED, WINDOWS, LINEAR, CONVOLUTION]
-    assert [*time.data[0].y] == [0.01, 0.1]
-    assert [*memory.data[-1].y] == [cost.TABLES * 4 * 12 * n**2 for n in (64, 256)]
+    time_figure, memory_figure = (part.figure for part in parts if isinstance(part, Chart))
+    assert [trace.name for trace in time_figure.data] == [MATERIALISED, FUSED, WINDOWS, LINEAR, CONVOLUTION]
+    assert [*time_figure.data[0].y] == [0.01, 0.1]
+    assert [*memory_figure.data[-1].y] == [cost.TABLES * 4 * 12 * n**2 for n in (64, 256)]
     assert [part.label for part in parts if isinstance(part, Run)] == ["Measure again"]
 
 
@@ -141,14 +141,14 @@ def test_a_measurement_says_how_far_it_is_and_who_stops_it_keeps_what_was_found(
     monkeypatch.setattr(cost_lesson, "Series", ASeries)
     result = Measured()
     monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
-    work = measuring(meadow(), LESSON.defaults())
-    assert [next(work), next(work), next(work)] == [
+    measurement = measuring(meadow(), LESSON.defaults())
+    assert [next(measurement), next(measurement), next(measurement)] == [
         Wait("Measuring: starting"),
         Wait(f"Measuring: fused attention, 64 tokens, 1 of {STEPS}"),
         Wait(f"Measuring: fused attention, 256 tokens, 2 of {STEPS}"),
     ]
     assert not result.points
-    work.close()
+    measurement.close()
     assert (len(result.points), result.stopped, result.no_room) == (2, True, False)
     assert len(list(measuring(meadow(), LESSON.defaults()))) == 6
     assert len(result.points) == 5

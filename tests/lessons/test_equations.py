@@ -18,15 +18,15 @@ def equations(text: str) -> list[tuple[str, str]]:
 
 
 def value(side: str) -> float:
-    plain = re.sub(rf"−log ({NUMBER})", r"(-math.log(\1))", side)
-    plain = plain.replace(",", "").replace("%", "").replace("÷", "/").replace("·", "*").replace("×", "*")
-    return eval(plain, {"math": math})
+    python_text = re.sub(rf"−log ({NUMBER})", r"(-math.log(\1))", side)
+    python_text = python_text.replace(",", "").replace("%", "").replace("÷", "/").replace("·", "*").replace("×", "*")
+    return eval(python_text, {"math": math})
 
 
 def check(text: str, least: int = 1) -> None:
-    sides = equations(text)
-    assert len(sides) >= least, text
-    for left, right in sides:
+    pairs = equations(text)
+    assert len(pairs) >= least, text
+    for left, right in pairs:
         digits = len(right.partition(".")[2])
         assert round(value(left), digits) == pytest.approx(float(right.replace(",", "")), abs=1e-9), f"{left} = {right}"
 
@@ -56,6 +56,8 @@ def test_plan_and_handout_share_the_work_out_alike():
     from playground.figures import teaching as printed
 
     assert teaching.SHARED_OUT in teaching.SCENES["hands"].do
-    back = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
-    texts = " ".join(text.get_text() for text in [*back.texts, *(text for axes in back.axes for text in axes.texts)])
+    back_figure = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
+    texts = " ".join(
+        text.get_text() for text in [*back_figure.texts, *(text for axes in back_figure.axes for text in axes.texts)]
+    )
     assert teaching.SHARED_OUT in " ".join(texts.lower().split())

@@ -53,9 +53,6 @@ def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():
     assert experiments.largest_with(1.0) > 4 * experiments.largest_with(None)
 
 
-# Attention in blocks, the lesson's cell of code, and other claims beside the code
-
-
 @pytest.mark.parametrize("block", [1, 7, 64, 200])
 def test_in_blocks_it_is_the_same(block):
     q, k, v = torch.randn(3, 1, 4, 100, 16, generator=torch.Generator().manual_seed(0))
@@ -75,9 +72,9 @@ def test_the_python_beside_julia_is_attention():
 
 
 def test_a_small_start_is_nearly_even_and_a_large_one_is_not():
-    largest, even, broad = experiments.evenness(experiments.even_at_the_start())
-    assert largest < 3 * even
-    assert broad > 0.9 * 197
+    largest, even_weight, mean_breadth = experiments.evenness(experiments.even_at_the_start())
+    assert largest < 3 * even_weight
+    assert mean_breadth > 0.9 * 197
     assert experiments.evenness(experiments.even_at_the_start(start=0.1))[2] < 40
 
 

@@ -35,18 +35,18 @@ def test_the_strongest_head_is_the_one_that_adds_most():
 
 
 def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
-    mean = look(seen)
-    by_layer = [mean.distance[layer].mean() for layer in range(seen.layers)]
-    words = heads.near_or_far(mean.distance, True).says
-    assert heads.near_or_far(mean.distance, False).text == f"{words} {heads.OF_SAMPLES}"
-    assert f"layer {by_layer.index(min(by_layer))} ({min(by_layer):.1f} patches)" in words
-    assert f"layer {by_layer.index(max(by_layer))} ({max(by_layer):.1f})" in words
+    head_numbers = look(seen)
+    layer_means = [head_numbers.distance[layer].mean() for layer in range(seen.layers)]
+    words = heads.near_or_far(head_numbers.distance, True).says
+    assert heads.near_or_far(head_numbers.distance, False).text == f"{words} {heads.OF_SAMPLES}"
+    assert f"layer {layer_means.index(min(layer_means))} ({min(layer_means):.1f} patches)" in words
+    assert f"layer {layer_means.index(max(layer_means))} ({max(layer_means):.1f})" in words
 
 
 def test_measured_layer_by_layer_they_are_the_same_numbers():
-    expected, measured = look(meadow().trace()), habits(meadow())
-    assert measured.distance == pytest.approx(expected.distance)
-    assert measured.offsets == pytest.approx(expected.offsets)
+    all_layers, measured_habits = look(meadow().trace()), habits(meadow())
+    assert measured_habits.distance == pytest.approx(all_layers.distance)
+    assert measured_habits.offsets == pytest.approx(all_layers.offsets)
 
 
 def test_who_waits_hears_which_layer_of_which_sample_is_measured(monkeypatch):
@@ -58,6 +58,6 @@ def test_who_waits_hears_which_layer_of_which_sample_is_measured(monkeypatch):
 
 
 def test_the_layer_that_the_microscope_opens_with_is_asked_about_first():
-    of_upper, of_four = (parts_of("heads", "sum", summed=layer)[-1].question for layer in (-1, 4))
-    assert of_upper == of_four
-    assert parts_of("heads", "sum", summed=1)[-1].question != of_upper
+    upper_question, layer_4_question = (parts_of("heads", "sum", summed=layer)[-1].question for layer in (-1, 4))
+    assert upper_question == layer_4_question
+    assert parts_of("heads", "sum", summed=1)[-1].question != upper_question

@@ -39,23 +39,23 @@ HOST = (ROOT / "playground/microscope/lessons/host.js").read_text(encoding="utf-
 @each_step
 def test_a_step_asks_and_lets_do_what_its_record_says(name, step):
     record, played_parts = LESSONS[name].steps[step], flat(parts_of(name, step))
-    assert [one.question.id for one in played_parts if isinstance(one, Ask)] == [record.question]
-    assert [one.id for one in played_parts if isinstance(one, Exercise) and one.id] == [*record.exercises]
-    assert {one.question for one in parts_of(name, step) if isinstance(one, After)} <= {record.question}
-    assert {one.name for one in played_parts if isinstance(one, Drawing)} <= SCRIPTS.keys()
-    used = {setting for one in played_parts if isinstance(one, Drawing) for setting in one.settings}
-    used |= {one.setting for one in played_parts if isinstance(one, Choice)}
-    later = any(isinstance(one, Run) for one in played_parts)  # a finished run shows more
-    assert (used <= {*record.settings}) if later else (used == {*record.settings})
+    assert [part.question.id for part in played_parts if isinstance(part, Ask)] == [record.question]
+    assert [part.id for part in played_parts if isinstance(part, Exercise) and part.id] == [*record.exercises]
+    assert {part.question for part in parts_of(name, step) if isinstance(part, After)} <= {record.question}
+    assert {part.name for part in played_parts if isinstance(part, Drawing)} <= SCRIPTS.keys()
+    used_settings = {setting for part in played_parts if isinstance(part, Drawing) for setting in part.settings}
+    used_settings |= {part.setting for part in played_parts if isinstance(part, Choice)}
+    has_run = any(isinstance(part, Run) for part in played_parts)  # a finished run shows more
+    assert (used_settings <= {*record.settings}) if has_run else (used_settings == {*record.settings})
     assert {*record.settings} <= LESSONS[name].choices.keys()
 
 
 @each_step
 def test_app_and_folder_get_the_same_parts(name, step):
     lesson = LESSONS[name]
-    in_app = plain_parts(parts_of(name, step), stand_in_for_file)
-    ahead = played_ahead(lesson, lesson.steps[step], meadow(), stand_in_for_file)
-    for app, folder in zip(in_app, ahead, strict=True):
+    app_parts = plain_parts(parts_of(name, step), stand_in_for_file)
+    folder_parts = played_ahead(lesson, lesson.steps[step], meadow(), stand_in_for_file)
+    for app, folder in zip(app_parts, folder_parts, strict=True):
         if folder["kind"] == "each":
             key = " | ".join(str(lesson.choices[setting].default) for setting in folder["by"])
             version = folder["of"][key]
@@ -69,21 +69,23 @@ def test_app_and_folder_get_the_same_parts(name, step):
 
 def assert_same(app: dict, folder: dict) -> None:
     """Asserts equal parts. Only choices may differ: the static site offers the options that were played ahead."""
-    for app_part, other in zip(flat_plain([app]), flat_plain([folder]), strict=True):
+    for app_part, folder_part in zip(flat_plain([app]), flat_plain([folder]), strict=True):
         if app_part["kind"] in ("choice", "slider", "pick"):
-            assert other["options"]
-            assert [option for option in app_part["options"] if option in other["options"]] == other["options"]
-            app_part = app_part | {"options": other["options"]}
-        assert app_part == other
+            assert folder_part["options"]
+            assert [option for option in app_part["options"] if option in folder_part["options"]] == folder_part[
+                "options"
+            ]
+            app_part = app_part | {"options": folder_part["options"]}
+        assert app_part == folder_part
 
 
 @each_step
 def test_what_is_not_played_ahead_changes_no_part(name, step):
-    """On the static site, which has no Python, such settings change drawings only."""
+    """The static site has no Python, so settings that are not played ahead may change drawings only."""
     lesson = LESSONS[name]
     record = lesson.steps[step]
-    live = {*record.settings} - {setting for group in record.ahead for setting in group}
-    changed_settings = {setting: other_value(lesson.choices[setting]) for setting in live}
+    live_settings = {*record.settings} - {setting for group in record.ahead for setting in group}
+    changed_settings = {setting: other_value(lesson.choices[setting]) for setting in live_settings}
     assert plain_parts(parts_of(name, step, **changed_settings), stand_in_for_file) == plain_parts(
         parts_of(name, step), stand_in_for_file
     )
@@ -93,7 +95,11 @@ WRITTEN = ("1,2", "B", "7", "_".join(["1"] * 36), "4.0.2.3", "1_2_3")
 
 
 def other_value(setting: Setting) -> object:
-    options = [one for one in WRITTEN if setting.read(one) == one] if isinstance(setting, Written) else setting.options
+    options = (
+        [written_text for written_text in WRITTEN if setting.read(written_text) == written_text]
+        if isinstance(setting, Written)
+        else setting.options
+    )
     return next(option for option in options if option != setting.default)
 
 
@@ -112,8 +118,8 @@ def test_a_step_goes_through_json_whole(name, step):
 
 
 def test_the_browser_s_host_plays_every_kind_of_part():
-    played = set(re.findall(r"^  (?:async )?(\w+)(?:\(place|: \(place)", HOST, re.MULTILINE))
-    assert played >= {cls.__name__.lower() for cls in parts.Part.__args__} - {"after", "stays", "wait"}
+    played_kinds = set(re.findall(r"^  (?:async )?(\w+)(?:\(place|: \(place)", HOST, re.MULTILINE))
+    assert played_kinds >= {cls.__name__.lower() for cls in parts.Part.__args__} - {"after", "stays", "wait"}
 
 
 def test_an_exercise_that_asks_something_offers_answers_of_which_one_is_right():
@@ -139,7 +145,8 @@ def reported(arrows: torch.Tensor) -> dict[str, dict]:
 
 
 def start(queries: bool = True, keys: bool = True) -> dict[str, dict]:
-    """What the drawing reports of the first arrows. Not `queries`: A's query is 0. Not `keys`: all keys are equal."""
+    """What the drawing reports of its initial arrows. Without `queries` A's query is 0, without `keys` all keys are
+    equal."""
     q, k = analysis.read(by_hand.at_first(), tokens=18).chunk(2)
     return reported(torch.cat([q if queries else torch.cat([q[:1] * 0, q[1:]]), k if keys else torch.ones(9, 2)]))
 
@@ -211,7 +218,7 @@ BOARD = [
     ("off", {}, board(*((3, head) for head in range(6))), {"heads_layer_off": RIGHT}),
     ("off", {}, board(), {"heads_strongest": SILLY, "heads_layer_off": SILLY}),
 ]
-LONGEST = 0  # the bundled model's layer with the push longest relative to its token
+LONGEST = 0  # the layer of the bundled model whose push is longest relative to its token
 ITSELF = 5
 BLOCK = [
     ("whole", {"box": "MLP"}, {}, {"block_largest": RIGHT}),
@@ -231,9 +238,9 @@ def tags(*tops: int) -> dict[str, dict]:
 def three(*scores: float) -> dict[str, dict]:
     """What the drawing reports for three scores: the naive and the stable softmax, both in 32-bit numbers."""
     row = torch.tensor(scores).float()
-    plain = row.exp()
+    powers = row.exp()
     weights = row.softmax(0)
-    naive = [None if math.isnan(share) else share for share in (plain / plain.sum()).tolist()]
+    naive = [None if math.isnan(share) else share for share in (powers / powers.sum()).tolist()]
     return {"scores": {"scores": scores, "naive": naive, "weights": weights.tolist()}}
 
 
@@ -305,15 +312,16 @@ TRIALS = [  # (lesson, step, settings, drawings' reports, {exercise: RIGHT, SILL
 
 
 def test_every_exercise_is_judged_with_all_kinds_of_states():
-    tried = {(id, kind) for *_, expected in TRIALS for id, kind in expected.items()}
-    wanted = {
+    tried_states = {(id, kind) for *_, expected in TRIALS for id, kind in expected.items()}
+    needed_states = {
         (id, kind)
         for name, step in STEPS
-        for id, one in exercises_of(name, step).items()
-        for kind in (RIGHT, SILLY, *range(len(one["tempting"])))
+        for id, exercise in exercises_of(name, step).items()
+        for kind in (RIGHT, SILLY, *range(len(exercise["tempting"])))
     }
-    once_trained = {("training_told_head", RIGHT), ("training_told_head", 0)}  # see test_training.py
-    assert sorted((wanted - once_trained) ^ tried, key=str) == []
+    # test_training.py judges these with trained models
+    once_trained = {("training_told_head", RIGHT), ("training_told_head", 0)}
+    assert sorted((needed_states - once_trained) ^ tried_states, key=str) == []
 
 
 def test_an_exercise_is_what_its_state_says():
@@ -324,5 +332,5 @@ def test_an_exercise_is_what_its_state_says():
             cases.append({"exercise": exercises[id], "settings": text_of(LESSONS[name], state), "reports": reports})
             reason = exercises[id]["tempting"][kind][1] if isinstance(kind, int) else ""
             expected.append({"done": kind == RIGHT, "why": reason})
-    for case, answer, right in zip(cases, judged(cases), expected, strict=True):
-        assert answer == right, (case["exercise"]["id"], case["settings"])
+    for case, answer, expected_state in zip(cases, judged(cases), expected, strict=True):
+        assert answer == expected_state, (case["exercise"]["id"], case["settings"])

@@ -19,15 +19,15 @@ def in_the_file(file: str, line: listing.Line) -> bool:
 
 @PARTS
 def test_every_line_stands_so_in_its_file(part):
-    for cut in part.read():
-        assert all(in_the_file(cut.file, line) for line in cut.lines)
+    for piece in part.read():
+        assert all(in_the_file(piece.file, line) for line in piece.lines)
 
 
 @PARTS
 def test_every_formula_stands_beside_the_line_that_it_names(part):
-    noted = {(line.mark, line.formula) for cut in part.read() for line in cut.lines if line.formula}
-    assert noted == set(part.formulas)
-    assert all(line.mark in line.text for cut in part.read() for line in cut.lines)
+    noted_formulas = {(line.mark, line.formula) for piece in part.read() for line in piece.lines if line.formula}
+    assert noted_formulas == set(part.formulas)
+    assert all(line.mark in line.text for piece in part.read() for line in piece.lines)
 
 
 def test_a_piece_that_the_source_no_longer_holds_is_said():
@@ -41,5 +41,5 @@ def test_a_piece_that_two_lines_hold_is_said():
 
 
 def test_the_whole_way_from_pixels_to_classes_is_read():
-    objects = {thing for part in listing.PARTS.values() for thing in part.things}
+    objects = {source_object for part in listing.PARTS.values() for source_object in part.things}
     assert {vit.Patches, vit.Attention, vit.MLP, vit.Block, vit.VisionTransformer.classify} <= objects

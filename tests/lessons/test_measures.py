@@ -1,5 +1,4 @@
-"""Numbers in a lesson's words: each equals what the measure of that name computes from the trace, and what its twin in
-JavaScript computes from the same trace."""
+"""Each number in a lesson's words equals what its measure computes from the trace, in Python and in JavaScript."""
 
 import json
 import re
@@ -64,12 +63,14 @@ def once(look, seen, *more):
 
 def within(part: Part) -> list[object]:
     """All values and words in a part that are made anew for a user's own photograph."""
-    own = getattr(part, "own", None)
-    things = [own] if isinstance(own, Made) else [*(own or {}).values()]
+    own_value = getattr(part, "own", None)
+    followed_values = [own_value] if isinstance(own_value, Made) else [*(own_value or {}).values()]
     if isinstance(part, Words) and part.values:
-        things.append(part)
-    replacements = [one for thing in things if isinstance(thing, Made) for one in thing.given.values()]
-    return things + [one for one in replacements if isinstance(one, Words)]
+        followed_values.append(part)
+    replacements = [
+        replacement for value in followed_values if isinstance(value, Made) for replacement in value.given.values()
+    ]
+    return followed_values + [replacement for replacement in replacements if isinstance(replacement, Words)]
 
 
 def measures_of(value: object) -> list[Measured]:
@@ -84,15 +85,15 @@ def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
     spot = start_patch("meadow", seen.grid)
     values = [thing for part in flat(parts_of(name, step)) for thing in within(part)]
     assert values, "nothing of it follows a photograph"
-    for one in (one for thing in values for one in measures_of(thing)):
-        assert "says" not in one.given, "that is what the sample's value is called in JSON"
-        opens = {"spot": spot} if one.name.startswith("far_") else {}
-        assert_same(one.value, MEASURES[one.name](seen, **one.given, **opens), one.name, rtol=1e-5)
+    for number in (number for thing in values for number in measures_of(thing)):
+        assert "says" not in number.given, "that is what the sample's value is called in JSON"
+        spot_option = {"spot": spot} if number.name.startswith("far_") else {}
+        assert_same(number.value, MEASURES[number.name](seen, **number.given, **spot_option), number.name, rtol=1e-5)
     for words in (thing for thing in values if isinstance(thing, Words)):
         assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
         assert "{" not in words.says
-    for made in (thing for thing in values if isinstance(thing, Made)):
-        assert re.search(rf"^  (async )?{made.name}\(", SUBJECT, re.MULTILINE), made.name
+    for made_value in (thing for thing in values if isinstance(thing, Made)):
+        assert re.search(rf"^  (async )?{made_value.name}\(", SUBJECT, re.MULTILINE), made_value.name
 
 
 def assert_same(value: object, twin_value: object, name: str, **tolerance: float) -> None:
@@ -105,8 +106,8 @@ def assert_same(value: object, twin_value: object, name: str, **tolerance: float
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory) -> tuple[Trace, str]:
-    """The trace of a picture that is no sample, rounded as in the browser, and the file of its pack. The values stay
-    exact, because the browser takes the lengths of what heads add from its engine, which has its own test."""
+    """The trace of a picture that is no sample, and the file of its pack. Queries and keys are rounded as in the pack.
+    Values are not, because the browser has its engine compute the lengths of what heads add."""
     y, x = np.mgrid[0:240, 0:400]
     pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x + y) % 256], -1)
     seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
@@ -121,13 +122,13 @@ def test_each_measure_has_a_twin_that_gives_the_same(own):
     seen, file = own
     calls = [(name, given) for name in MEASURES for given in GIVEN.get(name, [{}])]
     adds = heads.look(seen).effect.tolist()  # the effects are relative to the layer's mean
-    lines = """
+    script = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
       pack.header.adds = given.adds;
       const found = given.asked.map(([measure, more]) => measures.measureOf({ measure, ...more }, pack));
       return { found, names: Object.keys(measures.MEASURES), middle: measures.middleOf(pack) };
     """
-    twin_values = in_javascript(["core", "measures"], lines, {"file": file, "asked": calls, "adds": adds})
+    twin_values = in_javascript(["core", "measures"], script, {"file": file, "asked": calls, "adds": adds})
     assert twin_values["names"] == [*MEASURES]
     assert divmod(twin_values["middle"], seen.grid[1]) == start_patch("", seen.grid)
     for (name, given), value in zip(calls, twin_values["found"], strict=True):
@@ -136,11 +137,18 @@ def test_each_measure_has_a_twin_that_gives_the_same(own):
 
 def test_a_blank_is_written_the_same_on_both_sides():
     numbers = [0, 7, 24.1327, 0.3649, 0.9996, 7056, 1234567.3, 0.0061]
-    hows = {blank[2] or "" for words in all_words() for blank in BLANKS.finditer(words.text)}
-    assert hows >= {"", ",", ".1f", "%"}
-    cases = [(number, how) for how in sorted(hows) for number in numbers if how or isinstance(number, int)]
-    lines = "return given.cases.map(([number, how]) => measures.formatNumber(number, how));"
-    assert in_javascript(["measures"], lines, {"cases": cases}) == [written(number, how) for number, how in cases]
+    formats = {blank[2] or "" for words in all_words() for blank in BLANKS.finditer(words.text)}
+    assert formats >= {"", ",", ".1f", "%"}
+    cases = [
+        (number, number_format)
+        for number_format in sorted(formats)
+        for number in numbers
+        if number_format or isinstance(number, int)
+    ]
+    script = "return given.cases.map(([number, how]) => measures.formatNumber(number, how));"
+    assert in_javascript(["measures"], script, {"cases": cases}) == [
+        written(number, number_format) for number, number_format in cases
+    ]
 
 
 def all_words() -> list[Words]:
@@ -156,11 +164,11 @@ def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photog
     })  # fmt: skip
     (record,) = plain_parts([words], stand_in_for_file)
     assert words.says == "25 % of 14 in {a model}"
-    lines = """
+    script = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
       return [measures.wordsOf(given.told), measures.wordsOf(given.told, pack)];
     """
-    sample, photograph = in_javascript(["core", "measures"], lines, {"file": file, "told": record})
+    sample, photograph = in_javascript(["core", "measures"], script, {"file": file, "told": record})
     assert sample == words.says
     assert photograph == f"{percent(MEASURES['far_share'](seen))} of {max(seen.grid)} in {{a model}}"
 
@@ -181,10 +189,11 @@ def test_what_a_part_has_of_a_photograph_is_plain_data():
 def test_a_step_that_is_about_no_picture_is_the_same_of_another(name, step):
     lesson = LESSONS[name]
     flock = Here({"sample": "flock", "model": "bundled"})
-    here, there = (
-        plain_parts(lesson.steps[step].parts(one, lesson.defaults()), stand_in_for_file) for one in (meadow(), flock)
+    meadow_parts, flock_parts = (
+        plain_parts(lesson.steps[step].parts(subject, lesson.defaults()), stand_in_for_file)
+        for subject in (meadow(), flock)
     )
-    assert without_context(here) == without_context(there)
+    assert without_context(meadow_parts) == without_context(flock_parts)
 
 
 def without_context(parts: list[dict]) -> str:
@@ -194,9 +203,9 @@ def without_context(parts: list[dict]) -> str:
 @pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
 def test_a_step_says_whether_it_follows_a_photograph(name, step):
     record = LESSONS[name].steps[step]
-    follows = "A photograph of yours is shown here too" in record.beyond
-    assert follows == bool(record.own)
-    assert follows or "own picture" in record.beyond or record.own is None
+    says_follows = "A photograph of yours is shown here too" in record.beyond
+    assert says_follows == bool(record.own)
+    assert says_follows or "own picture" in record.beyond or record.own is None
     assert MODELS.startswith("A photograph of yours")
 
 

@@ -16,7 +16,7 @@ STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.ste
 
 def numbers_asked(name: str, step: str) -> list[Question]:
     questions = [part.question for part in flat(parts_of(name, step)) if isinstance(part, Ask)]
-    return [one for one in questions if isinstance(one.guess, Number)]
+    return [question for question in questions if isinstance(question.guess, Number)]
 
 
 def is_near(end: float, question: Question) -> bool:
@@ -28,7 +28,7 @@ def is_near(end: float, question: Question) -> bool:
 @pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
 def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, step):
     for question in numbers_asked(name, step):
-        mistakes = [which for which, _ in question.tempting if not which[0] <= question.truth <= which[1]]
+        mistakes = [bounds for bounds, _ in question.tempting if not bounds[0] <= question.truth <= bounds[1]]
         for end in (question.guess.low, question.guess.high):
             reason = is_near(end, question) or any(low <= end <= high for low, high in mistakes)
             assert reason, f"{question.id}: nothing says why {end:g} is wrong"
@@ -36,14 +36,16 @@ def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, s
 
 def test_shapes_asks_about_what_stands_there():
     def question(**state: object) -> Question:
-        (one,) = (part.question for part in flat(parts_of("shapes", "walk", **state)) if isinstance(part, Ask))
-        return one
+        (only_question,) = (
+            part.question for part in flat(parts_of("shapes", "walk", **state)) if isinstance(part, Ask)
+        )
+        return only_question
 
     assert question().asks.startswith("This picture: 201 tokens, 6 heads of 32 numbers")
     assert dict(question().guess.options)[question().truth] == "1 × 6 × 201 × 201"
-    four = question(example="four-heads")
-    assert "100 tokens, 4 heads of 16 numbers, a batch of 13" in four.asks
-    assert dict(four.guess.options)[four.truth] == "13 × 4 × 100 × 100"
+    four_question = question(example="four-heads")
+    assert "100 tokens, 4 heads of 16 numbers, a batch of 13" in four_question.asks
+    assert dict(four_question.guess.options)[four_question.truth] == "13 × 4 × 100 × 100"
     assert dict(question(example="own").guess.options)["square"] == "B × h × N × N"
 
 
@@ -61,8 +63,8 @@ def test_patches_asks_about_the_positions_that_stand_there(table, begins, truth)
 def test_neighbours_are_compared_place_by_place():
     rng = np.random.default_rng(0)
     places = rng.normal(size=(3, 4, 5))
-    unit = places / np.linalg.norm(places, axis=-1, keepdims=True)
-    beside_mean = np.mean([unit[r, c] @ unit[r, c + 1] for r in range(3) for c in range(3)])
-    below = np.mean([unit[r, c] @ unit[r + 1, c] for r in range(2) for c in range(4)])
+    unit_places = places / np.linalg.norm(places, axis=-1, keepdims=True)
+    beside_mean = np.mean([unit_places[r, c] @ unit_places[r, c + 1] for r in range(3) for c in range(3)])
+    below_mean = np.mean([unit_places[r, c] @ unit_places[r + 1, c] for r in range(2) for c in range(4)])
     cosines = patches_places.neighbours({"grid": (3, 4)}, places.reshape(12, 5))
-    assert cosines == pytest.approx((beside_mean, below), abs=1e-6)
+    assert cosines == pytest.approx((beside_mean, below_mean), abs=1e-6)

@@ -56,8 +56,8 @@ def test_a_picture_walks_through_any_vit(picture, changes):
     )
     walk = walk_picture(vit, picture, 1)
     seen = playground.trace(vit, picture)
-    for got, expected in zip(walk.tensors[2].values(), seen.record[1], strict=True):
-        torch.testing.assert_close(got[0], expected, atol=1e-5, rtol=1e-5)
+    for walk_tensor, expected in zip(walk.tensors[2].values(), seen.record[1], strict=True):
+        torch.testing.assert_close(walk_tensor[0], expected, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(walk.tensors[4]["weights"][0, 2], seen.matrix(1, 2), atol=1e-5, rtol=1e-5)
     assert len(walk.tokens) == seen.tokens
     assert walk.tokens[-1] == "patch (7, 7)"
@@ -85,14 +85,11 @@ def test_the_browser_gets_the_tensors_once_and_is_told_what_was_cut(picture):
     weights = walk.tensors[4]["weights"][0]
     assert abs(arrays["4-weights"] - weights[:, :64, :64].numpy()).max() < 1e-3
     assert header["steps"][4]["high"] == pytest.approx(float(weights.max()))
-    joined = arrays["1-Q"]  # (heads, rows, d): the flat tensor's columns, head by head
-    assert abs(joined[3] - walk.tensors[1]["Q"][0, :64, 36:48].numpy()).max() < 5e-3
+    head_queries = arrays["1-Q"]  # (heads, rows, d): the flat tensor's columns, head by head
+    assert abs(head_queries[3] - walk.tensors[1]["Q"][0, :64, 36:48].numpy()).max() < 5e-3
     sections = [[group["section"] for group in step["groups"]] for step in header["steps"]]
     assert sections[1] == sections[2]  # splitting columns among heads computes nothing
     assert sections[8] == [*sections[0], *sections[7], "8-sum"]
-
-
-# Both implementations of attention, and what a weight is not
 
 
 @torch.no_grad()
@@ -107,25 +104,27 @@ def test_fused_equals_by_hand(shape):
 
 
 def test_both_are_timed():
-    twins = measure(16, heads=2, d=8, repeats=1)
-    assert twins.by_hand > 0
-    assert twins.fused > 0
-    assert twins.apart < 1e-5
+    timing = measure(16, heads=2, d=8, repeats=1)
+    assert timing.by_hand > 0
+    assert timing.fused > 0
+    assert timing.apart < 1e-5
 
 
 def test_how_often_another_patch_contributes_most_against_a_loop(seen):
-    front, patches = len(seen.prefix), seen.tokens - len(seen.prefix)
-    counted = torch.zeros(seen.layers, seen.heads)
+    prefix_count, patches = len(seen.prefix), seen.tokens - len(seen.prefix)
+    differing_counts = torch.zeros(seen.layers, seen.heads)
     for layer in range(seen.layers):
-        out = seen.vit.blocks[layer].attn.proj.weight.detach()
-        d = out.shape[0] // seen.heads
+        out_matrix = seen.vit.blocks[layer].attn.proj.weight.detach()
+        d = out_matrix.shape[0] // seen.heads
         for head in range(seen.heads):
-            values = seen.record[layer].v[head] @ out[:, head * d : (head + 1) * d].T  # (tokens, D)
-            for query in range(front, seen.tokens):
+            values = seen.record[layer].v[head] @ out_matrix[:, head * d : (head + 1) * d].T  # (tokens, D)
+            for query in range(prefix_count, seen.tokens):
                 row = seen.row(layer, head, query)
-                arriving = [float((row[j] * values[j]).norm()) for j in range(front, seen.tokens)]
-                counted[layer, head] += int(row[front:].argmax()) != arriving.index(max(arriving))
+                added_lengths = [float((row[j] * values[j]).norm()) for j in range(prefix_count, seen.tokens)]
+                differing_counts[layer, head] += int(row[prefix_count:].argmax()) != added_lengths.index(
+                    max(added_lengths)
+                )
     result = differing(seen)
     assert (result.queries, result.rows) == (patches, patches * seen.layers * seen.heads)
-    torch.testing.assert_close(result.share, counted / patches)
+    torch.testing.assert_close(result.share, differing_counts / patches)
     assert 0 < result.overall < 1

@@ -47,9 +47,9 @@ console.log(JSON.stringify(Array.from({ length: 12 }, (_, at) => STORY_WORDS.en[
 
 
 def test_the_story_s_scenes_have_the_story_s_titles():
-    done = subprocess.run([node(), "--input-type=module", "-e", TITLES], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [teaching.SCENES[str(n)].title for n in range(1, teaching.STORY + 1)]
+    process = subprocess.run([node(), "--input-type=module", "-e", TITLES], cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout) == [teaching.SCENES[str(n)].title for n in range(1, teaching.STORY + 1)]
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
             settings = settings_of(page)
             for name, text in parse_qsl(urlsplit(scene.link()).query):
                 assert str(settings[name].read(text)) == text, (page, name, text)
-        lean = dict(parse_qsl(urlsplit(scene.link(lean=True)).query))
-        assert lean.items() >= {"class": "yes", "model": "bundled", "sample": "meadow"}.items()
+        class_words = dict(parse_qsl(urlsplit(scene.link(lean=True)).query))
+        assert class_words.items() >= {"class": "yes", "model": "bundled", "sample": "meadow"}.items()
 
 
 def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
@@ -85,7 +85,7 @@ def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
         settings = settings_of(scene.page)
         if len(settings["step"].options) > 1:
             assert "step" in scene.words, scene.title
-    assert teaching.SCENES["scale"].words["dk"] == "64"  # "Lock a guess for 64 numbers"
+    assert teaching.SCENES["scale"].words["dk"] == "64"  # the scene says "Lock a guess for 64 numbers"
 
 
 def test_the_sheet_can_be_computed_by_hand():
@@ -102,7 +102,7 @@ def test_the_sheet_can_be_computed_by_hand():
 
 
 def value(option: str) -> float | str:
-    """The option's number, so that √64 and 8 count as one answer; an option without a number as it is."""
+    """The option's number, so that √64 and 8 count as one answer; an option without a number stays a text."""
     match = re.fullmatch(r"(?:about )?(√?)([\d,.]+)(?: times)?", option)
     if not match:
         return option
@@ -131,11 +131,11 @@ def test_the_texts_are_those_of_the_source():
 @pytest.mark.parametrize("name", printed.SHEETS)
 def test_what_is_printed_fits_both_sides_of_a_sheet(name, paper):
     with house_style():
-        sides = printed.SHEETS[name](paper)
-    assert len(sides) == 2
-    high = printed.PAPERS[paper][1]
-    for page in sides:
-        assert page.y <= high - 0.4, f"{name} ends at {page.y:.1f} of {high} inches"
+        pages = printed.SHEETS[name](paper)
+    assert len(pages) == 2
+    height = printed.PAPERS[paper][1]
+    for page in pages:
+        assert page.y <= height - 0.4, f"{name} ends at {page.y:.1f} of {height} inches"
 
 
 def test_a_sheet_is_a_pdf_of_two_pages_with_its_fonts(tmp_path, monkeypatch):

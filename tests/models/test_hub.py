@@ -116,16 +116,16 @@ def program(hub: Hub, home, most_bytes: int | None = None):
 @pytest.mark.slow
 def test_weights_come_down_with_a_report_whatever_came_before_and_are_found_in_the_cache_afterwards(weights, tmp_path):
     hub = Hub(b"<html>please log in</html>")
-    with program(hub, tmp_path) as tried:
-        assert tried().startswith("refused ")
+    with program(hub, tmp_path) as load_again:
+        assert load_again().startswith("refused ")
         hub.weights, hub.broken = weights, True
-        assert "breaks off again and again" in tried()
+        assert "breaks off again and again" in load_again()
         hub.broken = False
-        assert tried() == f"loaded {NAME} whole"
+        assert load_again() == f"loaded {NAME} whole"
     hub.shutdown()
     hub.server_close()
-    with program(hub, tmp_path) as tried:
-        assert tried() == f"loaded {NAME} from the cache"
+    with program(hub, tmp_path) as load_again:
+        assert load_again() == f"loaded {NAME} from the cache"
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ def test_weights_that_can_not_be_kept_are_refused_in_a_sentence(weights, tmp_pat
     hub = Hub(weights)
     (tmp_path / "file").touch()
     home = tmp_path / "file" / "home" if broken == "no folder" else tmp_path
-    with program(hub, home, most_bytes=10**6 if broken == "full" else None) as tried:
-        sentence = tried()
+    with program(hub, home, most_bytes=10**6 if broken == "full" else None) as load_again:
+        sentence = load_again()
     assert sentence.startswith("refused ")
     assert "Traceback" not in sentence

@@ -23,23 +23,29 @@ def hugging_face_model(kind: str, **changes):
     families = ("Dinov2WithRegisters", "Dinov2", "DINOv3ViT", "DeiT", "ViT", "CLIP", "Siglip")
     family = next(name for name in families if kind.startswith(name))
     if family in ("CLIP", "Siglip") and "Vision" not in kind:
-        small = dict.fromkeys(("hidden_size", "intermediate_size", "vocab_size"), 64)
-        text = {**small, "num_hidden_layers": 1, "num_attention_heads": 2, "bos_token_id": 1, "eos_token_id": 2}
+        small_sizes = dict.fromkeys(("hidden_size", "intermediate_size", "vocab_size"), 64)
+        text_config = {
+            **small_sizes,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 2,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+        }
         labels = config.pop("num_labels")
-        made = getattr(transformers, f"{family}Config")(
-            vision_config=config, text_config=text, num_labels=labels, attn_implementation="eager"
+        config_object = getattr(transformers, f"{family}Config")(
+            vision_config=config, text_config=text_config, num_labels=labels, attn_implementation="eager"
         )
     else:
-        middle = "Vision" if family in ("CLIP", "Siglip") else ""
-        made = getattr(transformers, f"{family}{middle}Config")(**config)
-    return scramble(getattr(transformers, kind)(made))
+        infix = "Vision" if family in ("CLIP", "Siglip") else ""
+        config_object = getattr(transformers, f"{family}{infix}Config")(**config)
+    return scramble(getattr(transformers, kind)(config_object))
 
 
 def theirs(reference, image):
-    """(the logits, or what `transformers` pools where there are no classes; every layer's weights)"""
-    tower = hasattr(reference, "text_model")
-    output = (reference.vision_model if tower else reference)(image, output_attentions=True)
-    if tower and hasattr(reference, "visual_projection"):
+    """(the logits, or the pooled features of a model without classes; the attention weights of every layer)"""
+    has_text_tower = hasattr(reference, "text_model")
+    output = (reference.vision_model if has_text_tower else reference)(image, output_attentions=True)
+    if has_text_tower and hasattr(reference, "visual_projection"):
         return reference.visual_projection(output.pooler_output), output.attentions
     for name in ("logits", "image_embeds", "pooler_output"):
         if getattr(output, name, None) is not None:
@@ -73,19 +79,19 @@ HUGGING_FACE = [
 ]
 
 
-def assert_theirs(ours: VisionTransformer, reference, kind: str) -> None:
+def assert_theirs(our_vit: VisionTransformer, reference, kind: str) -> None:
     image = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         expected, attentions = theirs(reference, image)
-        logits, record = ours.record(image)
+        logits, record = our_vit.record(image)
     assert len(record) == len(attentions) == 3
     for (q, k, _), weights in zip(record, attentions, strict=True):
-        torch.testing.assert_close((q @ k.mT * ours.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
+        torch.testing.assert_close((q @ k.mT * our_vit.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
     if kind not in ("ViTModel",):  # its pooled output goes through one more layer, which we don't read
         torch.testing.assert_close(logits, expected, atol=2e-5, rtol=1e-5)
     if "Classification" in kind:
-        assert ours.config.labels == tuple(reference.config.id2label.values())
-        assert ours.config.classes == len(ours.config.labels)
+        assert our_vit.config.labels == tuple(reference.config.id2label.values())
+        assert our_vit.config.classes == len(our_vit.config.labels)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +102,9 @@ def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, t
     reference = hugging_face_model(kind, **changes)
     reference.save_pretrained(tmp_path / "mine")
     for folder in (tmp_path / "mine", f"local-dir:{tmp_path / 'mine'}", str(tmp_path / "mine" / "model.safetensors")):
-        ours = playground.load(folder, device="cpu")
-        assert ours.name == "mine"
-    assert_theirs(ours, reference, kind)
+        our_vit = playground.load(folder, device="cpu")
+        assert our_vit.name == "mine"
+    assert_theirs(our_vit, reference, kind)
     assert_theirs(playground.load(reference), reference, kind)  # loads the model itself, not a file
 
 

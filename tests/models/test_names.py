@@ -47,9 +47,9 @@ def test_no_name_of_timm_is_shown_as_a_file_s():
     from playground.models.timm_models import PLAIN_MODULES
 
     names = [name for module in PLAIN_MODULES for name in timm.list_models(module=module)]
-    shown = {name: plain_name(name) for name in names}
-    assert not [name for name, plain in shown.items() if "_" in plain]
-    assert sum("patch" in plain for plain in shown.values()) < 0.02 * len(shown)
+    plain_names = {name: plain_name(name) for name in names}
+    assert not [name for name, plain_text in plain_names.items() if "_" in plain_text]
+    assert sum("patch" in plain_text for plain_text in plain_names.values()) < 0.02 * len(plain_names)
 
 
 def test_the_offered_models_have_different_names_and_say_in_few_words_what_they_are_good_for():

@@ -13,11 +13,11 @@ def field(number: int, value: bytes | int) -> bytes:
 
 
 def varint(number: int) -> bytes:
-    out = b""
+    encoded = b""
     while number > 127:
-        out += bytes([number & 127 | 128])
+        encoded += bytes([number & 127 | 128])
         number >>= 7
-    return out + bytes([number])
+    return encoded + bytes([number])
 
 
 def onnx_weight(name: str, array: np.ndarray) -> bytes:
@@ -52,14 +52,14 @@ def test_a_matrix_of_an_onnx_file_is_called_as_its_bias_and_stands_upright(tmp_p
 
 
 def test_a_damaged_onnx_file_is_refused_wherever_the_damage_is(tmp_path):
-    damaged = [ONNX[:n] for n in range(len(ONNX))]
-    chance = np.random.default_rng(0)
+    damaged_files = [ONNX[:n] for n in range(len(ONNX))]
+    random = np.random.default_rng(0)
     for _ in range(2000):
         data = np.frombuffer(ONNX, np.uint8).copy()
-        data[chance.integers(len(data), size=3)] = chance.integers(256, size=3)
-        damaged.append(data.tobytes())
+        data[random.integers(len(data), size=3)] = random.integers(256, size=3)
+        damaged_files.append(data.tobytes())
     path, outcomes = tmp_path / "a.onnx", set()
-    for data in damaged:
+    for data in damaged_files:
         path.write_bytes(data)
         try:
             read_onnx(path)

@@ -1,5 +1,5 @@
-"""Files and models in the layouts of other libraries. The reference is timm's model, which timm's filter fills from the
-same file. Our passes of models of torchvision and transformers are compared with the models' own."""
+"""Files and models in the layouts of other libraries. Meta's files are compared with timm's model, which timm's filter
+fills from the same file; models of torchvision and transformers are compared with their own passes."""
 
 import json
 from functools import partial
@@ -30,8 +30,11 @@ def meta_layout(model, registers=0, gated=False):
     state["mask_token"] = torch.randn(1, model.embed_dim)
     if registers:
         state["register_tokens"] = state.pop("reg_token")
-        place = torch.randn(1, 1, model.embed_dim)
-        state["cls_token"], state["pos_embed"] = state["cls_token"] - place, torch.cat([place, state["pos_embed"]], 1)
+        class_position = torch.randn(1, 1, model.embed_dim)
+        state["cls_token"], state["pos_embed"] = (
+            state["cls_token"] - class_position,
+            torch.cat([class_position, state["pos_embed"]], 1),
+        )
     if gated:
         state = {key.replace("mlp.fc1", "mlp.w12").replace("mlp.fc2", "mlp.w3"): x for key, x in state.items()}
     return {key: value.contiguous() for key, value in state.items()}
@@ -44,47 +47,47 @@ SMALL = {"img_size": 70, "depth": 3, "embed_dim": 128, "num_heads": 2, "num_clas
 @pytest.mark.parametrize("registers", [0, 4])
 def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
     name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
-    theirs = scramble(timm.create_model(name, **SMALL))
-    state = meta_layout(theirs, registers)
-    model = timm.create_model(name, **SMALL).eval()
-    model.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), model))
+    timm_model = scramble(timm.create_model(name, **SMALL))
+    state = meta_layout(timm_model, registers)
+    timm_copy = timm.create_model(name, **SMALL).eval()
+    timm_copy.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), timm_copy))
     file = tmp_path / "dinov2_vits14_pretrain.safetensors"
     save_file(state, file)
     torch.save(state, tmp_path / "dinov2_vits14_pretrain.pth")
     for path in (file, tmp_path / "dinov2_vits14_pretrain.pth"):
         vit = playground.load(path, device="cpu")
         with torch.no_grad():
-            torch.testing.assert_close(vit(pixels(70)), model(pixels(70)), **CLOSE)
+            torch.testing.assert_close(vit(pixels(70)), timm_copy(pixels(70)), **CLOSE)
         assert vit.config.registers == registers
         assert vit.config.mean == (0.485, 0.456, 0.406)
     by_name = playground.load(name, weights=file, device="cpu", num_heads=2)
     with torch.no_grad():
-        torch.testing.assert_close(by_name(pixels(70)), model(pixels(70)), **CLOSE)
+        torch.testing.assert_close(by_name(pixels(70)), timm_copy(pixels(70)), **CLOSE)
 
 
 def test_meta_s_gated_mlp_has_its_gate_first(tmp_path):
-    theirs = scramble(timm.create_model("vit_giant_patch14_dinov2", **SMALL | {"mlp_ratio": 2}))
+    timm_model = scramble(timm.create_model("vit_giant_patch14_dinov2", **SMALL | {"mlp_ratio": 2}))
     file = tmp_path / "dinov2_vitg14_pretrain.safetensors"
-    save_file(meta_layout(theirs, gated=True), file)
+    save_file(meta_layout(timm_model, gated=True), file)
     vit = playground.load(file, device="cpu")
     assert vit.config.gated_mlp
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(70)), theirs(pixels(70)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(70)), timm_model(pixels(70)), **CLOSE)
 
 
 def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
-    theirs = timm.create_model(
+    timm_model = timm.create_model(
         "vit_small_patch16_dinov3_qkvb", img_size=64, depth=3, embed_dim=128, num_heads=2, num_classes=0
     )
-    scramble(theirs)
+    scramble(timm_model)
     state = {}
-    for key, value in theirs.state_dict().items():
+    for key, value in timm_model.state_dict().items():
         key = key.replace("reg_token", "storage_tokens")
         key = key.replace("gamma_1", "ls1.gamma").replace("gamma_2", "ls2.gamma")
         if key.endswith("q_bias"):
-            junk = torch.randn_like(value)  # the mask hides these
+            hidden_bias = torch.randn_like(value)  # bias_mask hides these numbers
             state[key.replace("q_bias", "qkv.bias")] = torch.cat(
-                [value, junk, theirs.state_dict()[key.replace("q_bias", "v_bias")]]
+                [value, hidden_bias, timm_model.state_dict()[key.replace("q_bias", "v_bias")]]
             )
             state[key.replace("q_bias", "qkv.bias_mask")] = torch.cat([value * 0 + 1, value * 0, value * 0 + 1])
         elif not key.endswith(("v_bias", "k_bias")):
@@ -97,17 +100,19 @@ def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
         x, _ = vit.embed(pixels(64))
         for x, _ in vit.layers(*vit.embed(pixels(64))):  # noqa: B007
             pass
-        torch.testing.assert_close(vit.norm(x), theirs.forward_features(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit.norm(x), timm_model.forward_features(pixels(64)), **CLOSE)
 
 
 @pytest.fixture(scope="module")
 def torchvisions():
     from torchvision.models.vision_transformer import VisionTransformer
 
-    model = VisionTransformer(64, 16, 3, 4, 128, 192, num_classes=7, norm_layer=partial(nn.LayerNorm, eps=1e-6))
+    torchvision_vit = VisionTransformer(
+        64, 16, 3, 4, 128, 192, num_classes=7, norm_layer=partial(nn.LayerNorm, eps=1e-6)
+    )
     with torch.no_grad():
-        model.encoder.pos_embedding.normal_(std=0.02)
-    return scramble(model)
+        torchvision_vit.encoder.pos_embedding.normal_(std=0.02)
+    return scramble(torchvision_vit)
 
 
 def test_torchvision_s_vit_is_ours(torchvisions, picture):
@@ -122,11 +127,13 @@ def test_a_narrow_one_of_torchvision_has_its_own_heads():
     """The heads of this model are narrower than the 64 numbers of published models."""
     from torchvision.models.vision_transformer import VisionTransformer
 
-    model = scramble(VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6)))
-    vit = playground.load(model)
+    torchvision_vit = scramble(
+        VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6))
+    )
+    vit = playground.load(torchvision_vit)
     assert vit.config.heads == 5
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), model(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), torchvision_vit(pixels(64)), **CLOSE)
 
 
 def test_torchvision_s_file_too(torchvisions, tmp_path):
@@ -192,17 +199,17 @@ def sharded(tmp_path):
     config = transformers.ViTConfig(
         hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
     )
-    model = scramble(transformers.ViTForImageClassification(config))
-    model.save_pretrained(tmp_path, max_shard_size="100KB")
+    hf_model = scramble(transformers.ViTForImageClassification(config))
+    hf_model.save_pretrained(tmp_path, max_shard_size="100KB")
     assert len(list(tmp_path.glob("*.safetensors"))) > 1
-    return model, tmp_path
+    return hf_model, tmp_path
 
 
 def test_a_folder_of_several_files_with_an_index(sharded):
-    model, folder = sharded
+    hf_model, folder = sharded
     vit = playground.load(folder, device="cpu")
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), model(pixels(64)).logits, **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), hf_model(pixels(64)).logits, **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -241,19 +248,19 @@ HEADS = {
 
 @pytest.mark.parametrize("head", HEADS)
 def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, head):
-    theirs = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=3)
-    theirs.head = HEADS[head]()
-    scramble(theirs)
+    timm_model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=3)
+    timm_model.head = HEADS[head]()
+    scramble(timm_model)
     with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
-        ours = playground.load(theirs)
-    seen = playground.trace(ours, pixel_values=pixels(64, 1))
-    _, weights = attentions(theirs, pixels(64, 1))
+        our_vit = playground.load(timm_model)
+    seen = playground.trace(our_vit, pixel_values=pixels(64, 1))
+    _, weights = attentions(timm_model, pixels(64, 1))
     for layer in range(3):
         torch.testing.assert_close(seen.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
     assert (seen.logits, seen.predictions) == (None, ())
     with pytest.raises(PlaygroundError, match="its head is one of its own"):
         seen.relevance(label=0)
-    save_file(theirs.state_dict(), tmp_path / "own.safetensors")
+    save_file(timm_model.state_dict(), tmp_path / "own.safetensors")
     with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
         loaded = playground.load("vit_tiny_patch16_224", weights=tmp_path / "own.safetensors", device="cpu")
     assert torch.equal(playground.trace(loaded, pixel_values=pixels(64, 1)).weights(2), seen.weights(2))
@@ -271,10 +278,10 @@ REFUSED = {
 def test_what_stays_refused_names_what_to_give_instead(name):
     change, reason = REFUSED[name]
     with torch.device("meta"):
-        theirs = timm.create_model(name, **change)
-    with pytest.raises(PlaygroundError, match=reason) as refused:
-        playground.load(theirs)
-    assert timm_models.loads(str(refused.value).rpartition("such as ")[2].rstrip("."))
+        timm_model = timm.create_model(name, **change)
+    with pytest.raises(PlaygroundError, match=reason) as error:
+        playground.load(timm_model)
+    assert timm_models.loads(str(error.value).rpartition("such as ")[2].rstrip("."))
 
 
 BIASED = {  # a name -> what makes the model small
@@ -288,21 +295,21 @@ BIASED = {  # a name -> what makes the model small
 
 @pytest.mark.parametrize("name", BIASED)
 def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, picture):
-    theirs = scramble(timm.create_model(name, num_classes=7, **BIASED[name]))
+    timm_model = scramble(timm.create_model(name, num_classes=7, **BIASED[name]))
     with torch.no_grad():
-        for key, p in theirs.named_parameters():
+        for key, p in timm_model.named_parameters():
             if "bias_table" in key:
                 p.copy_(torch.randn(p.shape, generator=torch.Generator().manual_seed(3)))
-    ours = playground.load(theirs, mean=(0.5,) * 3, std=(0.5,) * 3)
-    seen = playground.trace(ours, pixel_values=pixels(224, 1))
+    our_vit = playground.load(timm_model, mean=(0.5,) * 3, std=(0.5,) * 3)
+    seen = playground.trace(our_vit, pixel_values=pixels(224, 1))
     with torch.no_grad():
-        logits, weights = attentions(theirs, pixels(224, 1))
-        shared = getattr(theirs, "shared_rel_pos", None) or getattr(theirs, "rel_pos_bias", None)
-        table = getattr(theirs.blocks[1].attn, "relative_position_bias_table", None)
+        logits, weights = attentions(timm_model, pixels(224, 1))
+        shared_bias = getattr(timm_model, "shared_rel_pos", None) or getattr(timm_model, "rel_pos_bias", None)
+        table = getattr(timm_model.blocks[1].attn, "relative_position_bias_table", None)
         bias = (
-            theirs.blocks[1].attn._get_rel_pos_bias() if table is not None
-            else shared.get_bias() if shared is not None
-            else theirs.blocks[1].attn.rel_pos.get_bias()
+            timm_model.blocks[1].attn._get_rel_pos_bias() if table is not None
+            else shared_bias.get_bias() if shared_bias is not None
+            else timm_model.blocks[1].attn.rel_pos.get_bias()
         )  # fmt: skip
     assert bias.std() > 0.01, "it adds something"
     torch.testing.assert_close(seen.logits, logits[0], atol=1e-4, rtol=1e-4)
@@ -311,15 +318,15 @@ def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, pic
     torch.testing.assert_close(seen.row(1, 2, (7, 5)), weights[1][0, 2, seen.token((7, 5))], atol=1e-5, rtol=0)
     torch.testing.assert_close(seen.column(1, 2, (7, 5)), weights[1][0, 2, :, seen.token((7, 5))], atol=1e-5, rtol=0)
     torch.testing.assert_close(seen.matrix(1, 2), weights[1][0, 2], atol=1e-5, rtol=0)
-    cut = playground.trace(ours, pixel_values=pixels(224, 1), cut="7,5>3,2")
-    assert cut.row(1, 2, (7, 5))[cut.token((3, 2))] == 0
-    assert cut.row(1, 2, (7, 5)).sum().item() == pytest.approx(1, abs=1e-5)
-    for refused, reason in (
+    cut_trace = playground.trace(our_vit, pixel_values=pixels(224, 1), cut="7,5>3,2")
+    assert cut_trace.row(1, 2, (7, 5))[cut_trace.token((3, 2))] == 0
+    assert cut_trace.row(1, 2, (7, 5)).sum().item() == pytest.approx(1, abs=1e-5)
+    for call, reason in (
         (lambda: seen.to_bytes(), "which bytes can't say"),
         (lambda: seen.relevance((7, 5)), "which relevance leaves out"),
-        (lambda: playground.trace(ours, picture, size=(112, 112)), "of one grid alone"),
-        (lambda: playground.trace_many([picture], ours, "entropy"), "one by one"),
+        (lambda: playground.trace(our_vit, picture, size=(112, 112)), "of one grid alone"),
+        (lambda: playground.trace_many([picture], our_vit, "entropy"), "one by one"),
     ):
         with pytest.raises(PlaygroundError, match=reason):
-            refused()
-    assert playground.trace(ours, picture).size == (224, 224)
+            call()
+    assert playground.trace(our_vit, picture).size == (224, 224)

@@ -58,14 +58,14 @@ def test_a_changed_model_of_timm_loads_from_its_weights_its_folder_and_itself(ch
     reference = changed(CHANGED[change])
     size = tuple(reference.patch_embed.img_size)
     save_file(copy_of(reference), tmp_path / "mine.safetensors")
-    ways = [playground.load(NAME, weights=tmp_path / "mine.safetensors", device="cpu")]
+    loaded_models = [playground.load(NAME, weights=tmp_path / "mine.safetensors", device="cpu")]
     save_for_hf(reference, tmp_path / "folder", model_args=SHALLOW | CHANGED[change], safe_serialization=True)
-    ways.append(playground.load(tmp_path / "folder", device="cpu"))
-    assert ways[-1].name == "folder"
-    ways.append(playground.load(reference))
-    for ours in ways:
-        assert ours.config.image_size == size
-        assert_equal(reference, ours, size)
+    loaded_models.append(playground.load(tmp_path / "folder", device="cpu"))
+    assert loaded_models[-1].name == "folder"
+    loaded_models.append(playground.load(reference))
+    for our_vit in loaded_models:
+        assert our_vit.config.image_size == size
+        assert_equal(reference, our_vit, size)
 
 
 def test_the_labels_and_colours_of_a_folder_are_read(tmp_path):
@@ -131,9 +131,9 @@ def test_dinov3_and_a_distilled_model_may_be_changed_too(tmp_path):
     }.items():
         reference = scramble(timm.create_model(name, **changes))
         save_file(copy_of(reference), tmp_path / "mine.safetensors")
-        ours = playground.load(name, weights=tmp_path / "mine.safetensors", device="cpu")
-        assert ours.config.classes == changes["num_classes"]
-        assert_equal(reference, ours, ours.config.image_size)
+        our_vit = playground.load(name, weights=tmp_path / "mine.safetensors", device="cpu")
+        assert our_vit.config.classes == changes["num_classes"]
+        assert_equal(reference, our_vit, our_vit.config.image_size)
 
 
 # The model itself -----------------------------------------------------------------------------------------------------
@@ -162,13 +162,13 @@ def test_the_precision_of_a_model_is_kept(dtype, picture):
     row = seen.row(1, 0, (3, 3))
     assert row.dtype == torch.float32
     assert row.sum() == pytest.approx(1, abs=1e-5)
-    close = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
-    assert (row - expected.row(1, 0, (3, 3))).abs().max() < close
+    tolerance = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
+    assert (row - expected.row(1, 0, (3, 3))).abs().max() < tolerance
     for result in (seen.features(1), seen.value_norms(1), seen.rollout((3, 3)), seen.relevance((3, 3)), seen.logits):
         assert result.dtype == torch.float32
         assert bool(result.isfinite().all())
-    wide = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
-    assert wide.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide.heads, abs=1e-5)
+    wide_trace = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
+    assert wide_trace.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide_trace.heads, abs=1e-5)
     assert len(seen.to_bytes()) > 1000
 
 
@@ -180,8 +180,8 @@ def test_a_model_on_a_gpu_stays_there(dtype, picture):
     vit = playground.load(reference.to("cuda", dtype))
     assert {(p.device.type, p.dtype) for p in vit.parameters()} == {("cuda", dtype)}
     seen = playground.trace(vit, picture)
-    close = {torch.float32: 1e-3, torch.float16: 5e-3, torch.bfloat16: 5e-2}[dtype]
-    assert (seen.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < close
+    tolerance = {torch.float32: 1e-3, torch.float16: 5e-3, torch.bfloat16: 5e-2}[dtype]
+    assert (seen.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < tolerance
     assert seen.relevance((3, 3)).isfinite().all()
     assert seen.features(1).device.type == "cpu"
 
@@ -216,9 +216,9 @@ def test_timm_s_folder_is_pickled_unless_somebody_says_otherwise(tmp_path):
     reference = changed({"num_classes": 7, "img_size": 64})
     save_for_hf(reference, tmp_path / "folder")
     assert [file.name for file in (tmp_path / "folder").iterdir() if file.suffix == ".bin"] == ["pytorch_model.bin"]
-    ours = playground.load(tmp_path / "folder", device="cpu")
-    assert ours.name == "folder"
-    assert_equal(reference, ours, (64, 64))
+    our_vit = playground.load(tmp_path / "folder", device="cpu")
+    assert our_vit.name == "folder"
+    assert_equal(reference, our_vit, (64, 64))
 
 
 @pytest.mark.parametrize("kind", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
@@ -236,11 +236,11 @@ def test_pickled_weights_load_in_a_process_of_their_own(kind, tmp_path, request)
     }[kind]
     torch.save(checkpoint, path, _use_new_zipfile_serialization="old" not in kind)
     if kind == "of timm's training":
-        ours = playground.load(path, device="cpu")
-        assert ours.name == "mine"
+        our_vit = playground.load(path, device="cpu")
+        assert our_vit.name == "mine"
     else:
-        ours = playground.load(NAME, weights=path, device="cpu")
-    assert_equal(reference, ours, (224, 224))
+        our_vit = playground.load(NAME, weights=path, device="cpu")
+    assert_equal(reference, our_vit, (224, 224))
 
 
 @pytest.mark.parametrize(
@@ -263,8 +263,8 @@ def test_a_vit_inside_a_class_of_somebody_s_own_is_found(wrapper, kind, tmp_path
 
 def test_of_two_models_in_a_file_none_is_chosen_in_silence(tmp_path):
     state = copy_of(changed({}))
-    both = {f"{name}.{key}": value.clone() for name in ("student", "teacher") for key, value in state.items()}
-    save_file(both, tmp_path / "mine.safetensors")
+    two_states = {f"{name}.{key}": value.clone() for name in ("student", "teacher") for key, value in state.items()}
+    save_file(two_states, tmp_path / "mine.safetensors")
     with pytest.raises(PlaygroundError, match="holds several models, student, teacher: save one of them"):
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
 
@@ -315,7 +315,7 @@ def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """A cache folder of the hub for this test alone, without a network."""
+    """A function that makes a repository's folder in an otherwise empty cache of the hub, without a network."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

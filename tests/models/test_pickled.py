@@ -25,7 +25,7 @@ class Unknown:
 
 
 def bomb(path):
-    """A gigabyte and a half of zeros in a few megabytes."""
+    """Writes a file of a few megabytes, whose tensor unpacks to a gigabyte and a half of zeros."""
     torch.save({"a": torch.zeros(10)}, path)
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}

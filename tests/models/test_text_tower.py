@@ -23,38 +23,39 @@ READS = {**TOWER, "vocab_size": len(WORDS), "max_position_embeddings": 6, "eos_t
 
 
 def tower(kind: str, folder):
-    """Both towers and a tokenizer of eight words, as `transformers` saves them."""
+    """A random model with both towers, saved with a tokenizer of eight words as `transformers` saves it."""
     config = {"vision_config": SEES, "text_config": READS}
     if kind == "CLIP":
         model = transformers.CLIPModel(transformers.CLIPConfig(**config, projection_dim=32))
     else:
         model = transformers.SiglipModel(transformers.SiglipConfig(**config))
     scramble(model).save_pretrained(folder)
-    words = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="[PAD]", unk_token="[UNK]", eos_token="[END]"
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", eos_token="[END]"
     ).save_pretrained(folder)
     return model.eval()
 
 
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, picture):
-    theirs = tower(kind, tmp_path)
+    hf_model = tower(kind, tmp_path)
     vit = playground.load(tmp_path)
     seen = playground.trace(vit, picture)
     likenesses = likeness(seen, text_tower.direction(vit, " a cat "))
 
     tokens = [2, 3] if kind == "CLIP" else [2, 3, 0, 0, 0, 0]
     with torch.no_grad():
-        last = theirs.vision_model(pixel_values=seen.input).last_hidden_state  # in CLIP: before the last norm
-        text = theirs.get_text_features(input_ids=torch.tensor([tokens]))
-        text = text if isinstance(text, torch.Tensor) else text.pooler_output
+        # in CLIP these have not passed the last norm yet
+        hidden_states = hf_model.vision_model(pixel_values=seen.input).last_hidden_state
+        text_feature = hf_model.get_text_features(input_ids=torch.tensor([tokens]))
+        text_feature = text_feature if isinstance(text_feature, torch.Tensor) else text_feature.pooler_output
         if kind == "CLIP":
-            patches = theirs.visual_projection(theirs.vision_model.post_layernorm(last[0]))
+            patches = hf_model.visual_projection(hf_model.vision_model.post_layernorm(hidden_states[0]))
         else:
-            patches = torch.cat([theirs.vision_model.head(token[None, None]) for token in last[0]])
-    expected = torch.cosine_similarity(patches, text, dim=-1)
+            patches = torch.cat([hf_model.vision_model.head(token[None, None]) for token in hidden_states[0]])
+    expected = torch.cosine_similarity(patches, text_feature, dim=-1)
     torch.testing.assert_close(likenesses, expected, atol=1e-5, rtol=1e-4)
     assert likenesses.std() > 0.01, "patches differ"
     other_likenesses = likeness(seen, text_tower.direction(vit, "sky"), layer=0)
@@ -64,9 +65,9 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
 def test_a_text_is_read_once(tmp_path, monkeypatch):
     tower("CLIP", tmp_path)
     vit = playground.load(tmp_path)
-    first = text_tower.direction(vit, "disc")
+    first_direction = text_tower.direction(vit, "disc")
     monkeypatch.setattr(transformers.CLIPModel, "from_pretrained", None)
-    assert text_tower.direction(vit, "disc") is first
+    assert text_tower.direction(vit, "disc") is first_direction
 
 
 def test_a_model_without_a_text_tower_says_what_has_one(small, tmp_path):

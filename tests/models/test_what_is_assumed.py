@@ -57,12 +57,12 @@ def random_input() -> torch.Tensor:
     return torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(1))
 
 
-def rows_differ(reference: torch.nn.Module, ours) -> float:
+def rows_differ(reference: torch.nn.Module, our_vit) -> float:
     """The largest difference between timm's attention weights and ours, over all layers."""
     image = random_input()
     with torch.no_grad():
         _, expected = attentions(reference, image)
-    seen = playground.trace(ours, pixel_values=image)
+    seen = playground.trace(our_vit, pixel_values=image)
     return max(float((seen.weights(i) - weights[0]).abs().max()) for i, weights in enumerate(expected))
 
 
@@ -73,19 +73,19 @@ def rows_differ(reference: torch.nn.Module, ours) -> float:
 def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
     reference = model(**UNSAID.get(changed, SAME[1]))
     with pytest.warns(PlaygroundWarning, match="Its rows are shown, its labels are not: they depend on act_layer= and"):
-        ours = playground.load(NAME, weights=bare(reference), device="cpu")
+        our_vit = playground.load(NAME, weights=bare(reference), device="cpu")
     with torch.no_grad():
-        wrong = float((ours(random_input()) - reference(random_input())).abs().max())
-    print(f"{changed}: logits that are not shown would be off by {wrong:.2f}")
-    assert (wrong > 0.05) == (changed in UNSAID)
-    seen = playground.trace(ours, "meadow")
-    assert (seen.logits, seen.predictions, ours.classes) == (None, (), 0)
+        logit_error = float((our_vit(random_input()) - reference(random_input())).abs().max())
+    print(f"{changed}: logits that are not shown would be off by {logit_error:.2f}")
+    assert (logit_error > 0.05) == (changed in UNSAID)
+    seen = playground.trace(our_vit, "meadow")
+    assert (seen.logits, seen.predictions, our_vit.classes) == (None, (), 0)
     reason = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
-    for ask in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
+    for request in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
         with pytest.raises(PlaygroundError, match=reason):
-            ask()
+            request()
     if changed != "another activation":
-        assert rows_differ(reference, ours) < 1e-5
+        assert rows_differ(reference, our_vit) < 1e-5
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
 def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(changes, said, bare):
     reference = model(**changes)
     said = {"act_layer": "gelu", "global_pool": "token"} | said
-    ours = quietly(NAME, weights=bare(reference), **said)
-    assert_equal(reference, ours, (224, 224))
-    seen = playground.trace(ours, pixel_values=random_input())
+    our_vit = quietly(NAME, weights=bare(reference), **said)
+    assert_equal(reference, our_vit, (224, 224))
+    seen = playground.trace(our_vit, pixel_values=random_input())
     with torch.no_grad():
         torch.testing.assert_close(seen.logits, reference(random_input())[0], atol=1e-5, rtol=1e-5)
 
@@ -114,26 +114,28 @@ def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(cha
 def test_of_a_pool_that_this_vit_has_not_rows_are_shown_and_labels_are_not(pool, where, bare, tmp_path):
     reference = model(global_pool=pool)
     if where == "said":
-        ours = quietly(NAME, weights=bare(reference), act_layer="gelu", global_pool=pool)
+        our_vit = quietly(NAME, weights=bare(reference), act_layer="gelu", global_pool=pool)
     else:
         save_for_hf(reference, tmp_path / "folder", model_args={"depth": 2}, safe_serialization=True)
-        ours = quietly(tmp_path / "folder")
-    seen = playground.trace(ours, "meadow")
+        our_vit = quietly(tmp_path / "folder")
+    seen = playground.trace(our_vit, "meadow")
     assert seen.logits is None
     with pytest.raises(PlaygroundError, match=f"not shown: they are read out by '{pool}', which"):
         seen.relevance(label=0)
-    assert rows_differ(reference, ours) < 1e-5
+    assert rows_differ(reference, our_vit) < 1e-5
 
 
 def test_a_folder_and_the_model_itself_say_what_labels_depend_on(tmp_path):
     reference = model()
     save_for_hf(reference, tmp_path, model_args={"depth": 2}, safe_serialization=True)
-    for ours in (quietly(tmp_path), quietly(tmp_path / "model.safetensors"), playground.load(reference)):
-        assert playground.trace(ours, "meadow").logits is not None
-    beside = quietly(NAME, weights=tmp_path / "model.safetensors")
-    assert not beside.assumed, "the config.json beside the file is of the model that was named"
-    other = quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
-    assert [one.word for one in other.assumed][:2] == ["mean", "std"], "that config.json is of another one"
+    for our_vit in (quietly(tmp_path), quietly(tmp_path / "model.safetensors"), playground.load(reference)):
+        assert playground.trace(our_vit, "meadow").logits is not None
+    described_model = quietly(NAME, weights=tmp_path / "model.safetensors")
+    assert not described_model.assumed, "the config.json beside the file is of the model that was named"
+    other_model = quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
+    assert [assumption.word for assumption in other_model.assumed][:2] == ["mean", "std"], (
+        "that config.json is of another one"
+    )
 
 
 # Normalisation --------------------------------------------------------------------------------------------------------
@@ -145,30 +147,30 @@ def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transf
     transform = timm.data.create_transform((3, 224, 224), crop_pct=1.0, interpolation="bicubic", **IMAGENET)
     with torch.no_grad():
         _, expected = attentions(reference, transform(picture)[None])
-    ours = quietly(NAME, weights=bare(reference), **IMAGENET)
-    seen = playground.trace(ours, picture)
+    our_vit = quietly(NAME, weights=bare(reference), **IMAGENET)
+    seen = playground.trace(our_vit, picture)
     for layer, weights in enumerate(expected):
         torch.testing.assert_close(seen.weights(layer), weights[0], atol=1e-5, rtol=0)
-    guessed = playground.trace(quietly(NAME, weights=bare(reference)), picture)
-    off = (guessed.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
-    print(f"with the mean and deviation that the name has a row is off by {off:.2f}")
-    assert off > 0.05
+    assumed_trace = playground.trace(quietly(NAME, weights=bare(reference)), picture)
+    row_error = (assumed_trace.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
+    print(f"with the mean and deviation that the name has a row is off by {row_error:.2f}")
+    assert row_error > 0.05
 
 
 def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
     file = bare(model())
-    with pytest.warns(PlaygroundWarning) as heard:
-        ours = playground.load(NAME, weights=file, device="cpu")
-    (said,) = {str(one.message) for one in heard}
-    assert said.startswith(
+    with pytest.warns(PlaygroundWarning) as caught_warnings:
+        our_vit = playground.load(NAME, weights=file, device="cpu")
+    (message,) = {str(item.message) for item in caught_warnings}
+    assert message.startswith(
         f"Assumed of {NAME}: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token "
         "read out. mean=, std=, num_heads=, act_layer=, global_pool= say otherwise."
     )
-    assert [one.word for one in ours.assumed] == ["mean", "std", "num_heads", "act_layer", "global_pool"]
+    assert [item.word for item in our_vit.assumed] == ["mean", "std", "num_heads", "act_layer", "global_pool"]
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
-        all_said = {**IMAGENET, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
-        assert playground.load(NAME, weights=file, device="cpu", **all_said).assumed == ()
+        all_options = {**IMAGENET, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
+        assert playground.load(NAME, weights=file, device="cpu", **all_options).assumed == ()
         for name in ("bundled", "untrained", "ViT-Ti/16"):
             assert playground.load(name, device="cpu").assumed == ()
 
@@ -177,10 +179,10 @@ def test_of_the_model_itself_the_normalisation_is_assumed_and_can_be_said():
     """A timm model carries the normalisation of the published weights, but may have been trained with another since."""
     with pytest.warns(PlaygroundWarning, match=r"Assumed of .*: mean 0\.5 0\.5 0\.5, std 0\.5 0\.5 0\.5\."):
         playground.load(model())
-    ours = playground.load(model(), **IMAGENET)
-    assert (ours.config.mean, ours.assumed) == (IMAGENET["mean"], ())
+    our_vit = playground.load(model(), **IMAGENET)
+    assert (our_vit.config.mean, our_vit.assumed) == (IMAGENET["mean"], ())
     with pytest.raises(PlaygroundError, match="mean= is said where a model is loaded, and this one is loaded"):
-        playground.load(ours, mean=IMAGENET["mean"])
+        playground.load(our_vit, mean=IMAGENET["mean"])
 
 
 @pytest.mark.parametrize("kind", [".safetensors", ".pth"])
@@ -190,12 +192,12 @@ def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
     if kind == ".pth":
         file = tmp_path / "mine.pth"
         torch.save({"arch": NAME, "state_dict": reference.state_dict()}, file)
-    said = {**IMAGENET, "act_layer": "gelu", "global_pool": "token", "num_heads": 3}
-    (tmp_path / "mine.json").write_text(json.dumps(said))
-    ours = playground.load(file, device="cpu")
-    assert (ours.config.std, ours.assumed) == (IMAGENET["std"], ())
-    assert_equal(reference, ours, (224, 224))
-    if kind == ".pth":  # takes seconds to read
+    settings = {**IMAGENET, "act_layer": "gelu", "global_pool": "token", "num_heads": 3}
+    (tmp_path / "mine.json").write_text(json.dumps(settings))
+    our_vit = playground.load(file, device="cpu")
+    assert (our_vit.config.std, our_vit.assumed) == (IMAGENET["std"], ())
+    assert_equal(reference, our_vit, (224, 224))
+    if kind == ".pth":  # a pickled file takes seconds to read
         return
     assert playground.load(file, device="cpu", std=(0.5, 0.5, 0.5)).config.std == (0.5, 0.5, 0.5)
     (tmp_path / "mine.json").write_text('{"std": [0, 1, 1]}')
@@ -224,14 +226,16 @@ def test_what_can_not_be_is_a_sentence(said, sentence, bare):
     assert not re.search(r"\.\.$", str(refusal.value))
 
 
-# What the model gets --------------------------------------------------------------------------------------------------
+# The model's input ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["a tensor", "an array", "what a processor gives"])
 def test_pixel_values_go_into_the_model_as_they_are(how):
     reference, pixels = model(dynamic_img_size=True), random_input()[:, :, :96, :160] * 3
-    given = {"a tensor": pixels, "an array": pixels.numpy(), "what a processor gives": {"pixel_values": pixels}}[how]
-    seen = playground.trace(reference, pixel_values=given)
+    pixel_input = {"a tensor": pixels, "an array": pixels.numpy(), "what a processor gives": {"pixel_values": pixels}}[
+        how
+    ]
+    seen = playground.trace(reference, pixel_values=pixel_input)
     assert torch.equal(seen.input, pixels)
     assert seen.grid == (6, 10)
     with torch.no_grad():
@@ -278,7 +282,7 @@ def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes()
             playground.trace("untrained", normalised)
 
 
-# Files made from such a model -----------------------------------------------------------------------------------------
+# Files of a model of which something is assumed ----------------------------------------------------------------------
 
 
 def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):
@@ -291,16 +295,16 @@ def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):
     assert json.loads((tmp_path / "x.json").read_text())["figure"]["assumed of it"] == assumed
     seen.save(tmp_path / "x.pack")
     assert playground.Trace.load(tmp_path / "x.pack").assumed == assumed
-    told = playground.trace("bundled", "meadow")
-    playground.save(told, tmp_path / "x.txt", layer=1)
+    bundled_trace = playground.trace("bundled", "meadow")
+    playground.save(bundled_trace, tmp_path / "x.txt", layer=1)
     assert "Assumed" not in (tmp_path / "x.txt").read_text()
 
 
 def test_a_store_of_many_pictures_is_not_continued_by_another_normalisation(bare, tmp_path):
     zarr = pytest.importorskip("zarr")
     file, pictures = bare(model()), [torch.rand(3, 64, 64)]
-    guessed, said = (quietly(NAME, weights=file, **more) for more in ({}, IMAGENET))
-    playground.trace_many(pictures, guessed, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
+    assumed_model, told_model = (quietly(NAME, weights=file, **more) for more in ({}, IMAGENET))
+    playground.trace_many(pictures, assumed_model, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
     assert "mean 0.5 0.5 0.5" in zarr.open_group(tmp_path / "out.zarr", mode="r").attrs["assumed"]
     with pytest.raises(PlaygroundError, match="numbers of other pictures, another model"):
-        playground.trace_many(pictures, said, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
+        playground.trace_many(pictures, told_model, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")

@@ -54,16 +54,16 @@ FAMILIES = {  # family -> (a name, changes that make the model small)
 def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
     """A scrambled timm model on its unfused path, and ours with the same weights."""
     reference = scramble(timm.create_model(name, **changes))
-    ours = VisionTransformer(timm_models.read_config(reference, name)).eval()
-    fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
-    return reference, ours
+    our_vit = VisionTransformer(timm_models.read_config(reference, name)).eval()
+    fill(our_vit, {key: value.clone() for key, value in reference.state_dict().items()}, name)
+    return reference, our_vit
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logits_and_every_layer_s_attention_are_timm_s(family):
     name, changes = FAMILIES[family]
-    reference, ours = twins(name, **changes)
-    assert_equal(reference, ours, ours.config.image_size)
+    reference, our_vit = twins(name, **changes)
+    assert_equal(reference, our_vit, our_vit.config.image_size)
 
 
 @pytest.mark.slow
@@ -73,42 +73,42 @@ def test_logits_and_every_layer_s_attention_are_timm_s(family):
     ["vit_tiny_patch16_224", "deit3_small_patch16_224", "vit_base_patch16_siglip_224", "vit_small_patch16_dinov3"],
 )
 def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
-    reference, ours = twins(name, **SHALLOW, dynamic_img_size=True)
-    assert_equal(reference, ours, size)
+    reference, our_vit = twins(name, **SHALLOW, dynamic_img_size=True)
+    assert_equal(reference, our_vit, size)
 
 
 @pytest.mark.parametrize("size", [(112, 112), (168, 280)])
 def test_where_places_are_counted_another_grid_is_stretched_as_timm_does(size):
-    reference, ours = twins("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
-    assert ours.config.rotation == (16, 16, 0, 0)
-    assert_equal(reference, ours, size)
+    reference, our_vit = twins("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
+    assert our_vit.config.rotation == (16, 16, 0, 0)
+    assert_equal(reference, our_vit, size)
 
 
 def test_logits_and_attention_are_hugging_face_s_too():
     from transformers import ViTConfig, ViTForImageClassification
 
     width, depth = 96, 4
-    theirs = ViTConfig(
+    hf_config = ViTConfig(
         hidden_size=width, num_hidden_layers=depth, num_attention_heads=3, intermediate_size=384, image_size=64,
         patch_size=16, num_labels=7, layer_norm_eps=1e-6, attn_implementation="eager",
     )  # fmt: skip
-    reference = scramble(ViTForImageClassification(theirs))
+    reference = scramble(ViTForImageClassification(hf_config))
     config = zoo.Config(image_size=(64, 64), patch_size=16, depth=depth, width=width, mlp_width=384, heads=3, classes=7)
-    ours = VisionTransformer(config).eval()
-    ours.load_state_dict(from_hugging_face(reference.state_dict(), depth), strict=True)
+    our_vit = VisionTransformer(config).eval()
+    our_vit.load_state_dict(from_hugging_face(reference.state_dict(), depth), strict=True)
     image = torch.randn(2, 3, 64, 64)
     with torch.no_grad():
         expected = reference(image, output_attentions=True)
-        logits, record = ours.record(image)
+        logits, record = our_vit.record(image)
     torch.testing.assert_close(logits, expected.logits, atol=1e-5, rtol=1e-5)
     for (q, k, _), weights in zip(record, expected.attentions, strict=True):
         torch.testing.assert_close((q @ k.mT * config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
 
 
 def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, torch.Tensor]:
-    """The weights under our names; the conversion from Hugging Face's is written by hand."""
+    """Hugging Face's weights under our names, converted by hand."""
     find = lambda *ends: next(state[key] for key in state if any(key.endswith(end) for end in ends))  # noqa: E731
-    ours = {
+    our_state = {
         "cls_token": find("cls_token"),
         "pos_embed": find("position_embeddings"),
         "patch_embed.proj.weight": find("projection.weight"),
@@ -120,15 +120,17 @@ def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, t
     }
     for i in range(depth):
         for kind in ("weight", "bias"):
-            at = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
-            parts = [at(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
-            ours[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
-            ours[f"blocks.{i}.attn.proj.{kind}"] = at("attention.output.dense", "attention.o_proj")
-            ours[f"blocks.{i}.norm1.{kind}"] = at("layernorm_before")
-            ours[f"blocks.{i}.norm2.{kind}"] = at("layernorm_after")
-            ours[f"blocks.{i}.mlp.fc1.{kind}"] = at("intermediate.dense", "mlp.fc1")
-            ours[f"blocks.{i}.mlp.fc2.{kind}"] = at(f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2")
-    return ours
+            entry = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
+            parts = [entry(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
+            our_state[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
+            our_state[f"blocks.{i}.attn.proj.{kind}"] = entry("attention.output.dense", "attention.o_proj")
+            our_state[f"blocks.{i}.norm1.{kind}"] = entry("layernorm_before")
+            our_state[f"blocks.{i}.norm2.{kind}"] = entry("layernorm_after")
+            our_state[f"blocks.{i}.mlp.fc1.{kind}"] = entry("intermediate.dense", "mlp.fc1")
+            our_state[f"blocks.{i}.mlp.fc2.{kind}"] = entry(
+                f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2"
+            )
+    return our_state
 
 
 @pytest.mark.slow
@@ -137,8 +139,8 @@ def test_a_spread_of_names_loads():
     for name in names[::9]:
         if timm_models.loads(name):
             with torch.device("meta"):
-                reference, ours = timm.create_model(name), VisionTransformer(timm_models.timm_config(name))
-            ours.load_state_dict(from_eva(reference.state_dict()), strict=True, assign=True)
+                reference, our_vit = timm.create_model(name), VisionTransformer(timm_models.timm_config(name))
+            our_vit.load_state_dict(from_eva(reference.state_dict()), strict=True, assign=True)
     assert sum(map(timm_models.loads, names[::9])) / len(names[::9]) > 0.6
 
 
@@ -263,12 +265,12 @@ def test_eight_threads_get_what_one_thread_gets(small):
         single_results = [small.record(image) for image in images]
         threaded_results = [None] * 8
 
-        def work(i):
+        def record_often(i):
             with torch.no_grad():  # torch has this setting for each thread
                 for _ in range(20):
                     threaded_results[i] = small.record(images[i])
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        threads = [threading.Thread(target=record_often, args=(i,)) for i in range(8)]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
     for (logits, record), (expected, expected_record) in zip(threaded_results, single_results, strict=True):

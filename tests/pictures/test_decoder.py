@@ -74,18 +74,18 @@ def test_a_picture_that_is_not_as_large_as_its_header_says_takes_no_more_than_it
     """Once, a file of a kilobyte with a false header took 840 MB."""
     run(LIAR, path := tmp_path / "liar.avif")
     assert path.stat().st_size < 5_000
-    grew, took = map(int, run(OPENED, path).split()[-2:])
-    assert grew < 50
-    assert took < 700
+    growth, peak = map(int, run(OPENED, path).split()[-2:])
+    assert growth < 50
+    assert peak < 700
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_comes_from_there_is_the_picture(kind):
     image = open_image(KINDS[kind]())
     assert (image.mode, image.size) == ("RGB", (64, 48))
-    (red, _, few), (less, _, blue) = image.getpixel((32, 6)), image.getpixel((32, 42))
-    assert red > 200 > 60 > few
-    assert blue > 200 > 60 > less
+    (upper_red, _, upper_blue), (lower_red, _, lower_blue) = image.getpixel((32, 6)), image.getpixel((32, 42))
+    assert upper_red > 200 > 60 > upper_blue
+    assert lower_blue > 200 > 60 > lower_red
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,16 +111,16 @@ def test_what_comes_from_it_is_what_is_opened_here():
 
 
 def test_it_needs_neither_torch_nor_a_server():
-    lines = "import sys, playground.pictures.decoder_process"
-    lines += "; assert not {'torch', 'timm', 'streamlit', 'starlette', 'numpy'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", lines], check=True, cwd=ROOT)
+    code = "import sys, playground.pictures.decoder_process"
+    code += "; assert not {'torch', 'timm', 'streamlit', 'starlette', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
 @pytest.fixture
 def endless(tmp_path, monkeypatch) -> bytes:
     """A small picture whose colour profile takes minutes, because the new processes do not check profiles."""
-    lines = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
-    (tmp_path / "sitecustomize.py").write_text(lines)
+    code = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
+    (tmp_path / "sitecustomize.py").write_text(code)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     return saved(format="PNG", icc_profile=matrix_profile(D2B0=stages(100_000, matrix_stage())))
 
@@ -168,8 +168,8 @@ def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
 def slow_start(tmp_path, monkeypatch):
     """The path of a file; new processes wait until this file exists."""
     gate = tmp_path / "gate"
-    lines = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
-    (tmp_path / "sitecustomize.py").write_text(lines)
+    code = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
+    (tmp_path / "sitecustomize.py").write_text(code)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     return gate
 
@@ -177,29 +177,29 @@ def slow_start(tmp_path, monkeypatch):
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that stands still; the list holds its time in seconds."""
-    now = [0.0]
-    monkeypatch.setattr(decoder, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    return now
+    clock_time = [0.0]
+    monkeypatch.setattr(decoder, "time", SimpleNamespace(monotonic=lambda: clock_time[0]))
+    return clock_time
 
 
 def test_the_seconds_in_which_a_process_starts_are_no_file_s(slow_start, clock):
-    def stays():
+    def start_late():
         if not slow_start.exists():
             clock[0] += 2 * decoder.PATIENCE * decoder.CORE_SECONDS
             slow_start.touch()
 
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=stays).size == (64, 48)
+        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
         assert worker.goes_on()
 
 
 def test_where_no_process_starts_the_machine_is_busy_and_no_file_is_to_blame(slow_start, clock):
-    def stays():
+    def pass_time():
         clock[0] += decoder.STARTING / 2
 
     with Worker() as worker:
         with pytest.raises(Busy, match="so busy is the machine"):
-            worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=stays)
+            worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=pass_time)
         assert is_gone(worker.pid)
 
 
@@ -208,16 +208,16 @@ class Left(Exception):
 
 
 def test_who_leaves_ends_the_decoding_of_their_file(endless):
-    looks = []
+    checks = []
 
-    def stays():
-        looks.append(1)
-        if len(looks) > 3:
+    def leave_later():
+        checks.append(1)
+        if len(checks) > 3:
             raise Left
 
     with Worker() as worker:
         with pytest.raises(Left):
-            worker.decoded(endless, KEPT_PIXELS, check_person=stays)
+            worker.decoded(endless, KEPT_PIXELS, check_person=leave_later)
         assert is_gone(worker.pid)
 
 

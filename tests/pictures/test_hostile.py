@@ -96,8 +96,8 @@ def test_what_is_no_helpful_sentence_is_found(outcome, sentence):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
 def test_no_hostile_file_takes_300_megabytes(report):
-    greedy = {name: round(seen["MB"]) for name, seen in report.items() if seen["MB"] >= 300}
-    assert not greedy
+    greedy_files = {name: round(result["MB"]) for name, result in report.items() if result["MB"] >= 300}
+    assert not greedy_files
 
 
 @pytest.mark.slow
@@ -182,19 +182,21 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
         gc.collect()
         return len(os.listdir("/proc/self/fd")), threading.active_count(), sorted(os.listdir(tmp_path))
 
-    before = footprint()
+    footprint_before = footprint()
     for path in paths * 5:
         with pytest.raises(PlaygroundError):
             open_image(path)
         with path.open("rb") as file, pytest.raises(PlaygroundError):
             open_image(file)
-    assert footprint() == before
+    assert footprint() == footprint_before
 
 
 def test_an_error_keeps_no_half_decoded_picture_alive(monkeypatch):
     pictures = []
-    load = ImageFile.ImageFile.load
-    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda self: (pictures.append(weakref.ref(self)), load(self))[1])
+    real_load = ImageFile.ImageFile.load
+    monkeypatch.setattr(
+        ImageFile.ImageFile, "load", lambda self: (pictures.append(weakref.ref(self)), real_load(self))[1]
+    )
     with pytest.raises(PlaygroundError) as refusal:
         open_image(hostile.KINDS["half of a PNG file"]())
     gc.collect()
@@ -210,19 +212,19 @@ def test_threads_do_not_get_in_each_others_way():
     ]
     globals_before = (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters))
 
-    def opens(data):
+    def opens_right(data):
         try:
             return alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
         except PlaygroundError:
             return False
 
     with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(opens, (good_files + bad_files) * 20)) == ([True] * 6 + [False] * 3) * 20
+        assert list(pool.map(opens_right, (good_files + bad_files) * 20)) == ([True] * 6 + [False] * 3) * 20
     assert (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters)) == globals_before
 
 
 def test_opening_an_image_imports_no_torch_no_timm_and_no_streamlit():
-    lines = "import io, sys, playground.pictures.images as i; from PIL import Image; f = io.BytesIO()"
-    lines += "; Image.new('RGB', (9, 9)).save(f, 'PNG'); i.open_image(f)"
-    lines += "; assert not {'torch', 'timm', 'streamlit', 'numpy'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", lines], check=True, cwd=Path(__file__).parent.parent.parent)
+    code = "import io, sys, playground.pictures.images as i; from PIL import Image; f = io.BytesIO()"
+    code += "; Image.new('RGB', (9, 9)).save(f, 'PNG'); i.open_image(f)"
+    code += "; assert not {'torch', 'timm', 'streamlit', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent.parent)

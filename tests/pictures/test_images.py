@@ -23,8 +23,6 @@ from playground.errors import PlaygroundError
 from playground.pictures import decoding
 from playground.pictures.images import open_image
 
-# What opens
-
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
 def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(kind):
@@ -118,16 +116,16 @@ def test_rubbish_exif_is_ignored(kind, rubbish):
 
 
 def test_transparency_of_every_sort_lies_on_white():
-    clear = Image.new("RGBA", (32, 32), (255, 0, 0, 0))
-    clear.paste((0, 0, 255, 255), (0, 0, 16, 32))
-    clear.paste((0, 0, 255, 128), (16, 0, 24, 32))
+    translucent_image = Image.new("RGBA", (32, 32), (255, 0, 0, 0))
+    translucent_image.paste((0, 0, 255, 255), (0, 0, 16, 32))
+    translucent_image.paste((0, 0, 255, 128), (16, 0, 24, 32))
     for kind in ("PNG", "WEBP", "TIFF"):
-        picture = open_image(saved(clear, kind, **({"lossless": True} if kind == "WEBP" else {})))
+        picture = open_image(saved(translucent_image, kind, **({"lossless": True} if kind == "WEBP" else {})))
         assert alike([picture.getpixel((x, 9)) for x in (3, 20, 30)], [BLUE, (127, 127, 255), WHITE], 1)
-    red = Image.new("RGB", (32, 32), RED)
-    palette = red.convert("P", palette=Image.Palette.ADAPTIVE)
+    red_image = Image.new("RGB", (32, 32), RED)
+    palette = red_image.convert("P", palette=Image.Palette.ADAPTIVE)
     grey = Image.new("L", (32, 32), 7)
-    for picture, transparent in ((red, RED), (palette, 0), (palette, b"\0"), (grey, 7), (grey.convert("1"), 0)):
+    for picture, transparent in ((red_image, RED), (palette, 0), (palette, b"\0"), (grey, 7), (grey.convert("1"), 0)):
         assert open_image(saved(picture, "PNG", transparency=transparent)).getpixel((9, 9)) == WHITE
     assert open_image(saved(palette, "GIF", transparency=0)).getpixel((9, 9)) == WHITE
     assert open_image(saved(Image.new("LA", (32, 32), (0, 51)), "PNG")).getpixel((9, 9)) == (204, 204, 204)
@@ -144,16 +142,16 @@ def test_sixteen_bits_keep_their_range():
     for kind in ("PNG", "TIFF"):
         seen = np.asarray(open_image(saved(Image.fromarray(ramp), kind)))
         assert (seen[..., 0] == ramp >> 8).all()
-    dark = Image.fromarray(np.full((32, 32), 2570, np.uint16))
-    assert open_image(saved(dark, "PNG")).getpixel((9, 9)) == (10, 10, 10)
+    dark_grey = Image.fromarray(np.full((32, 32), 2570, np.uint16))
+    assert open_image(saved(dark_grey, "PNG")).getpixel((9, 9)) == (10, 10, 10)
 
 
 def test_big_endian_and_sixteen_bit_rgb_open_too():
-    dark = Image.fromarray(np.full((32, 32), 2570, np.uint16))
-    assert open_image(saved(dark.convert("I").convert("I;16B"), "TIFF")).getpixel((9, 9)) == (10, 10, 10)
+    dark_grey = Image.fromarray(np.full((32, 32), 2570, np.uint16))
+    assert open_image(saved(dark_grey.convert("I").convert("I;16B"), "TIFF")).getpixel((9, 9)) == (10, 10, 10)
     row = b"\0" + struct.pack(">HHH", 65535, 0, 32768) * 64
-    deep = png(bits=16, pixels=zlib.compress(row * 64))
-    assert alike(open_image(deep).getpixel((9, 9)), (255, 0, 128), 1)
+    deep_png = png(bits=16, pixels=zlib.compress(row * 64))
+    assert alike(open_image(deep_png).getpixel((9, 9)), (255, 0, 128), 1)
 
 
 @pytest.mark.parametrize(
@@ -176,8 +174,8 @@ def test_floats_are_read_from_zero_to_one_or_else_from_least_to_most(values, exp
 
 
 def test_integers_are_read_by_the_smallest_usual_range_that_holds_them():
-    for top, white in ((200, 200), (60_000, 233), (10**9, 255)):
-        ramp = np.linspace(0, top, 64).astype(np.int32)[None].repeat(20, 0)
+    for largest, white in ((200, 200), (60_000, 233), (10**9, 255)):
+        ramp = np.linspace(0, largest, 64).astype(np.int32)[None].repeat(20, 0)
         assert open_image(saved(Image.fromarray(ramp), "TIFF")).getpixel((63, 9)) == (white,) * 3
 
 
@@ -192,16 +190,16 @@ def test_cmyk_looks_right(kind):
 )
 def test_an_opened_image_of_any_mode_is_taken_and_left_as_it_was(mode):
     original = Image.new(mode, (32, 24))
-    before = original.tobytes()
+    bytes_before = original.tobytes()
     picture = open_image(original)
     assert (picture.mode, picture.size) == ("RGB", (32, 24))
-    assert (original.mode, original.tobytes()) == (mode, before)
+    assert (original.mode, original.tobytes()) == (mode, bytes_before)
     assert picture is not original
 
 
 def test_an_opened_image_is_turned_upright_and_held_to_the_limits():
-    turned = Image.open(io.BytesIO(saved(quarters(), "JPEG", exif=exif(6))))
-    assert open_image(turned).size == (48, 64)
+    turned_file = Image.open(io.BytesIO(saved(quarters(), "JPEG", exif=exif(6))))
+    assert open_image(turned_file).size == (48, 64)
     with pytest.raises(PlaygroundError, match="7 × 9"):
         open_image(Image.new("RGB", (7, 9)))
 
@@ -209,8 +207,8 @@ def test_an_opened_image_is_turned_upright_and_held_to_the_limits():
 def swapped_profile() -> bytes:
     """A profile like sRGB with red and green swapped, under another name."""
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    for old, new in ((b"rXYZ", b"xxxx"), (b"gXYZ", b"rXYZ"), (b"xxxx", b"gXYZ")):
-        profile = profile.replace(old, new)
+    for old_tag, new_tag in ((b"rXYZ", b"xxxx"), (b"gXYZ", b"rXYZ"), (b"xxxx", b"gXYZ")):
+        profile = profile.replace(old_tag, new_tag)
     return profile.replace("sRGB".encode("utf-16-be"), "Test".encode("utf-16-be")).replace(b"sRGB", b"Test")
 
 
@@ -222,16 +220,18 @@ def test_a_colour_profile_is_followed(kind):
 
 def test_what_shines_through_does_so_in_the_colours_of_the_profile():
     """The colour profile is applied before the picture is put on white."""
-    half = quarters()
-    half.putalpha(128)
-    data = saved(half, "PNG", icc_profile=swapped_profile())
-    mixed = [tuple(round(127 + channel * 128 / 255) for channel in colour) for colour in (GREEN, RED, BLUE, WHITE)]
-    assert alike(corners(open_image(data)), mixed, 8)
+    half_clear = quarters()
+    half_clear.putalpha(128)
+    data = saved(half_clear, "PNG", icc_profile=swapped_profile())
+    mixed_colours = [
+        tuple(round(127 + channel * 128 / 255) for channel in colour) for colour in (GREEN, RED, BLUE, WHITE)
+    ]
+    assert alike(corners(open_image(data)), mixed_colours, 8)
     grey = Image.new("L", (32, 32), 99)
-    opaque = open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9))
+    opaque_grey = open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9))
     grey.putalpha(255)
-    assert opaque != (99, 99, 99)
-    assert open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9)) == opaque
+    assert opaque_grey != (99, 99, 99)
+    assert open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9)) == opaque_grey
 
 
 def test_a_photograph_of_24_megapixels_opens_whole():

@@ -74,10 +74,10 @@ def test_the_input_is_what_is_displayed_normalised(interpolation):
 def test_the_input_equals_that_of_timms_own_transform():
     timm = pytest.importorskip("timm")
     picture = Image.frombytes("RGB", (80, 80), NOISE[: 80 * 80 * 3])
-    wants = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "interpolation": "bicubic"}
-    theirs = timm.data.create_transform((3, 32, 32), crop_pct=1.0, **wants)(picture)
-    ours = model_input(picture, (32, 32), **wants)
-    assert np.abs((ours[0] - theirs).numpy()).max() < 1e-5
+    options = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "interpolation": "bicubic"}
+    timm_input = timm.data.create_transform((3, 32, 32), crop_pct=1.0, **options)(picture)
+    our_input = model_input(picture, (32, 32), **options)
+    assert np.abs((our_input[0] - timm_input).numpy()).max() < 1e-5
 
 
 def test_an_unknown_interpolation_is_refused_with_those_there_are():

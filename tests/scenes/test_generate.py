@@ -49,9 +49,9 @@ def test_the_same_seed_gives_the_same_bytes_in_every_process():
         "from hashlib import sha256; from playground.scenes.generate import scene; "
         "print(*(sha256(part).hexdigest() for i in (3, 4) for part in (scene(i).image, scene(i).objects)))"
     )
-    elsewhere = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT).split()
+    other_digests = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT).split()
     digests = [sha256(part).hexdigest() for i in (3, 4) for part in (scene(i).image, scene(i).objects)]
-    assert elsewhere == digests
+    assert other_digests == digests
 
 
 def test_different_seeds_give_different_pictures(held_out):
@@ -84,9 +84,9 @@ def test_every_shape_material_and_backdrop_occurs(held_out):
 
 
 def test_every_label_is_given_to_some_pictures_and_not_to_others(held_out):
-    share = np.mean([presence(sample) for sample in held_out], axis=0)
-    assert len(share) == len(set(LABELS)) == len(LABELS)
-    assert ((share > 0.02) & (share < 0.9)).all()
+    shares = np.mean([presence(sample) for sample in held_out], axis=0)
+    assert len(shares) == len(set(LABELS)) == len(LABELS)
+    assert ((shares > 0.02) & (shares < 0.9)).all()
 
 
 def test_every_shape_has_one_family_and_every_material_one_at_most():
@@ -112,28 +112,28 @@ def test_the_mask_is_where_the_object_is_painted():
     painted = (np.abs(star.image.astype(int) - 120).sum(-1)) > 100
     assert is_star.sum() > 300
     assert (is_star == painted).mean() > 0.99
-    assert (star.image[is_star] == (200, 40, 40)).all(-1).mean() > 0.85  # the rest is the softened edge
+    assert (star.image[is_star] == (200, 40, 40)).all(-1).mean() > 0.85  # the other pixels lie on the softened edge
 
 
 def test_a_box_encloses_what_is_seen(held_out):
     for sample in held_out[:40]:
-        for number, (left, top, right, low) in enumerate(sample.boxes * 112, 1):
+        for number, (left, top, right, bottom) in enumerate(sample.boxes * 112, 1):
             rows, columns = np.nonzero(sample.objects == number)
             assert (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1) == pytest.approx(
-                (left, top, right, low)
+                (left, top, right, bottom)
             )
 
 
 def test_a_hidden_thing_is_no_object():
-    covered = Description(PLAIN, (flat(size=0.2), flat("square", size=0.7), flat("star", x=0.1, y=0.1, size=0.15)))
-    sample = draw(covered)
+    description = Description(PLAIN, (flat(size=0.2), flat("square", size=0.7), flat("star", x=0.1, y=0.1, size=0.15)))
+    sample = draw(description)
     assert [SHAPES[shape] for shape in sample.shapes] == ["square", "star"]
     assert set(np.unique(sample.objects)) == {0, 1, 2}
 
 
 def test_hardly_visible_objects_are_not_present():
-    mostly = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("pear", x=0.53, size=0.8)))
-    sample = draw(mostly)
+    description = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("pear", x=0.53, size=0.8)))
+    sample = draw(description)
     labels = dict(zip(LABELS, presence(sample), strict=True))
     assert 0 < sample.visible[0] < 0.35
     assert (labels["plain shape"], labels["plant"], labels["empty"], labels["landscape"]) == (0, 1, 1, 0)
@@ -141,11 +141,11 @@ def test_hardly_visible_objects_are_not_present():
 
 def test_a_larger_drawing_shows_the_same_scene():
     for seed in range(12):
-        small, large = scene(seed, 112), scene(seed, 448)
-        is_same = small.objects == large.objects[2::4, 2::4]
+        small_scene, large_scene = scene(seed, 112), scene(seed, 448)
+        is_same = small_scene.objects == large_scene.objects[2::4, 2::4]
         assert is_same.mean() > 0.97
-        reduced = np.asarray(Image.fromarray(large.image).reduce(4), int)
-        assert np.abs(reduced - small.image).mean() < 12
+        reduced = np.asarray(Image.fromarray(large_scene.image).reduce(4), int)
+        assert np.abs(reduced - small_scene.image).mean() < 12
 
 
 def test_an_outline_fills_its_frame():
@@ -167,15 +167,15 @@ def test_patch_targets_agree_with_a_loop_over_patches():
     sample = scene(HELD_OUT + 11)
     targets = patch_targets(sample, 8)
     for row, column in np.ndindex(14, 14):
-        cut = np.s_[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
-        numbers, counts = np.unique(sample.objects[cut], return_counts=True)
+        patch_slice = np.s_[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
+        numbers, counts = np.unique(sample.objects[patch_slice], return_counts=True)
         winner = int(numbers[counts.argmax()])
         assert targets.objects[row, column] == winner
         assert targets.shapes[row, column] == (sample.shapes[winner - 1] if winner else -1)
         x, y = (column + 0.5) / 14, (row + 0.5) / 14
-        left, top, right, low = sample.boxes[winner - 1]
-        wanted = (x - left, y - top, right - x, low - y) if winner else (0, 0, 0, 0)
-        assert targets.boxes[row, column] == pytest.approx(wanted, abs=1e-6)
+        left, top, right, bottom = sample.boxes[winner - 1]
+        expected = (x - left, y - top, right - x, bottom - y) if winner else (0, 0, 0, 0)
+        assert targets.boxes[row, column] == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_size_that_patches_do_not_divide_is_refused_with_advice():
@@ -191,8 +191,8 @@ def test_rows_sum_to_one_and_leave_the_patch_itself_out(held_out):
 
 def test_own_mass_of_perfect_attention_is_one():
     objects = patch_targets(scene(HELD_OUT)).objects.ravel()
-    perfect = (objects[:, None] == objects[None]) & ~np.eye(len(objects), dtype=bool)
-    assert own_mass(perfect / np.maximum(perfect.sum(1, keepdims=True), 1), objects) == pytest.approx(1)
+    same_object = (objects[:, None] == objects[None]) & ~np.eye(len(objects), dtype=bool)
+    assert own_mass(same_object / np.maximum(same_object.sum(1, keepdims=True), 1), objects) == pytest.approx(1)
 
 
 def test_neither_colour_nor_nearness_finds_the_objects(held_out):
@@ -203,28 +203,28 @@ def test_neither_colour_nor_nearness_finds_the_objects(held_out):
             [own_mass(rows_of(sample), grid) for sample, grid in zip(held_out, grids, strict=True)]
         ).mean()
 
-    best = max(average(lambda one, t=t: colour_rows(one.image, t)) for t in (1e-5, 1e-4, 1e-3, 1e-2))
-    area, near = area_rows(196), gaussian_rows(14, 14)
-    assert 0.3 < best < 0.6
-    assert average(lambda one: area) < 0.15
-    assert average(lambda one: near) < 0.55
+    best_mass = max(average(lambda one, t=t: colour_rows(one.image, t)) for t in (1e-5, 1e-4, 1e-3, 1e-2))
+    even_rows, near_rows = area_rows(196), gaussian_rows(14, 14)
+    assert 0.3 < best_mass < 0.6
+    assert average(lambda one: even_rows) < 0.15
+    assert average(lambda one: near_rows) < 0.55
 
 
 # Samples that ship.
 
 
 def test_the_names_of_samples_come_without_the_painter():
-    lines = "import sys, playground.samples as s; print(len(s.SAMPLES), 'playground.scenes.drawing' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == [str(len(SAMPLES)), "False"]
+    code = "import sys, playground.samples as s; print(len(s.SAMPLES), 'playground.scenes.drawing' in sys.modules)"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == [str(len(SAMPLES)), "False"]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_sample_on_disk_is_what_the_code_draws(sample):
-    stored = np.asarray(Image.open(sample.path), int)
+    stored_pixels = np.asarray(Image.open(sample.path), int)
     image = draw_sample(sample.name).image
-    assert stored.shape == image.shape
-    assert np.abs(stored - image).mean() < 3  # the loss of JPEG
+    assert stored_pixels.shape == image.shape
+    assert np.abs(stored_pixels - image).mean() < 3  # JPEG compression changes colours a little
 
 
 def test_samples_are_small_enough_to_ship():

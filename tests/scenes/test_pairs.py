@@ -22,19 +22,23 @@ def test_twins_are_each_other_s_and_nobody_s_own():
 
 
 def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
-    game = boards(patch=24)
-    paper = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in compositions.COLOURS]
-    for image, twin, colours_wanted in zip(game.images, game.twin, game.wanted, strict=True):
+    all_boards = boards(patch=24)
+    papers = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in compositions.COLOURS]
+    for image, twin, colours_wanted in zip(all_boards.images, all_boards.twin, all_boards.wanted, strict=True):
         tiles = [tile(image, field, 24) for field in range(len(twin))]
-        assert [tuple(other_ink[0, 0]) for other_ink in tiles] == [paper[colour] for colour in colours_wanted[twin]]
+        assert [tuple(field_image[0, 0]) for field_image in tiles] == [
+            papers[colour] for colour in colours_wanted[twin]
+        ]
         assert (colours_wanted != colours_wanted[twin]).all()
-        ink = [
-            np.abs(other_ink - other_ink[0, 0]).sum(-1) / np.abs(255 - other_ink[0, 0]).sum() for other_ink in tiles
-        ]  # 1 means white
+        # for each pixel, 1 means white and 0 the colour of the paper
+        ink_shares = [
+            np.abs(field_image - field_image[0, 0]).sum(-1) / np.abs(255 - field_image[0, 0]).sum()
+            for field_image in tiles
+        ]
         for field, twin_field in enumerate(twin):
-            differences = [np.abs(ink[field] - other_ink).mean() for other_ink in ink]
+            differences = [np.abs(ink_shares[field] - field_image).mean() for field_image in ink_shares]
             assert differences[twin_field] < 0.02
-            assert sum(much < 0.03 for much in differences) == 2, "two signs look the same"
+            assert sum(difference < 0.03 for difference in differences) == 2, "two signs look the same"
 
 
 def test_the_first_board_does_not_depend_on_how_many_follow():

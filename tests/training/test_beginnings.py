@@ -1,5 +1,5 @@
-"""Compares the moments at which heads begin to specialise, in the two runs that ship with the app, with these runs'
-curves and with the numbers on the page."""
+"""The steps at which losses and other pictures begin in a training run: in the two runs that ship with the app, they
+agree with the recipes and with the runs' curves."""
 
 import dataclasses
 
@@ -21,25 +21,25 @@ def lapse():
 
 
 def told(begins, patches=True):
-    """The heads that were told where patches look; with `patches=False` also those of the class token."""
+    """The heads that were told where patches look, and with `patches=False` also those of the class token."""
     return {head for beginning in begins for head in beginning.told if not (patches and beginning.loss == "looked")}
 
 
 def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
-    seen, recipe = timelapse.read(), Emergent()
-    begins = used_beginnings(recipe, seen)
+    plain_lapse, recipe = timelapse.read(), Emergent()
+    starts = used_beginnings(recipe, plain_lapse)
     whole_step = round(recipe.near_until * recipe.steps)
     second_round = recipe.round
-    assert [beginning.step for beginning in begins] == [
+    assert [beginning.step for beginning in starts] == [
         whole_step,
         recipe.steps,
         second_round,
         second_round + whole_step,
         second_round + recipe.steps,
     ]
-    assert told(begins, patches=False) == set()
-    assert seen.losses == LOSSES
-    assert [seen.moments[0].step, seen.moments[-1].step] == [0, recipe.total]
+    assert told(starts, patches=False) == set()
+    assert plain_lapse.losses == LOSSES
+    assert [plain_lapse.moments[0].step, plain_lapse.moments[-1].step] == [0, recipe.total]
 
 
 def test_the_chance_line_is_the_mass_of_even_rows(lapse):
@@ -52,23 +52,23 @@ def test_a_loss_begins_in_the_curve_where_the_page_says(lapse):
         if beginning.loss:
             values = lapse.curve[:, 1 + lapse.losses.index(beginning.loss)]
             index = int(np.flatnonzero(values)[0])
-            before = lapse.curve[index - 1, 0] if index else 0
-            assert before <= beginning.step <= lapse.curve[index, 0], beginning
+            earlier_step = lapse.curve[index - 1, 0] if index else 0
+            assert earlier_step <= beginning.step <= lapse.curve[index, 0], beginning
 
 
 def test_a_loss_that_was_never_used_begins_nowhere(lapse):
     curve = lapse.curve.copy()
     curve[:, 1 + lapse.losses.index("gathered")] = 0
-    without = dataclasses.replace(lapse, curve=curve)
-    assert "gathered" not in {beginning.loss for beginning in used_beginnings(Recipe(), without)}
+    shortened_lapse = dataclasses.replace(lapse, curve=curve)
+    assert "gathered" not in {beginning.loss for beginning in used_beginnings(Recipe(), shortened_lapse)}
 
 
 def test_the_heads_that_are_told_are_the_recipe_s():
-    r = tiny_runs.RECIPE
-    assert told(beginnings(r)) == {*r.gathering, r.beside, r.around}
-    r = Recipe()
+    recipe = tiny_runs.RECIPE
+    assert told(beginnings(recipe)) == {*recipe.gathering, recipe.beside, recipe.around}
+    recipe = Recipe()
     last_heads = {(layer, head) for layer in (4, 5) for head in range(6)}
-    assert told(beginnings(r), patches=False) == told(beginnings(r)) | last_heads
+    assert told(beginnings(recipe), patches=False) == told(beginnings(recipe)) | last_heads
 
 
 def test_the_first_habits_are_there_and_not_a_moment_before(lapse):

@@ -17,11 +17,11 @@ def cifar(folder, batches=2, each=10, test=5, names="red\ngreen\nblue\n\n"):
     for file, size in [*((f"data_batch_{n + 1}.bin", each) for n in range(batches)), ("test_batch.bin", test)]:
         if not size:
             continue
-        chosen = rng.integers(0, 3, size)
+        labels_drawn = rng.integers(0, 3, size)
         pixels = rng.integers(0, 60, (size, 3, 32, 32))
-        pixels[np.arange(size), chosen] += 180
-        np.concatenate([chosen[:, None], pixels.reshape(size, -1)], 1).astype(np.uint8).tofile(folder / file)
-        labels += chosen.tolist()
+        pixels[np.arange(size), labels_drawn] += 180
+        np.concatenate([labels_drawn[:, None], pixels.reshape(size, -1)], 1).astype(np.uint8).tofile(folder / file)
+        labels += labels_drawn.tolist()
     if names:
         (folder / "batches.meta.txt").write_text(names)
     return labels
@@ -67,11 +67,11 @@ def test_the_folder_above_cifar_will_do_and_so_will_files_without_names(tmp_path
 
 def test_without_a_test_batch_a_tenth_is_held_out_by_the_seed(tmp_path):
     cifar(tmp_path, test=0)
-    first, again, other_seed = read(tmp_path, seed=1), read(tmp_path, seed=1), read(tmp_path, seed=2)
-    assert (len(first.training), len(first.validation)) == (18, 2)
-    assert first == again
-    assert first.validation != other_seed.validation
-    assert not set(first.training) & set(first.validation)
+    first_read, second_read, other_read = read(tmp_path, seed=1), read(tmp_path, seed=1), read(tmp_path, seed=2)
+    assert (len(first_read.training), len(first_read.validation)) == (18, 2)
+    assert first_read == second_read
+    assert first_read.validation != other_read.validation
+    assert not set(first_read.training) & set(first_read.validation)
 
 
 def test_class_folders_are_read_and_browsed(tmp_path):

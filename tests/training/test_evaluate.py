@@ -46,9 +46,9 @@ def test_perfect_rows_have_all_the_mass_with_and_without_neighbours(pictures):
     questions = Questions.of(patch_targets(pictures[0]).objects)
     tables, count = evaluate._near_sums(perfect(questions)[None, None], [], questions)
     assert tables[0].item() / count == pytest.approx(1)
-    far_tables, few = evaluate._far_sums(perfect(questions)[None, None], [], questions)
-    assert far_tables[0].item() / few == pytest.approx(1)
-    assert few <= count
+    far_tables, far_count = evaluate._far_sums(perfect(questions)[None, None], [], questions)
+    assert far_tables[0].item() / far_count == pytest.approx(1)
+    assert far_count <= count
 
 
 def test_overlap_of_a_row_on_two_of_three_is_two_thirds():
@@ -100,20 +100,21 @@ def noisy(scene):
 
 def test_the_filter_s_widths_are_never_chosen_on_what_is_measured(vit, pictures):
     scenes, other_scenes = pictures[:3], pictures[3:]
-    strange = [noisy(scene) for scene in scenes]
+    noisy_scenes = [noisy(scene) for scene in scenes]
     results = {
-        name: measure(vit, scene_set, other_scenes) for name, scene_set in (("as drawn", scenes), ("noise", strange))
+        name: measure(vit, scene_set, other_scenes)
+        for name, scene_set in (("as drawn", scenes), ("noise", noisy_scenes))
     }
-    on_noise = measure(vit, other_scenes, strange)
+    on_noise = measure(vit, other_scenes, noisy_scenes)
     for kind in ("filter's widths", "far filter's widths"):
         assert results["as drawn"][kind] == results["noise"][kind] != on_noise[kind]
     assert results["as drawn"]["filter"] != results["noise"]["filter"]
 
 
 def test_a_candidate_is_chosen_on_the_other_pictures_and_measured_here():
-    choosing = torch.tensor([[0.1, 0.9, torch.nan], [0.3, 0.5, torch.nan]])
-    measured = torch.tensor([[0.8, 0.2, 0.1], [0.7, torch.nan, 0.1]])
-    best_candidate, shares = evaluate.best_candidate(torch.nan_to_num(choosing), measured)
+    other_masses = torch.tensor([[0.1, 0.9, torch.nan], [0.3, 0.5, torch.nan]])
+    own_masses = torch.tensor([[0.8, 0.2, 0.1], [0.7, torch.nan, 0.1]])
+    best_candidate, shares = evaluate.best_candidate(torch.nan_to_num(other_masses), own_masses)
     assert best_candidate == 1
     assert shares[0] == pytest.approx(0.2)
     assert evaluate.mean_and_error(torch.tensor([0.1, 0.3, torch.nan])) == pytest.approx((0.2, 0.1))
@@ -137,13 +138,17 @@ def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
 
 
 def test_a_distant_part_unlike_in_colour_is_asked_apart():
-    """A thing has three black patches and a white patch at its end, the only one that is both distant and unlike in
-    colour. Even attention divides its weight among all distant white patches of the picture."""
+    """A thing has three black patches and, at its end, a white one; only its first and its last patch are both distant
+    and unlike in colour. Even attention divides its weight among all such patches of the picture."""
     grid = np.zeros((2, 8), np.uint8)
     grid[0, :4] = 1
     image = np.zeros((4, 16, 3), np.uint8)
-    image[:2, 6:8] = 255  # the thing's white end, three patches from its first
+    image[:2, 6:8] = 255  # the thing's white end, three patches from its first patch
     image[2:, 14:] = 255  # a white patch of the background
     shares = evaluate.Shares.of([image], [grid], evaluate.of_area)
-    black, white = 1 / 2, 1 / 5  # 1 of 2 distant white patches; for the white end, 1 of 5 distant black ones
-    assert shares.unlike.item() == pytest.approx((black + white) / 2, abs=1e-6)
+    # from black patches, 1 of 2 distant white ones is the thing's; from its white end, 1 of 5 distant black ones
+    black_share, white_share = (
+        1 / 2,
+        1 / 5,
+    )
+    assert shares.unlike.item() == pytest.approx((black_share + white_share) / 2, abs=1e-6)

@@ -34,9 +34,9 @@ def test_the_same_seed_gives_the_same_weights_with_any_number_of_workers(run, tm
 
 
 def test_training_leaves_everybody_else_s_random_numbers_alone(tmp_path):
-    before = torch.get_rng_state()
+    state_before = torch.get_rng_state()
     train(RECIPE, tmp_path, device="cpu")
-    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(torch.get_rng_state(), state_before)
 
 
 def test_another_seed_gives_other_weights_from_other_scenes(run, tmp_path):
@@ -114,8 +114,8 @@ def test_moments_are_about_a_dozen_spaced_by_their_logarithm():
 
 
 def test_a_second_round_is_kept_in_its_middle_at_its_end_and_after_its_polish():
-    once, twice = (Recipe(steps=100, polish=0.1, rounds=rounds) for rounds in (1, 2))
-    assert moments(twice) == [*moments(once), 160, 210, 220]
+    one_round, two_rounds = (Recipe(steps=100, polish=0.1, rounds=rounds) for rounds in (1, 2))
+    assert moments(two_rounds) == [*moments(one_round), 160, 210, 220]
 
 
 def test_the_finished_model_loads_with_its_labels_and_small_enough(run):
@@ -129,11 +129,11 @@ def test_the_rate_rises_then_falls_to_a_hundredth():
     rates = [pace(step, recipe) for step in range(recipe.steps)]
     assert rates.index(max(rates)) in (recipe.warm_up - 1, recipe.warm_up)
     assert (max(rates), rates[-1]) == pytest.approx((1, 0.01), abs=1e-3)
-    polish = [pace(step, recipe) for step in range(recipe.steps, recipe.total)]
-    assert (polish[0], polish[-1]) == pytest.approx((0.3, 0.003), abs=1e-3)
-    assert sorted(polish, reverse=True) == polish
-    twice = dataclasses.replace(recipe, rounds=2)
-    assert [pace(recipe.round + step, twice) for step in range(recipe.round)] == [*rates, *polish]
+    polish_rates = [pace(step, recipe) for step in range(recipe.steps, recipe.total)]
+    assert (polish_rates[0], polish_rates[-1]) == pytest.approx((0.3, 0.003), abs=1e-3)
+    assert sorted(polish_rates, reverse=True) == polish_rates
+    two_rounds = dataclasses.replace(recipe, rounds=2)
+    assert [pace(recipe.round + step, two_rounds) for step in range(recipe.round)] == [*rates, *polish_rates]
     assert pace(0, Recipe(steps=30)) == pytest.approx(1 / 3)  # a short run warms up in its first tenth
 
 

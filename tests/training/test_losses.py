@@ -110,8 +110,8 @@ def test_the_off_segment_loss_agrees_with_a_loop(scores):
 
 def test_the_unevenness_loss_agrees_with_a_loop(scores):
     def cost(row, i, mates):
-        on_own = sum(math.exp(row[j]) for j in mates)
-        return sum(math.log(1 / len(mates) / (math.exp(row[j]) / on_own)) for j in mates) / len(mates)
+        own_sum = sum(math.exp(row[j]) for j in mates)
+        return sum(math.log(1 / len(mates) / (math.exp(row[j]) / own_sum)) for j in mates) / len(mates)
 
     assert unevenness_loss(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-4)
 
@@ -130,15 +130,15 @@ def test_heads_are_asked_to_gather_only_after_their_time():
     batch = {name: torch.from_numpy(np.stack([value] * 2)) for name, value in Scenes(RECIPE)[0].items()}
     torch.manual_seed(0)
     teachers, vit = Teachers(RECIPE), VisionTransformer(TINY)
-    early, middle, late, polish = (teachers(vit, batch, step) for step in (0, 4, 7, 8))
-    assert tuple(early) == LOSSES
-    assert (early["gathered"], early["uneven"], middle["uneven"]) == (0, 0, 0)
-    assert min(middle["gathered"], late["gathered"], late["uneven"], polish["looked"]) > 0
-    assert late["looked"] == 0
-    assert polish["uneven"] > late["uneven"]  # in the polish, one head has a larger weight
+    early_losses, middle_losses, late_losses, polish_losses = (teachers(vit, batch, step) for step in (0, 4, 7, 8))
+    assert tuple(early_losses) == LOSSES
+    assert (early_losses["gathered"], early_losses["uneven"], middle_losses["uneven"]) == (0, 0, 0)
+    assert min(middle_losses["gathered"], late_losses["gathered"], late_losses["uneven"], polish_losses["looked"]) > 0
+    assert late_losses["looked"] == 0
+    assert polish_losses["uneven"] > late_losses["uneven"]  # in the polish, one head has a larger weight
 
 
 def test_off_object_loss_is_what_falls_beside_objects():
-    rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # prefix tokens get the rest
+    rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # the rest of each row is on prefix tokens
     segment = torch.tensor([[1, -1, 2], [-1, 3, -2], [-1, -1, -2]])  # the last picture has no object
     assert off_object_loss(rows, segment).item() == pytest.approx(-(math.log(0.3 / 0.6) + math.log(0.2 / 0.8)) / 2)

@@ -39,39 +39,39 @@ def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
 
 
 def test_both_begin_alike_and_learn_in_step(watched):
-    measurements, end = watched
+    measurements, last_learned = watched
     for name in (ALONE, TOLD):
-        assert [[m.step for m in learned[name].lapse.moments] for learned in measurements] == [
+        assert [[m.step for m in alone_pack[name].lapse.moments] for alone_pack in measurements] == [
             [0],
             [0, 10],
             [0, 10, 20],
         ]
-        assert [len(learned[name].lapse.curve) for learned in measurements] == [0, 10, 20]
-        assert len(end[name].right) == quick.planned(TINY[name])
-    learned, told = (unpack(end[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
-    for name in ("q", "k"):  # another order of sums changes the last digit
-        np.testing.assert_allclose(learned[name].astype(np.float32), told[name].astype(np.float32), atol=1e-2)
-    curves = end[TOLD].lapse.curve[0][:2], end[ALONE].lapse.curve[0]
+        assert [len(alone_pack[name].lapse.curve) for alone_pack in measurements] == [0, 10, 20]
+        assert len(last_learned[name].right) == quick.planned(TINY[name])
+    alone_pack, told_pack = (unpack(last_learned[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
+    for name in ("q", "k"):  # sums in another order differ in the last digits
+        np.testing.assert_allclose(alone_pack[name].astype(np.float32), told_pack[name].astype(np.float32), atol=1e-2)
+    curves = last_learned[TOLD].lapse.curve[0][:2], last_learned[ALONE].lapse.curve[0]
     np.testing.assert_allclose(*curves, rtol=0.01)  # both models see the same first boards
-    assert end[ALONE].lapse.moments[2].trace != end[TOLD].lapse.moments[2].trace
+    assert last_learned[ALONE].lapse.moments[2].trace != last_learned[TOLD].lapse.moments[2].trace
 
 
 def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
     for name, recipe in TINY.items():
-        run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
-        model_file.save(run.mean, tmp_path / "saved.safetensors")
+        training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
+        model_file.save(training_run.mean, tmp_path / "saved.safetensors")
         expected = quick.TOLD_TO if name == TOLD else None
         vit = loading.load(str(tmp_path / "saved.safetensors"), device="cpu")
         assert training_task(vit, *quick.TOLD_HEAD) == expected
 
 
 def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
-    """The loss of the model that is not told where to look uses no queries and keys directly."""
+    """Only the model that is told where to look has a loss that is computed from queries and keys."""
     batch = quick._batch(quick.unseen(0, 2))
     losses = {}
     for name, recipe in TINY.items():
-        run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
-        losses[name] = list(run.teachers(run.vit, batch, 0))
+        training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
+        losses[name] = list(training_run.teachers(training_run.vit, batch, 0))
     assert losses == {ALONE: ["colour"], TOLD: ["colour", "told"]}
 
 
@@ -111,6 +111,6 @@ print(torch.get_num_threads())
 @pytest.mark.slow
 def test_one_core_is_for_this_thread_alone():
     """Runs in a separate process, because the test's own process may have only one core."""
-    run = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True)
-    inside, of_others, afterwards = run.stdout.split()
+    process = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True)
+    inside, of_others, afterwards = process.stdout.split()
     assert (inside, of_others, afterwards) == ("1", "2", "2")

@@ -1,4 +1,4 @@
-"""Moments of a training run that are kept while it trains, and the time-lapse made of them."""
+"""The snapshots of a training run, and the time-lapse that is made of them."""
 
 from itertools import pairwise
 
@@ -29,8 +29,8 @@ def test_the_wall_shows_every_head_and_outlines_the_query(small, picture):
     maps = np.asarray(wall)[:, -4 * (80 + 4) :]
     assert wall.height == 3 * 84 - 4
     assert len(np.unique(maps.reshape(-1, 3), axis=0)) > 20
-    black = preview.wall(small, picture, "cls")
-    assert np.asarray(wall).shape == np.asarray(black).shape
+    class_wall = preview.wall(small, picture, "cls")
+    assert np.asarray(wall).shape == np.asarray(class_wall).shape
 
 
 @pytest.mark.slow
@@ -50,16 +50,18 @@ def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
 def test_eight_bits_keep_every_number_of_a_run_and_its_rows_within_one_and_a_half_hundredths(
     run, tmp_path, monkeypatch
 ):
-    exact, converted, written = (tmp_path / name for name in ("exact.bin", "converted.bin", "written.bin"))
-    timelapse.write(run[1], written, 2)
+    exact_file, converted_file, written_file = (
+        tmp_path / name for name in ("exact.bin", "converted.bin", "written.bin")
+    )
+    timelapse.write(run[1], written_file, 2)
     to_bytes = tracing.Trace.to_bytes
     with monkeypatch.context() as changes:
         changes.setattr(tracing.Trace, "to_bytes", lambda seen, numbers: to_bytes(seen))
-        timelapse.write(run[1], exact, 2)
-    assert timelapse.main([str(exact), "-o", str(converted)]) == 0
-    assert written.stat().st_size < exact.stat().st_size
-    exact_lapse = timelapse.read(exact)
-    for packed in (timelapse.read(written), timelapse.read(converted)):
+        timelapse.write(run[1], exact_file, 2)
+    assert timelapse.main([str(exact_file), "-o", str(converted_file)]) == 0
+    assert written_file.stat().st_size < exact_file.stat().st_size
+    exact_lapse = timelapse.read(exact_file)
+    for packed in (timelapse.read(written_file), timelapse.read(converted_file)):
         assert (packed.model, packed.losses, packed.chance) == (
             exact_lapse.model,
             exact_lapse.losses,
@@ -85,21 +87,23 @@ def test_the_run_that_ships_is_in_eight_bits_and_ends_as_the_bundled_model_sees(
     last_trace = playground.Trace.from_bytes(timelapse.read().moments[-1].trace)
     kinds = {array.dtype.name for name, array in unpack(timelapse.read().moments[-1].trace)[1].items() if name in "qk"}
     assert kinds == {"uint8"}
-    now = playground.trace(playground.load("bundled"), playground.open_image(timelapse.SAMPLE.path))
-    for layer in range(now.layers):
-        difference = (last_trace.weights(layer) - now.weights(layer)).abs()
+    bundled_trace = playground.trace(playground.load("bundled"), playground.open_image(timelapse.SAMPLE.path))
+    for layer in range(bundled_trace.layers):
+        difference = (last_trace.weights(layer) - bundled_trace.weights(layer)).abs()
         print(f"layer {layer}: at most {difference.max():.4f}, on average {difference.mean():.6f}")
         assert difference.max() < 0.02
         assert difference.mean() < 2e-4
 
 
 def test_the_run_that_ships_has_6_mb_and_no_two_moments_that_show_the_same():
-    seen = timelapse.read()
+    lapse = timelapse.read()
     assert timelapse.FILE.stat().st_size <= 6e6
-    rows = [playground.Trace.from_bytes(moment.trace).weights(3) for moment in seen.moments]
-    moves = [float((a - b).abs().sum(-1).mean() / 2) for a, b in pairwise(rows)]
-    print({moment.step: round(tv, 3) for moment, tv in zip(seen.moments[1:], moves, strict=True)})
-    assert min(moves) > 0.2, "of a row of layer 3, at least so much of the weight moves from one moment to the next"
+    rows = [playground.Trace.from_bytes(moment.trace).weights(3) for moment in lapse.moments]
+    weight_moves = [float((a - b).abs().sum(-1).mean() / 2) for a, b in pairwise(rows)]
+    print({moment.step: round(tv, 3) for moment, tv in zip(lapse.moments[1:], weight_moves, strict=True)})
+    assert min(weight_moves) > 0.2, (
+        "of a row of layer 3, at least so much of the weight moves from one moment to the next"
+    )
 
 
 def test_a_time_lapse_within_a_size_loses_the_moments_whose_neighbours_are_most_alike(run, tmp_path):
@@ -108,13 +112,13 @@ def test_a_time_lapse_within_a_size_loses_the_moments_whose_neighbours_are_most_
     most_bytes = full_file.stat().st_size - 100
     assert timelapse.main([str(full_file), "--within", str(most_bytes / 1e6), "-o", str(small_file)]) == 0
     assert small_file.stat().st_size <= most_bytes
-    before, after = timelapse.read(full_file), timelapse.read(small_file)
-    steps = [moment.step for moment in after.moments]
-    assert len(steps) == len(before.moments) - 1 >= 2
-    assert (steps[0], steps[-1]) == (before.moments[0].step, before.moments[-1].step)
-    assert np.array_equal(before.curve, after.curve)
-    for moment in after.moments:
-        original = next(candidate for candidate in before.moments if candidate.step == moment.step)
+    full_lapse, small_lapse = timelapse.read(full_file), timelapse.read(small_file)
+    steps = [moment.step for moment in small_lapse.moments]
+    assert len(steps) == len(full_lapse.moments) - 1 >= 2
+    assert (steps[0], steps[-1]) == (full_lapse.moments[0].step, full_lapse.moments[-1].step)
+    assert np.array_equal(full_lapse.curve, small_lapse.curve)
+    for moment in small_lapse.moments:
+        original = next(candidate for candidate in full_lapse.moments if candidate.step == moment.step)
         assert moment.trace == original.trace
         assert np.array_equal(moment.mass, original.mass)
         assert np.array_equal(moment.habits.offsets, original.habits.offsets)
@@ -123,8 +127,10 @@ def test_a_time_lapse_within_a_size_loses_the_moments_whose_neighbours_are_most_
 def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
     trace_bytes = playground.trace(small, picture).to_bytes(numbers="int8")
     other_bytes = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
-    room = 4 * max(len(trace_bytes), len(other_bytes))
-    assert timelapse.where_most_happens([trace_bytes, trace_bytes, trace_bytes, other_bytes, trace_bytes], room) == [
+    byte_limit = 4 * max(len(trace_bytes), len(other_bytes))
+    assert timelapse.where_most_happens(
+        [trace_bytes, trace_bytes, trace_bytes, other_bytes, trace_bytes], byte_limit
+    ) == [
         0,
         2,
         3,

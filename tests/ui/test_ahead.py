@@ -22,26 +22,28 @@ PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 
 def titled(page: str) -> str:
     """The page with Streamlit's title and icon replaced by ours."""
-    for theirs, ours in toolbar.OURS.items():
-        assert theirs.decode() in page
-        page = page.replace(theirs.decode(), ours.decode())
+    for their_bytes, our_bytes in toolbar.OURS.items():
+        assert their_bytes.decode() in page
+        page = page.replace(their_bytes.decode(), our_bytes.decode())
     return page
 
 
 OURS = re.compile(r'<script type="module" async src="\./(.*?)" data-toolbar="(.*?)"></script>')
-TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # see serving/routes_figures.py
+TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # written by serving/routes_figures.py
 WAITING = re.compile(r"<template data-later>(.*?)</template>", re.DOTALL)
 
 
 @pytest.fixture
 def http():
-    async def below(request) -> Response:
+    async def answer_request(request) -> Response:
         if request.url.path.endswith(".txt"):
             return PlainTextResponse(PAGE)
         status = 404 if request.url.path == "/nowhere/microscope" else 200
         return HTMLResponse(PAGE, status, headers={"ETag": "theirs", "Last-Modified": "yesterday"})
 
-    return TestClient(Starlette(routes=[*ROUTES, Route("/{path:path}", below)], middleware=[Middleware(Ahead)]))
+    return TestClient(
+        Starlette(routes=[*ROUTES, Route("/{path:path}", answer_request)], middleware=[Middleware(Ahead)])
+    )
 
 
 @pytest.mark.parametrize("path", ["/", "/microscope", "/?sample=meadow", "/lab/microscope", "/heads"])
@@ -51,9 +53,9 @@ def test_a_page_names_our_script_first_and_what_it_names_answers(http, path):
     settings = json.loads(html.unescape(settings))
     assert answer.headers["Content-Encoding"] == "gzip"
     assert int(answer.headers["Content-Length"]) == answer.num_bytes_downloaded < len(answer.content) / 2
-    plain = http.get(path, headers={"Accept-Encoding": "identity"})
-    assert "Content-Encoding" not in plain.headers
-    assert int(plain.headers["Content-Length"]) == len(plain.content)
+    unzipped_answer = http.get(path, headers={"Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in unzipped_answer.headers
+    assert int(unzipped_answer.headers["Content-Length"]) == len(unzipped_answer.content)
     assert "export default" in http.get(f"/{script}").text
     assert http.get(f"/{settings['samples']}").json()["samples"]
     assert settings == json.loads(json.dumps(toolbar.same_for_all()))

@@ -43,12 +43,12 @@ def test_anything_else_is_no_class_link(opened, text):
 
 def test_the_quiz_says_why(opened):
     app = opened("teach", part="quiz")
-    first = teaching.quiz()[0]
+    question = teaching.quiz()[0]
     app.radio(key="quiz_1").set_value(0).run()
     texts = " ".join(element.value for element in app.markdown)
-    assert first.why in texts
+    assert question.why in texts
     assert "0 of 1 right" in texts
-    app.radio(key="quiz_1").set_value(first.right).run()
+    app.radio(key="quiz_1").set_value(question.right).run()
     assert "1 of 1 right" in " ".join(element.value for element in app.markdown)
 
 

@@ -40,23 +40,23 @@ class Chatter:
 def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
     monkeypatch.setattr(door, "MESSAGES_A_SECOND", 1e-6)
 
-    async def heard() -> int:
+    async def count_heard() -> int:
         chatter = Chatter(10 * door.MESSAGES)
-        talking = asyncio.create_task(chatter.talks())
+        task = asyncio.create_task(chatter.talks())
         for _ in range(100 * door.MESSAGES):
             await asyncio.sleep(0)
-        talking.cancel()
+        task.cancel()
         return chatter.heard
 
-    assert asyncio.run(heard()) == door.MESSAGES
+    assert asyncio.run(count_heard()) == door.MESSAGES
     monkeypatch.setattr(door, "MESSAGES_A_SECOND", 1e6)
 
-    async def all_of_it() -> int:
+    async def count_all() -> int:
         chatter = Chatter(10 * door.MESSAGES)
         await chatter.talks()
         return chatter.heard
 
-    assert asyncio.run(all_of_it()) == 10 * door.MESSAGES
+    assert asyncio.run(count_all()) == 10 * door.MESSAGES
 
 
 def heard_of(*messages: dict) -> tuple[list[str], list[dict]]:
@@ -96,9 +96,9 @@ KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].field
 @pytest.mark.parametrize("kind", KINDS)
 def test_streamlit_hears_only_what_our_pages_say(kind):
     """Other messages are attacks: two bytes empty everybody's caches, and one asks for a million upload addresses."""
-    ours = kind in ("rerun_script", "stop_script", "app_heartbeat")
+    is_ours = kind in ("rerun_script", "stop_script", "app_heartbeat")
     received, sent = heard_of(binary(message_of(kind)), binary(BackMsg(app_heartbeat=True)))
-    assert received == [kind, "app_heartbeat"] if ours else ["app_heartbeat"]
+    assert received == [kind, "app_heartbeat"] if is_ours else ["app_heartbeat"]
     assert sent == []
 
 
@@ -109,14 +109,14 @@ def test_the_kinds_of_messages_that_were_attacks_are_among_them():
 
 
 def test_what_is_dropped_costs_as_much_patience_as_what_is_heard(monkeypatch):
-    waited = []
+    slowed_talks = []
 
-    async def slowly(talk) -> None:
-        waited.append(talk)
+    async def record_talk(talk) -> None:
+        slowed_talks.append(talk)
 
-    monkeypatch.setattr(door.Talk, "_slowly", slowly)
+    monkeypatch.setattr(door.Talk, "_slowly", record_talk)
     heard_of(*[binary(BackMsg(clear_cache=True))] * 30)
-    assert len(waited) == 30
+    assert len(slowed_talks) == 30
 
 
 @pytest.mark.parametrize("message", [b"\xff\xff\xff", HALF], ids=["noise", "half a message"])

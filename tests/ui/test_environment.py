@@ -8,9 +8,9 @@ from playground.ui import streamlit_private
 
 @pytest.fixture
 def options(monkeypatch):
-    former = {name: config.get_option(name) for name in ("server.baseUrlPath", "server.maxUploadSize")}
+    former_values = {name: config.get_option(name) for name in ("server.baseUrlPath", "server.maxUploadSize")}
     yield monkeypatch
-    for name, value in former.items():
+    for name, value in former_values.items():
         config.set_option(name, value)
 
 

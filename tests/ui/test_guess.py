@@ -70,5 +70,5 @@ def test_a_question_is_plain_data_that_says_its_kinds():
 
 def test_every_lesson_lights_a_part_of_the_model():
     for page in LESSONS:
-        assert any(page.name in lit for _, lit in PARTS.values()), page.name
-    assert {about for about, _ in PARTS.values()} <= {page.name for page in LESSONS}
+        assert any(page.name in lit_pages for _, lit_pages in PARTS.values()), page.name
+    assert {page_name for page_name, _ in PARTS.values()} <= {page.name for page in LESSONS}

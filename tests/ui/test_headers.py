@@ -28,11 +28,11 @@ OPEN = (
 
 @pytest.fixture
 def http():
-    async def below(request) -> PlainTextResponse:
+    async def answer_request(request) -> PlainTextResponse:
         return PlainTextResponse("streamlit")
 
-    anything = Route("/{path:path}", below, methods=["GET", "PUT", "POST", "DELETE", "OPTIONS"])
-    return TestClient(Starlette(routes=[anything], middleware=[Middleware(Headers)]))
+    route = Route("/{path:path}", answer_request, methods=["GET", "PUT", "POST", "DELETE", "OPTIONS"])
+    return TestClient(Starlette(routes=[route], middleware=[Middleware(Headers)]))
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE", "OPTIONS"])
@@ -53,5 +53,5 @@ def test_what_pages_use_is_there_with_our_headers(http, path):
 
 
 def test_no_route_of_ours_is_closed():
-    closed = [route for route in WORDS if any(part in f"{route.split(' ')[1]}/" for part in NOBODYS_BUSINESS)]
-    assert closed == []
+    closed_routes = [route for route in WORDS if any(part in f"{route.split(' ')[1]}/" for part in NOBODYS_BUSINESS)]
+    assert closed_routes == []

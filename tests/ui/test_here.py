@@ -18,7 +18,7 @@ KEY, OTHER = "anna" * 6, "bert" * 6
 
 @pytest.fixture
 def mine():
-    """The id of a photograph of Anna's own."""
+    """The id of a photograph that belongs to `KEY`."""
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
     yield next(iter(people.find_person(KEY).pictures))
     people.forget(KEY)
@@ -65,10 +65,10 @@ def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
 
 def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine):
     here = Here({"mine": mine}, {}, KEY)
-    picture = weakref.ref(here.picture)
+    picture_ref = weakref.ref(here.picture)
     people.forget(KEY)
     gc.collect()
-    assert picture() is None
+    assert picture_ref() is None
     with pytest.raises(PlaygroundError, match="sent again"):
         _ = here.picture
     assert here.words()["mine"] == mine, "which the address goes on saying, so that it can be brought again"

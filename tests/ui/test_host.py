@@ -25,7 +25,7 @@ def opened(**words: str) -> AppTest:
 
 @pytest.mark.parametrize(("word", "text"), [("layer", "40"), ("layer", "4")])
 def test_a_value_that_a_step_does_not_offer_becomes_the_default(word, text):
-    """Layer 4 exists, but it is the bundled model's `upper_layer`, which this step names -1, the default."""
+    """Layer 4 exists, but it is the bundled model's `upper_layer`, which this step calls -1, its default value."""
     app = opened(step="mlp", model="bundled", **{word: text})
     assert (app.session_state[word], word in app.session_state.address) == (-1, False)
 
@@ -88,25 +88,25 @@ def test_both_are_trained_and_either_is_shown():
 @pytest.mark.usefixtures("short")
 def test_a_second_run_gets_what_the_first_has_come_to():
     page = AppTest.from_file(str(APP), default_timeout=120).run()
-    first = trained(page).come_to
+    first_result = trained(page).come_to
     next(button for button in page.button if button.label == "Train again").click().run()
     work = page.session_state.works["two"]
     until(lambda: work.look() == 0 and work.over, "the two have not learned again")
-    assert work.come_to.seed == first.seed + 1
+    assert work.come_to.seed == first_result.seed + 1
 
 
 @pytest.mark.usefixtures("short")
 def test_what_runs_have_come_to_has_a_bound_in_common_and_the_oldest_goes_in_a_sentence(monkeypatch):
-    first, second = (AppTest.from_file(str(APP), default_timeout=120).run() for _ in range(2))
-    older = trained(first)
-    monkeypatch.setattr(here, "MOST_KEPT", here.worked.bytes_of(older.come_to))
-    newer = trained(second)
-    assert (older.come_to, older.let_go) == (None, True)
-    assert newer.come_to.learned
-    first.run()
-    assert any("Your result was dropped" in words.value for words in first.markdown)
-    assert "Train now" in labels(first)
-    assert not first.exception
+    first_page, second_page = (AppTest.from_file(str(APP), default_timeout=120).run() for _ in range(2))
+    older_work = trained(first_page)
+    monkeypatch.setattr(here, "MOST_KEPT", here.worked.bytes_of(older_work.come_to))
+    newer_work = trained(second_page)
+    assert (older_work.come_to, older_work.let_go) == (None, True)
+    assert newer_work.come_to.learned
+    first_page.run()
+    assert any("Your result was dropped" in words.value for words in first_page.markdown)
+    assert "Train now" in labels(first_page)
+    assert not first_page.exception
 
 
 def test_a_run_that_breaks_off_says_why(monkeypatch):

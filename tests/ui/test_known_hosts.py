@@ -80,16 +80,16 @@ def test_the_network_is_asked_for_our_full_name_only_where_a_name_begins_as_ours
 def test_the_refusal_names_the_setting_and_nothing_else_is_asked():
     responses = []
 
-    async def below(request) -> PlainTextResponse:
+    async def answer_request(request) -> PlainTextResponse:
         responses.append(request.url)
         return PlainTextResponse("inside")
 
-    http = TestClient(Starlette(routes=[Route("/{path:path}", below)], middleware=[Middleware(KnownHosts)]))
+    http = TestClient(Starlette(routes=[Route("/{path:path}", answer_request)], middleware=[Middleware(KnownHosts)]))
     former_count = ledger.refused["foreign names"]
-    refused = http.get("/api/models", headers={"Host": "evil.example:80"})
-    assert (refused.status_code, responses) == (403, [])
+    response = http.get("/api/models", headers={"Host": "evil.example:80"})
+    assert (response.status_code, responses) == (403, [])
     for words in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
-        assert words in refused.text
-    assert refused.headers["Content-Security-Policy"].startswith(POLICY)
+        assert words in response.text
+    assert response.headers["Content-Security-Policy"].startswith(POLICY)
     assert ledger.refused["foreign names"] == former_count + 1
     assert http.get("/api/models", headers={"Host": "hall.example:80"}).text == "inside"

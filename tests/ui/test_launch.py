@@ -48,13 +48,13 @@ def test_names_by_which_browsers_call_it_go_to_the_server(options, expected, mon
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
     monkeypatch.setattr(launch, "_is_free", lambda *_: True)
     monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
-    started = []
+    served_sockets = []
     monkeypatch.setattr(launch, "_is_of_this_machine", lambda host: True)
     monkeypatch.setattr(launch.run, "at_port", lambda host, port: [host])
-    monkeypatch.setattr(launch.run, "serve", lambda sockets: started.append(sockets))
+    monkeypatch.setattr(launch.run, "serve", lambda sockets: served_sockets.append(sockets))
     assert main([*options, "--no-browser"]) == 0
     assert os.environ["PLAYGROUND_HOSTS"].split() == expected.split()
-    assert len(started) == 1
+    assert len(served_sockets) == 1
 
 
 @pytest.mark.parametrize(("host", "opens"), [("localhost", False), ("127.0.0.1", False), ("0.0.0.0", True)])
@@ -92,7 +92,7 @@ def test_without_a_port_a_taken_one_is_passed_over(taken, monkeypatch):
 
 
 def test_the_browser_opens_once_the_server_answers(monkeypatch):
-    opened, requests = [], []
+    opened_urls, requests = [], []
 
     class Health(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -103,11 +103,11 @@ def test_the_browser_opens_once_the_server_answers(monkeypatch):
         def log_message(self, *words):
             pass
 
-    monkeypatch.setattr(launch.webbrowser, "open", lambda url: opened.append((url, len(requests))))
+    monkeypatch.setattr(launch.webbrowser, "open", lambda url: opened_urls.append((url, len(requests))))
     with http.server.HTTPServer(("127.0.0.1", 0), Health) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         launch._open_when_ready(url)
         server.shutdown()
-    assert opened == [(url, 2)], requests
+    assert opened_urls == [(url, 2)], requests
     assert set(requests) == {"/_stcore/health"}

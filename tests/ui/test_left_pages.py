@@ -1,4 +1,4 @@
-"""A fragment that asks for a run while its page is being left is not run, and the next page stays."""
+"""If a person leaves a page while one of its fragments asks for a run, the fragment is not run: the next page stays."""
 
 import asyncio
 
@@ -31,15 +31,15 @@ END = {"type": "websocket.disconnect"}
 
 
 def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
-    """The runs, as (page, fragment), that these messages start; and the pages that the browser is told."""
-    received, sent, coming = [], [], []
+    """([(page, fragment)] of the runs that these messages start, pages that the browser is told to show)"""
+    received, sent, pending = [], [], []
 
     async def receive() -> dict:
-        return coming.pop() if coming else END
+        return pending.pop() if pending else END
 
     async def send(message: dict) -> None:
-        if (said := ForwardMsg.FromString(message["bytes"])).WhichOneof("type") == "new_session":
-            sent.append(said.new_session.page_script_hash)
+        if (forward := ForwardMsg.FromString(message["bytes"])).WhichOneof("type") == "new_session":
+            sent.append(forward.new_session.page_script_hash)
 
     async def go() -> None:
         line = Line(receive, send)
@@ -47,10 +47,10 @@ def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
             if message["type"] == "websocket.send":
                 await line.send(message)
                 continue
-            coming.append(message)
-            if said := (await line.receive()).get("bytes"):
-                asked = BackMsg.FromString(said).rerun_script
-                received.append((asked.page_script_hash, asked.fragment_id))
+            pending.append(message)
+            if data := (await line.receive()).get("bytes"):
+                rerun = BackMsg.FromString(data).rerun_script
+                received.append((rerun.page_script_hash, rerun.fragment_id))
 
     asyncio.run(go())
     return received, sent

@@ -1,4 +1,4 @@
-"""A person's choice: from the address, from the toolbar's messages, and from page to page."""
+"""What a person chooses is read from the address and from the toolbar's messages, and goes along from page to page."""
 
 from pathlib import Path
 
@@ -109,10 +109,10 @@ def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_s
     assert here(app).picture.sample
     assert address(app) == here(app).words()
     toasts = [toast.value for toast in app.toast]
-    refused = words.keys() & {"model", "detail"} and words.get("detail") != "99"  # detail 99 is dropped silently
-    assert len(toasts) == bool(refused), toasts
+    is_refused = words.keys() & {"model", "detail"} and words.get("detail") != "99"  # detail 99 is dropped silently
+    assert len(toasts) == bool(is_refused), toasts
     assert all(sentence.endswith((".", "!")) for sentence in toasts), toasts
-    if refused:
+    if is_refused:
         assert app.session_state["answer"] == {"instead": here(app).words()}
 
 
@@ -152,7 +152,8 @@ def test_the_address_goes_before_what_the_toolbar_tells_at_the_first_run():
 
 def test_a_choice_that_was_told_to_this_server_goes_before_the_address_that_it_read_first():
     """This happens on a page that was open before the server was restarted."""
-    message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's id
+    # "test session id" is the id of AppTest's session
+    message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}
     assert here(opened("cost", message=message, sample="flock")).picture.name == "portrait"
     assert here(opened("cost", message=message | {"run": "another"}, sample="flock")).picture.name == "flock"
 
@@ -161,15 +162,15 @@ def test_a_step_back_shows_what_was_there_and_a_click_under_way_takes_nothing_ba
     app = opened("cost", sample="flock", model="bundled")
     tells(app, {"sample": "portrait", "model": "bundled"})
 
-    def at_the_former_address() -> str:
+    def reopen() -> str:
         app.query_params.clear()
         app.query_params.update({"sample": "flock", "model": "bundled"})
         app.run()
         return here(app).picture.name
 
-    assert at_the_former_address() == "portrait"
+    assert reopen() == "portrait"
     monkeypatch.setattr(streamlit_private, "went_through_history", lambda: True)
-    assert at_the_former_address() == "flock"
+    assert reopen() == "flock"
 
 
 def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view():
@@ -225,11 +226,11 @@ def test_a_picture_that_the_server_has_forgotten_is_asked_for_and_shown_when_it_
 
 
 def test_a_run_of_a_lesson_is_a_request_of_whose_picture_it_shows(mine, monkeypatch):
-    now = [people.time.monotonic()]
+    clock = [people.time.monotonic()]
     app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
-    monkeypatch.setattr(people.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(people.time, "monotonic", lambda: clock[0])
     for _ in range(3):
-        now[0] += people.FORGOTTEN_AFTER - 10
+        clock[0] += people.FORGOTTEN_AFTER - 10
         app.run()
         assert not app.exception
     people.forget_the_gone()

@@ -23,29 +23,29 @@ async def echo(scope, receive, send):
 
 @pytest.fixture
 def url():
-    (listening,) = run.at_port("127.0.0.1", 0)
+    (listener,) = run.at_port("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(echo, ws=run.Socket, lifespan="off", log_level="critical"))
-    thread = threading.Thread(target=server.run, args=([listening],))
+    thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     until(lambda: server.started, "it does not start")
-    yield f"ws://127.0.0.1:{listening.getsockname()[1]}"
+    yield f"ws://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True
     thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize("flood", [PING * 5000, BEGINNING + CRUMB * 5000], ids=["pings", "crumbs"])
 def test_who_sends_pings_or_crumbs_without_end_is_cut_off(url, flood):
-    with connect(url) as line:
-        line.socket.sendall(flood)
+    with connect(url) as connection:
+        connection.socket.sendall(flood)
         with pytest.raises(ConnectionClosed):
-            line.recv(PATIENCE)
+            connection.recv(PATIENCE)
 
 
 def test_who_pings_now_and_then_and_sends_a_long_message_is_heard(url):
-    with connect(url) as line:
+    with connect(url) as connection:
         for _ in range(20):
-            assert line.ping().wait(PATIENCE)
-        line.send(b"x" * 100_000)
-        assert line.recv(PATIENCE) == b"x" * 100_000
-        line.send([b"in ", b"three ", b"pieces"])
-        assert line.recv(PATIENCE) == b"in three pieces"
+            assert connection.ping().wait(PATIENCE)
+        connection.send(b"x" * 100_000)
+        assert connection.recv(PATIENCE) == b"x" * 100_000
+        connection.send([b"in ", b"three ", b"pieces"])
+        assert connection.recv(PATIENCE) == b"in three pieces"

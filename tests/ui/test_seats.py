@@ -29,8 +29,8 @@ class Browser:
 
     def __init__(self, sockets: Door, address: str = "10.0.0.1", **headers: str):
         self.sockets, self.says, self.sent = sockets, asyncio.Queue(), []
-        named = [(name.encode(), word.encode()) for name, word in headers.items()]
-        self.scope = {"type": "websocket", "headers": named, "client": (address, 5)}
+        header_pairs = [(name.encode(), word.encode()) for name, word in headers.items()]
+        self.scope = {"type": "websocket", "headers": header_pairs, "client": (address, 5)}
 
     def open(self) -> asyncio.Task:
         self.task = asyncio.create_task(self.sockets(self.scope, self.says.get, self._send))
@@ -62,61 +62,61 @@ CLOSED = [{"type": "websocket.close", "code": 1013}]
 
 
 def test_no_more_sockets_are_open_than_there_is_room_for(places, monkeypatch):
-    async def everybody() -> list[list[dict]]:
+    async def messages_of_all() -> list[list[dict]]:
         sockets = Door(streamlit)
-        people = [Browser(sockets, f"10.{number}.0.1") for number in range(3)]
-        for browser in people:
+        browsers = [Browser(sockets, f"10.{number}.0.1") for number in range(3)]
+        for browser in browsers:
             browser.open()
         await settle()
-        for browser in people:
+        for browser in browsers:
             browser.leaves()
-        await asyncio.gather(*(browser.task for browser in people))
+        await asyncio.gather(*(browser.task for browser in browsers))
         assert not places.open
-        return [browser.sent for browser in people]
+        return [browser.sent for browser in browsers]
 
-    assert asyncio.run(everybody()) == [[], [], CLOSED]
+    assert asyncio.run(messages_of_all()) == [[], [], CLOSED]
 
 
 def test_a_socket_that_asks_for_no_page_is_closed_and_one_that_does_stays(places, monkeypatch):
     monkeypatch.setattr(ledger, "NEW_PAGE", 0.0)
 
-    async def both() -> tuple[list, list]:
+    async def messages_of_both() -> tuple[list, list]:
         sockets = Door(streamlit)
-        silent, asking = Browser(sockets), Browser(sockets)
-        asking.asks()
-        asking.open()
+        silent_browser, asking_browser = Browser(sockets), Browser(sockets)
+        asking_browser.asks()
+        asking_browser.open()
         await settle()
-        await silent.open()
+        await silent_browser.open()
         await settle()
         assert len(places.open) == 1
-        asking.leaves()
-        await asking.task
-        return silent.sent, asking.sent
+        asking_browser.leaves()
+        await asking_browser.task
+        return silent_browser.sent, asking_browser.sent
 
-    assert asyncio.run(both()) == (CLOSED, [])
+    assert asyncio.run(messages_of_both()) == (CLOSED, [])
 
 
 def test_a_socket_gives_way_to_a_newcomer_of_another_network(places, monkeypatch):
     async def all_three() -> list[list[dict]]:
         sockets = Door(streamlit)
-        people = [Browser(sockets, address) for address in ("10.0.0.1", "10.0.0.1", "10.9.0.2")]
-        for browser in people[:2]:
+        browsers = [Browser(sockets, address) for address in ("10.0.0.1", "10.0.0.1", "10.9.0.2")]
+        for browser in browsers[:2]:
             browser.asks()
             browser.open()
         await settle()
-        people[2].open()
+        browsers[2].open()
         await settle()
-        people[0].task.exception()  # reads the result, so that asyncio does not complain
-        for browser in people[1:]:
+        browsers[0].task.exception()  # reads the result, so that asyncio does not complain
+        for browser in browsers[1:]:
             browser.leaves()
             await browser.task
-        return [browser.sent for browser in people]
+        return [browser.sent for browser in browsers]
 
     assert asyncio.run(all_three()) == [CLOSED, [], []]
 
 
 def test_who_is_stopped_by_the_server_s_end_is_stopped(places):
-    async def stopped() -> None:
+    async def run_stopped() -> None:
         browser = Browser(Door(streamlit))
         browser.open()
         await settle()
@@ -124,7 +124,7 @@ def test_who_is_stopped_by_the_server_s_end_is_stopped(places):
         await browser.task
 
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(stopped())
+        asyncio.run(run_stopped())
     assert not places.open
 
 
@@ -147,34 +147,34 @@ def asked(path: str, **headers: str) -> list[dict]:
 def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypatch, path):
     assert asked(path)[0]["status"] == 200
     monkeypatch.setattr(places, "has_room", lambda network: False)
-    start, body = asked(path)
-    assert start["status"] == 503
-    assert (b"retry-after", b"10") in start["headers"]
-    assert b"Full, trying again" in body["body"]
-    assert b'http-equiv="refresh"' in body["body"]
-    assert b"<script" not in body["body"]
-    for other in ("/api/models", "/healthz", "/figure.svg", "/static/js/index.js", "/_stcore/health"):
-        assert asked(other)[0]["status"] == 200  # open pages go on working
+    first_message, body_message = asked(path)
+    assert first_message["status"] == 503
+    assert (b"retry-after", b"10") in first_message["headers"]
+    assert b"Full, trying again" in body_message["body"]
+    assert b'http-equiv="refresh"' in body_message["body"]
+    assert b"<script" not in body_message["body"]
+    for open_path in ("/api/models", "/healthz", "/figure.svg", "/static/js/index.js", "/_stcore/health"):
+        assert asked(open_path)[0]["status"] == 200  # open pages go on working
 
 
 @pytest.mark.parametrize("path", ["/", "/microscope"])
 def test_the_microscope_needs_no_seat_and_hears_that_there_is_none(places, monkeypatch, path):
     assert (b"x-playground-full", b"yes") not in asked(path)[0].get("headers", [])
     monkeypatch.setattr(places, "has_room", lambda network: False)
-    (start,) = asked(path)
-    assert start["status"] == 200
-    assert (b"x-playground-full", b"yes") in start["headers"]
+    (first_message,) = asked(path)
+    assert first_message["status"] == 200
+    assert (b"x-playground-full", b"yes") in first_message["headers"]
 
 
 def test_a_request_with_a_key_keeps_the_place_of_its_page(places):
-    place = places.enter("10.0.0.2", lambda: None)
-    place.session, place.used_at = "its session", 0.0
+    seat = places.enter("10.0.0.2", lambda: None)
+    seat.session, seat.used_at = "its session", 0.0
     asked("/api/models", x_playground_key="k" * 32, x_playground_run="another")
     asked("/api/models", x_playground_key="short", x_playground_run="its session")
-    assert (place.key, place.used_at) == ("", 0.0)
+    assert (seat.key, seat.used_at) == ("", 0.0)
     asked("/api/models", x_playground_key="k" * 32, x_playground_run="its session")
-    assert place.key == "k" * 32
-    assert place.used_at > 0
+    assert seat.key == "k" * 32
+    assert seat.used_at > 0
 
 
 @pytest.mark.parametrize(
@@ -209,30 +209,30 @@ def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(places, m
     """Once, sockets that asked for a page without a pause kept Streamlit's event loop busy."""
     monkeypatch.setattr(door, "RUN_WAITS", PATIENCE)
 
-    async def asked_for_four() -> list[int]:
-        began, counts, ended = [], [], asyncio.Event()
+    async def run_counts() -> list[int]:
+        runs, counts, run_ended = [], [], asyncio.Event()
 
         async def streamlit(scope, receive, send):
             while (await receive())["type"] == "websocket.receive":
-                began.append(1)
-                await ended.wait()
-                ended.clear()
+                runs.append(1)
+                await run_ended.wait()
+                run_ended.clear()
                 await send(binary_said("script_finished"))
 
-        greedy = Browser(Door(streamlit))
+        greedy_browser = Browser(Door(streamlit))
         for _ in range(4):
-            greedy.asks()
-        greedy.open()
+            greedy_browser.asks()
+        greedy_browser.open()
         for _ in range(4):
             await settle()
-            counts.append(len(began))
-            ended.set()
+            counts.append(len(runs))
+            run_ended.set()
         await settle()
-        greedy.leaves()
-        await greedy.task
+        greedy_browser.leaves()
+        await greedy_browser.task
         return counts
 
-    assert asyncio.run(asked_for_four()) == [1, 2, 3, 4]
+    assert asyncio.run(run_counts()) == [1, 2, 3, 4]
 
 
 def test_a_run_that_takes_long_holds_up_the_next_for_a_moment_alone(places, monkeypatch):
@@ -286,14 +286,16 @@ def test_an_answer_on_its_way_is_counted_until_all_of_it_has_gone(places):
 def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monkeypatch):
     monkeypatch.setattr(ledger, "answers", ledger.Room("answers", 1000))
 
-    async def nobody(message):
+    async def drop_message(message):
         pass
 
-    old, stranger, new = (door.Fetched(Visitor("", f"10.{n}.0.1"), nobody) for n in (1, 2, 1))
-    old._find_room(400)
-    stranger._find_room(300)
-    new._find_room(300)
-    assert (old.over, stranger.over) == (True, False)
-    for answer in (stranger, new):
+    old_answer, stranger_answer, new_answer = (
+        door.Fetched(Visitor("", f"10.{n}.0.1"), drop_message) for n in (1, 2, 1)
+    )
+    old_answer._find_room(400)
+    stranger_answer._find_room(300)
+    new_answer._find_room(300)
+    assert (old_answer.over, stranger_answer.over) == (True, False)
+    for answer in (stranger_answer, new_answer):
         answer.give_back()
     assert ledger.answers.taken == 0

@@ -43,13 +43,13 @@ def worker_settings(folder) -> dict:
 def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
     samples = listed(folder)
-    named = re.findall(r'(?:href|src)="([^"]+)"', page) + worker_settings(folder)["names"]
+    file_names = re.findall(r'(?:href|src)="([^"]+)"', page) + worker_settings(folder)["names"]
     for sample in samples:
         assert sample["prepared"], sample["name"]
-        for ready in sample["prepared"].values():
-            named += [sample["picture"], ready["opening"]["file"], *ready["layers"]]
-    named = {name for name in named if not name.startswith("about.html#")}
-    for name in named - PLAIN:
+        for prepared_model in sample["prepared"].values():
+            file_names += [sample["picture"], prepared_model["opening"]["file"], *prepared_model["layers"]]
+    file_names = {name for name in file_names if not name.startswith("about.html#")}
+    for name in file_names - PLAIN:
         assert re.search(r"-[0-9a-f]{12}\.\w+$", name), name
         assert (folder / name).is_file(), name
         assert (folder / name).stat().st_size < 25 * 2**20, f"{name} is more than some hosts take"
@@ -58,9 +58,8 @@ def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folde
 def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert "default-src &#x27;none&#x27;; script-src &#x27;self&#x27; &#x27;wasm-unsafe-eval&#x27;" in page
-    assert (
-        page.count("unsafe-inline") == page.count("style-src-attr &#x27;unsafe-inline&#x27;") == 1
-    )  # style attributes are allowed, because Plotly sets them
+    # style attributes are allowed, because Plotly sets them
+    assert page.count("unsafe-inline") == page.count("style-src-attr &#x27;unsafe-inline&#x27;") == 1
     assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
 
 
@@ -74,25 +73,25 @@ def test_the_policy_names_the_script_that_is_put_into_the_page_and_no_other(fold
 @pytest.mark.parametrize("address", ["", "https://example.org/the-project"])
 def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, monkeypatch, address):
     monkeypatch.setattr(site, "repository", lambda: address)
-    out = site.write(tmp_path / "out", "/here/", [], named=(), taught=())
+    site_folder = site.write(tmp_path / "out", "/here/", [], named=(), taught=())
     for name in ("index.html", "about.html", "404.html"):
-        page = (out / name).read_text(encoding="utf-8")
+        page = (site_folder / name).read_text(encoding="utf-8")
         (foot,) = re.findall("<footer.*?</footer>", page, re.DOTALL)
         assert "whom each patch of a picture listens to" in foot
         links = dict(re.findall(r'<a href="([^"]+)">(\w+)</a>', foot))
-        at = "/here/" if name == "404.html" else ""
-        told = {f"{at}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
-        assert links == ({address: "Source"} if address else {}) | told
-    about = (out / "about.html").read_text(encoding="utf-8")
+        base = "/here/" if name == "404.html" else ""
+        expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
+        assert links == ({address: "Source"} if address else {}) | expected_links
+    about = (site_folder / "about.html").read_text(encoding="utf-8")
     assert {"cite", "install", "embed"} <= set(re.findall(r'id="(\w+)"', about))
     assert cite().splitlines()[0] in about
 
 
 def test_the_page_of_a_wrong_address_knows_the_app_s_pages_and_leads_to_them(folder):
-    lost = (folder / "404.html").read_text(encoding="utf-8")
+    lost_page = (folder / "404.html").read_text(encoding="utf-8")
     (script,) = folder.glob("lost-*.js")
-    assert f'src="/playground/{script.name}"' in lost
-    assert 'data-base="/playground/" data-pages="microscope moments by_hand' in lost
+    assert f'src="/playground/{script.name}"' in lost_page
+    assert 'data-base="/playground/" data-pages="microscope moments by_hand' in lost_page
 
 
 def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
@@ -112,9 +111,9 @@ def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     (file,) = folder.glob("samples/portrait-names-*.json")
     entry = json.loads(file.read_text(encoding="utf-8"))
-    ready = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
+    prepared_model = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
     image = playground.open_image(named("portrait").path)
-    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # like the app, from the pixels
+    seen = playground.trace(models.load("bundled"), image, size=prepared_model.size)  # from the pixels, as in the app
     for layer in range(seen.layers):
         assert [tuple(head) for head in entry[layer]] == traces.measure(seen, layer)
 
@@ -123,26 +122,35 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     (tmp_path / "mine").mkdir()
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
     monkeypatch.setattr(models, "has_real", lambda: False)
-    out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
-    first, *_ = listed(out)
-    assert (first["name"], first["title"]) == ("mine-my-two-faces", "My Two Faces")
-    best = moments.best_moments(playground.trace(models.load("bundled"), playground.open_image(named("twins").path)))[0]
-    assert first["opens"] == {"model": "bundled", "detail": 1, "layer": best.layer, "head": best.head}
-    assert f'href="{first["prepared"]["bundled 1"]["opening"]["file"]}"' in (out / "index.html").read_text()
+    site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
+    first_sample, *_ = listed(site_folder)
+    assert (first_sample["name"], first_sample["title"]) == ("mine-my-two-faces", "My Two Faces")
+    best_moment = moments.best_moments(
+        playground.trace(models.load("bundled"), playground.open_image(named("twins").path))
+    )[0]
+    assert first_sample["opens"] == {
+        "model": "bundled",
+        "detail": 1,
+        "layer": best_moment.layer,
+        "head": best_moment.head,
+    }
+    assert (
+        f'href="{first_sample["prepared"]["bundled 1"]["opening"]["file"]}"' in (site_folder / "index.html").read_text()
+    )
 
 
 def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
-    out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
-    former_files = {file.name for file in out.glob("samples/*")}
-    (out / "app-0123456789ab.js").write_text("an older version's")
-    (out / "my-own.js").write_text("mine")
-    site.write(out, "/", [], named=("portrait",), taught=())
-    assert list(out.glob("app-*.js")) == []
-    assert len(list(out.glob("app-*.packed"))) == 1
-    assert (out / "my-own.js").is_file(), "what this command has not written stays"
-    assert {file.name for file in out.glob("samples/*")} == former_files
-    assert list(out.glob("weights/*")) == []
-    assert "our small ViT" not in (out / "LICENCES.md").read_text(encoding="utf-8")
+    site_folder = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
+    former_files = {file.name for file in site_folder.glob("samples/*")}
+    (site_folder / "app-0123456789ab.js").write_text("an older version's")
+    (site_folder / "my-own.js").write_text("mine")
+    site.write(site_folder, "/", [], named=("portrait",), taught=())
+    assert list(site_folder.glob("app-*.js")) == []
+    assert len(list(site_folder.glob("app-*.packed"))) == 1
+    assert (site_folder / "my-own.js").is_file(), "what this command has not written stays"
+    assert {file.name for file in site_folder.glob("samples/*")} == former_files
+    assert list(site_folder.glob("weights/*")) == []
+    assert "our small ViT" not in (site_folder / "LICENCES.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

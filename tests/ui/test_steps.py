@@ -87,8 +87,8 @@ def test_the_words_of_steps_are_settings_of_the_page_and_step_is_the_last(page):
 def test_no_button_has_the_name_of_a_setting_or_of_another_button():
     """Buttons and settings share the session's state: a setting called like a button would press this button."""
     files = (ROOT / "playground/ui").glob("*.py")
-    pressed = re.compile(r"\.button\((?:[^()]|\([^()]*\))*?key=\"(\w+)\"")
-    keys = [key for file in files for key in pressed.findall(file.read_text(encoding="utf-8"))]
+    button_key = re.compile(r"\.button\((?:[^()]|\([^()]*\))*?key=\"(\w+)\"")
+    keys = [key for file in files for key in button_key.findall(file.read_text(encoding="utf-8"))]
     settings = {name for lesson in LESSONS.values() for name in lesson.settings} | {*teach.SETTINGS}
     assert len(keys) > 2
     assert len(settings) > 20

@@ -31,7 +31,8 @@ def test_nobody_is_asked_for_our_address():
     from streamlit.web.server import server_util
 
     assert callable(net_util.get_external_ip)
-    assert "net_util.get_external_ip," in inspect.getsource(server_util)  # looked up at each call
+    # the function is looked up at each call, so our replacement is called
+    assert "net_util.get_external_ip," in inspect.getsource(server_util)
 
 
 def test_a_fresh_server_never_runs_pages_without_app_py(monkeypatch):
@@ -93,9 +94,9 @@ def test_the_page_s_parts_are_called_as_the_scripts_say(word):
 
 
 def test_the_scripts_name_streamlit_s_parts_in_one_file_alone():
-    private = re.compile(r"data-testid|data-test-|data-stale|\bst[A-Z]\w+")
+    private_word = re.compile(r"data-testid|data-test-|data-stale|\bst[A-Z]\w+")
     files = [file for kind in ("js", "css") for file in SCRIPT.parent.parent.rglob(f"*.{kind}")]
-    names = {file.name for file in files if private.search(file.read_text(encoding="utf-8"))}
+    names = {file.name for file in files if private_word.search(file.read_text(encoding="utf-8"))}
     assert names == {SCRIPT.name}
 
 
@@ -128,28 +129,28 @@ def inner(file: Path) -> set[str]:
 def underscored(file: Path) -> set[str]:
     """The names of private attributes that a file reads from other objects than `self` and `cls`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    reads = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_"))
-    other_files = {
-        node.attr for node in reads if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    attributes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_"))
+    private_names = {
+        node.attr for node in attributes if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
     }
-    return {name for name in other_files if not name.endswith("__")}
+    return {name for name in private_names if not name.endswith("__")}
 
 
 def replaced(file: Path) -> set[str]:
     """The parts of Streamlit's modules that a file replaces: `module.part = …`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    theirs = {name.rpartition(".")[2] for name in inner(file)}
-    parts = (part for node in ast.walk(tree) if isinstance(node, ast.Assign) for part in node.targets)
+    streamlit_names = {name.rpartition(".")[2] for name in inner(file)}
+    targets = (part for node in ast.walk(tree) if isinstance(node, ast.Assign) for part in node.targets)
     return {
         f"{part.value.id}.{part.attr}"
-        for part in parts
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in theirs
+        for part in targets
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in streamlit_names
     }
 
 
 def test_at_most_ten_names_of_streamlit_are_inner_ones():
-    knows = [file for file in OURS if "streamlit" in file.read_text(encoding="utf-8")]
-    names = {file.name: inner_names for file in knows if (inner_names := inner(file) | underscored(file))}
+    streamlit_files = [file for file in OURS if "streamlit" in file.read_text(encoding="utf-8")]
+    names = {file.name: inner_names for file in streamlit_files if (inner_names := inner(file) | underscored(file))}
     assert sum(map(len, names.values())) <= 10, names
     assert set(names) <= {PRIVATE, "launch.py"}, names  # launch.py starts Streamlit as Streamlit's own command does
 

@@ -32,14 +32,14 @@ def texts_of_steps(page: str) -> dict[str, list[str]]:
     """{step: its visible texts, in order}"""
     app = opened(page)
     titles = app.session_state["titles"] or {"": ""}
-    collected = {}
+    texts_by_step = {}
     for step in titles:
         if step and step != app.session_state["step"]:
             app.session_state["step"] = step
             app.run()
             assert not app.exception, (page, step, app.exception)
-        collected[step] = list(dict.fromkeys(visible(app)))
-    return collected
+        texts_by_step[step] = list(dict.fromkeys(visible(app)))
+    return texts_by_step
 
 
 def visible(app: AppTest) -> Iterator[str]:
@@ -60,18 +60,18 @@ def visible(app: AppTest) -> Iterator[str]:
             yield plain(label)
 
 
-def strings(thing: object) -> Iterator[str]:
+def strings(nested: object) -> Iterator[str]:
     """All sentences and titles in a nested value: texts with a space that are no data."""
-    if isinstance(thing, str):
-        if " " in thing and not thing.startswith(("data:", "M ")) and not re.fullmatch(r"[\d ,.|-]+", thing):
-            yield plain(thing)
-    elif isinstance(thing, Mapping):
-        for name, one in thing.items():
+    if isinstance(nested, str):
+        if " " in nested and not nested.startswith(("data:", "M ")) and not re.fullmatch(r"[\d ,.|-]+", nested):
+            yield plain(nested)
+    elif isinstance(nested, Mapping):
+        for name, member in nested.items():
             if name not in ("template", "template_layout", "hovertemplate", "context", "kind", "id"):
-                yield from strings(one)
-    elif isinstance(thing, list):
-        for one in thing:
-            yield from strings(one)
+                yield from strings(member)
+    elif isinstance(nested, list):
+        for member in nested:
+            yield from strings(member)
 
 
 def plain(text: str) -> str:
@@ -86,7 +86,7 @@ def read() -> dict[str, dict[str, list[str]]]:
 
 
 if __name__ == "__main__":
-    os.environ["HF_HUB_CACHE"] = str(ROOT / "empty")  # so that no fetched model is there
+    os.environ["HF_HUB_CACHE"] = str(ROOT / "empty")  # so that no fetched model is found
     os.environ.pop("PLAYGROUND_BORROWED", None)
     wanted = sys.argv[1:] or LESSONS
     kept = (read() if FILE.exists() else {}) | {page: texts_of_steps(page) for page in wanted}

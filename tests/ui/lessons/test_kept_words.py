@@ -9,8 +9,8 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
 @pytest.mark.parametrize("page", LESSONS)
 def test_each_step_says_what_it_said(page):
-    kept, now = read()[page], texts_of_steps(page)
-    assert [*now] == [*kept]
-    for step, texts in kept.items():
-        whole = "\n".join(now[step])
-        assert [text for text in texts if text not in whole] == [], f"{page}, {step}"
+    kept_texts, current_texts = read()[page], texts_of_steps(page)
+    assert [*current_texts] == [*kept_texts]
+    for step, texts in kept_texts.items():
+        step_text = "\n".join(current_texts[step])
+        assert [text for text in texts if text not in step_text] == [], f"{page}, {step}"

@@ -1,4 +1,4 @@
-"""Results of lessons are kept by playground/serving/people.py, and almost nothing in the sessions' state."""
+"""The results of lessons lie in the server's caches, and almost nothing lies in the sessions' state."""
 
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ PAGES = (
     ("training", {}),
     ("code", {"step": "twice"}),
 )
-KEEP_NOTHING = (("training", {}),)  # tests/training/test_quick.py checks the size of its film
+KEEP_NOTHING = (("training", {}),)  # pages that put no result into a cache
 
 
 def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
@@ -54,35 +54,43 @@ def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
 def shown(app: AppTest) -> list[str | bytes]:
     """The texts, charts and drawings that a lesson sends to the browser, without the strip of samples, which every page
     has, and the settings, whose messages hold a counter."""
-    components = [one.proto for one in app.get("bidi_component")]
-    drawings = [one.bytes or one.json for one in components if not one.component_name.endswith(("strip", "settings"))]
-    return [text.value for text in app.markdown] + [one.proto.spec for one in app.get("plotly_chart")] + drawings
-
-
-def mb(thing: object, seen: set[int]) -> float:
-    """The MB that `thing` alone keeps in memory: without contents of caches and without samples, which all share."""
-    if id(thing) in seen or isinstance(thing, Cache) or (isinstance(thing, Picture) and thing.sample):
-        return 0
-    seen.add(id(thing))
-    if isinstance(thing, str | bytes):
-        return len(thing) / 2**20
-    if isinstance(thing, torch.Tensor | np.ndarray | Image.Image):
-        return worked.bytes_of(thing) / 2**20
-    if isinstance(thing, dict):
-        return sum(mb(part, seen) for part in [*thing.keys(), *thing.values()]) + 1e-4 * len(thing)
-    if isinstance(thing, list | tuple | set | frozenset):
-        return sum(mb(part, seen) for part in thing) + 8e-6 * len(thing)
-    if is_dataclass(thing) and not isinstance(thing, type):
-        return sum(mb(getattr(thing, field.name), seen) for field in fields(thing))
+    components = [component.proto for component in app.get("bidi_component")]
+    drawings = [
+        component.bytes or component.json
+        for component in components
+        if not component.component_name.endswith(("strip", "settings"))
+    ]
     return (
-        mb(vars(thing), seen) if type(thing).__module__.startswith("playground") and hasattr(thing, "__dict__") else 0
+        [text.value for text in app.markdown]
+        + [component.proto.spec for component in app.get("plotly_chart")]
+        + drawings
+    )
+
+
+def mb(value: object, seen: set[int]) -> float:
+    """The MB that `value` keeps in memory, without caches' contents and without samples, which all people share."""
+    if id(value) in seen or isinstance(value, Cache) or (isinstance(value, Picture) and value.sample):
+        return 0
+    seen.add(id(value))
+    if isinstance(value, str | bytes):
+        return len(value) / 2**20
+    if isinstance(value, torch.Tensor | np.ndarray | Image.Image):
+        return worked.bytes_of(value) / 2**20
+    if isinstance(value, dict):
+        return sum(mb(part, seen) for part in [*value.keys(), *value.values()]) + 1e-4 * len(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return sum(mb(part, seen) for part in value) + 8e-6 * len(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return sum(mb(getattr(value, field.name), seen) for field in fields(value))
+    return (
+        mb(vars(value), seen) if type(value).__module__.startswith("playground") and hasattr(value, "__dict__") else 0
     )
 
 
 def in_session(app: AppTest) -> dict[str, float]:
     """{entry of the session's state: the MB that it holds}"""
     seen: set[int] = set()
-    return {name: mb(thing, seen) for name, thing in app.session_state._state.filtered_state.items()}
+    return {name: mb(entry, seen) for name, entry in app.session_state._state.filtered_state.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -95,9 +103,9 @@ def nothing_kept():
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "words"), PAGES, ids=str)
 def test_a_page_s_session_keeps_next_to_nothing_beside_the_cache(page, words):
-    held = in_session(opened(page, words))
-    assert "here" in held
-    assert sum(held.values()) < 0.3, sorted(held.items(), key=lambda pair: -pair[1])[:5]
+    state_mb = in_session(opened(page, words))
+    assert "here" in state_mb
+    assert sum(state_mb.values()) < 0.3, sorted(state_mb.items(), key=lambda pair: -pair[1])[:5]
 
 
 def test_what_is_measured_here_is_measured():
@@ -110,13 +118,13 @@ def test_what_is_measured_here_is_measured():
 @pytest.mark.parametrize(("page", "words"), [one for one in PAGES if one not in KEEP_NOTHING], ids=str)
 def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
     app = opened(page, words)
-    before, here = shown(app), app.session_state.here
+    shown_before, here = shown(app), app.session_state.here
     assert worked.worked_for_all().bytes + here.worked.bytes > 0
     worked.worked_for_all().drop_where(lambda key: True)
     here.worked.drop_where(lambda key: True)
     app.run()
     assert not app.exception
-    assert shown(app) == before
+    assert shown(app) == shown_before
 
 
 def test_a_page_about_a_sample_works_out_nothing_that_another_one_has(monkeypatch):

@@ -21,25 +21,25 @@ def looking() -> Here:
 
 @pytest.mark.parametrize(("name", "step"), [(name, step) for name, one in LESSONS.items() for step in one.steps])
 def test_every_step_shows_the_picture_before_the_model_is_asked_anything(monkeypatch, name, step):
-    def asked(*_, **__):
+    def ask_model(*_, **__):
         raise AssertionError("the model is asked")
 
-    monkeypatch.setattr(models, "load", asked)
-    monkeypatch.setattr(traces, "trace", asked)
+    monkeypatch.setattr(models, "load", ask_model)
+    monkeypatch.setattr(traces, "trace", ask_model)
     monkeypatch.setattr(Here, "has", lambda *_: False)
     lesson, here = LESSONS[name], looking()
-    first = next(opened(step, lesson.steps[step].parts(here, lesson.defaults()), here))
-    assert isinstance(first, Wait)
-    assert isinstance(first.meanwhile, Picture)
+    first_part = next(opened(step, lesson.steps[step].parts(here, lesson.defaults()), here))
+    assert isinstance(first_part, Wait)
+    assert isinstance(first_part.meanwhile, Picture)
 
 
 def test_words_wait_for_what_is_seen_and_other_waits_keep_the_picture(monkeypatch):
-    kept = set()
-    monkeypatch.setattr(Here, "has", lambda _, what: what in kept)
-    monkeypatch.setattr(Here, "kept", lambda _, what, make: kept.add(what))
+    stored = set()
+    monkeypatch.setattr(Here, "has", lambda _, what: what in stored)
+    monkeypatch.setattr(Here, "kept", lambda _, what, make: stored.add(what))
     parts = [Words("one"), Wait("two"), Drawing("three", {}), Words("four")]
-    first, second, *others = opened("step", iter(parts), looking())
-    assert isinstance(second, Wait)
-    assert (second.words, second.meanwhile) == ("two", first.meanwhile)
+    first_part, second_part, *others = opened("step", iter(parts), looking())
+    assert isinstance(second_part, Wait)
+    assert (second_part.words, second_part.meanwhile) == ("two", first_part.meanwhile)
     assert others == [parts[0], parts[2], parts[3]]
     assert [*opened("step", iter(parts), looking())] == parts, "the second time all is quick"

@@ -23,14 +23,14 @@ def test_class_token_and_registers_are_counted(monkeypatch):
     app.query_params["step"] = "extra"
     app.switch_page("pages/patches.py").run()
     assert not app.exception
-    said = " ".join(element.value for element in app.markdown)
-    assert "| 1 | class token" in said
-    assert "| 2 | registers" in said
-    assert "| 8 × 8 = 64 | patches" in said
-    assert "| **67** | **all** |" in said
-    assert f"{67**2:,} cells instead of {64**2:,}" in said
+    page_text = " ".join(element.value for element in app.markdown)
+    assert "| 1 | class token" in page_text
+    assert "| 2 | registers" in page_text
+    assert "| 8 × 8 = 64 | patches" in page_text
+    assert "| **67** | **all** |" in page_text
+    assert f"{67**2:,} cells instead of {64**2:,}" in page_text
     assert 14 * 14 + 1 == 197
-    assert "197 tokens with a class token, and 201 with 4 registers more" in said
+    assert "197 tokens with a class token, and 201 with 4 registers more" in page_text
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,10 @@ def test_as_many_patches_are_asked_for_as_the_control_below_shows(monkeypatch):
     app.query_params["model"], app.query_params["sample"] = "bundled", "meadow"
     app.switch_page("pages/patches.py").run()
     assert not app.exception
-    (asked,) = [one for one in app.get("bidi_component") if one.proto.component_name.endswith("guess")]
-    data = json.loads(asked.proto.json)
+    (guess_component,) = [
+        component for component in app.get("bidi_component") if component.proto.component_name.endswith("guess")
+    ]
+    data = json.loads(guess_component.proto.json)
     data = data.get("data", data)
     rows, columns = data["picture"]["grid"]
     assert app.session_state.patch == 16

@@ -1,5 +1,5 @@
-"""Two parts of lesson pages: the comparison of libraries stands before its question, and a text on its limits after the
-question; the picture of a whole attention matrix has a pixel for every weight."""
+"""The page Code compares libraries before it asks about them, and names their limits after the question. The picture of
+a whole attention matrix has a pixel for every weight."""
 
 import io
 from pathlib import Path
@@ -25,17 +25,17 @@ def opened(page: str, step: str = "") -> AppTest:
 
 
 def test_the_library_comes_before_its_question():
-    main = [(element.type, str(getattr(element, "value", ""))) for element in opened("code", "library").main]
-    first = next(n for n, (_, text) in enumerate(main) if "what you ask at the desk" in text)
-    asked = next(n for n, (kind, _) in enumerate(main) if kind == "bidi_component" and n > first)
-    breaks = next(n for n, (_, text) in enumerate(main) if "easy to find, with little inside" in text)
-    assert first < asked < breaks
+    elements = [(element.type, str(getattr(element, "value", ""))) for element in opened("code", "library").main]
+    library_at = next(n for n, (_, text) in enumerate(elements) if "what you ask at the desk" in text)
+    question_at = next(n for n, (kind, _) in enumerate(elements) if kind == "bidi_component" and n > library_at)
+    limits_at = next(n for n, (_, text) in enumerate(elements) if "easy to find, with little inside" in text)
+    assert library_at < question_at < limits_at
 
 
 def test_the_whole_table_has_a_pixel_for_every_weight(seen):
     weights = seen.matrix(1, 2)
-    drawn = Image.open(io.BytesIO(table_of(weights)))
-    assert drawn.size == (seen.tokens, seen.tokens)
+    picture = Image.open(io.BytesIO(table_of(weights)))
+    assert picture.size == (seen.tokens, seen.tokens)
     row, column = divmod(int(weights.argmax()), seen.tokens)
-    bright = torch.from_numpy(np.array(drawn.convert("L")))
-    assert bright[row, column] == bright.max()
+    luma = torch.from_numpy(np.array(picture.convert("L")))
+    assert luma[row, column] == luma.max()

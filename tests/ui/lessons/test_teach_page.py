@@ -61,15 +61,17 @@ def test_each_slide_holds_its_living_scene():
     for scene in scenes:
         assert any(scene.title in slide["title"] for slide in slides)
         if scene.page in LESSONS:
-            (slide,) = (one for one in slides if one["title"] == scene.title)
+            (slide,) = (entry for entry in slides if entry["title"] == scene.title)
             kinds = [teach.kind_of(part) for part in slide["lesson"]["parts"]]
             assert "ask" in kinds, scene.title
             assert "drawing" in kinds or any(
                 part["question"]["picture"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"
             ), f"{scene.title} is a card with a question"
             step = LESSONS[scene.page].steps[scene.words["step"]]
-            asked = {part["question"]["id"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"}
-            assert asked == {step.question}, f"{scene.title}: the slide asks about another step than the link opens"
+            question_ids = {part["question"]["id"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"}
+            assert question_ids == {step.question}, (
+                f"{scene.title}: the slide asks about another step than the link opens"
+            )
     for name in re.findall(r'"file": "([^"]+)"', json.dumps(slides)):
         assert name in deck["files"]
     assert len(page) < 12 * 2**20
@@ -81,9 +83,9 @@ def test_a_plan_of_one_s_own_is_picked_ordered_and_kept_in_the_address():
     assert [title for title in ("The volume knob", "Where does it look?") if title in app.markdown[-1].value]
     app.multiselect(key="picked").set_value(["10", "1", "hands"]).run()
     assert app.session_state.scenes == "10-1-hands"
-    table = next(one.value for one in app.markdown if "| minutes | scene |" in one.value)
+    table = next(entry.value for entry in app.markdown if "| minutes | scene |" in entry.value)
     assert table.index("Heads") < table.index("Where does it look?") < table.index("By hand")
-    again = taught(minutes="0", scenes="10-1-hands")
-    assert again.multiselect(key="picked").value == ["10", "1", "hands"]
-    deck, _ = deck_of(again)
+    reopened_app = taught(minutes="0", scenes="10-1-hands")
+    assert reopened_app.multiselect(key="picked").value == ["10", "1", "hands"]
+    deck, _ = deck_of(reopened_app)
     assert [slide["title"] for slide in deck["slides"]] == ["Heads", "Where does it look?", "By hand"]

@@ -16,16 +16,16 @@ LEARNED = re.compile(
 def told(file: Path) -> list[str]:
     """The strings of a file, without docstrings."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    hidden = {
+    docstrings = {
         node.body[0].value for node in ast.walk(tree)
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None
     }  # fmt: skip
     return [
         node.value for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in hidden
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings
     ]  # fmt: skip
 
 
 def test_what_is_learned_is_called_parameters():
-    wrong = [f"{file.name}: {text}" for file in FILES for text in told(file) if LEARNED.search(text)]
-    assert not wrong, "\n".join(wrong)
+    mistakes = [f"{file.name}: {text}" for file in FILES for text in told(file) if LEARNED.search(text)]
+    assert not mistakes, "\n".join(mistakes)

@@ -15,24 +15,26 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 MOST = 9_100  # most words outside of folds; once, there were about 16,000
 ALL = 10_300  # most words with the reasons for all wrong guesses
 LONGEST = 480  # most words of one step, with the reasons for all wrong guesses
-DRAWN = ("figure", "file", "after", "kind")  # fields without sentences of their own
+DRAWN = ("figure", "file", "after", "kind")  # fields that hold no sentences
 
 
 def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str]:
     """All sentences of the parts, without code and without contents of folds. `reasons` chooses which of the reasons
     for wrong guesses count, because a reader sees only one of them."""
-    for whole in parts:
-        part = {name: value for name, value in whole.items() if name != "own"}  # `own`: the part about a photograph
+    for record in parts:
+        part = {name: value for name, value in record.items() if name != "own"}  # `own` is for a user's photograph
         if part["kind"] == "fold":
             yield part["title"]
         elif "parts" in part:
             yield from read(part["parts"], reasons)
         elif part["kind"] == "ask":
-            asked = part["question"]
-            yield from strings(asked | {"tempting": reasons([why for _, why in asked["tempting"]])})
+            question = part["question"]
+            yield from strings(question | {"tempting": reasons([why for _, why in question["tempting"]])})
         elif part["kind"] == "exercise":
-            whys = [why for _, why in part["tempting"]] + [why for _, why in part["answers"]]
-            yield from strings(part | {"tempting": reasons(whys), "answers": [words for words, _ in part["answers"]]})
+            exercise_reasons = [why for _, why in part["tempting"]] + [why for _, why in part["answers"]]
+            yield from strings(
+                part | {"tempting": reasons(exercise_reasons), "answers": [words for words, _ in part["answers"]]}
+            )
         elif part["kind"] == "drawing" and part["name"] == "read":  # this drawing shows lines of code
             yield from ()
         elif part["kind"] != "code":
