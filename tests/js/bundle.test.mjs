@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { runInNewContext } from "node:vm";
 
 import { MICROSCOPE, withBundle } from "./support.mjs";
 
@@ -64,6 +65,17 @@ test("a bundle leaves words as they are, with the spaces around = and ? in them"
   const bundledModule = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
   assert.match(JSON.stringify(STORY_WORDS), / = /);
   assert.deepEqual(bundledModule.STORY_WORDS, STORY_WORDS);
+});
+
+test("only code loses its spaces: strings, regular expressions and templates in templates keep theirs", () => {
+  const source = `
+const n = { a: 1, b: 6 / 2, text: 'x, "y' };
+[n.text, n.b, /[",\`]: /.test("a: ,: "), \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(", ")} = \` : "e, f"}, \\\`g: \`];`;
+  const joined = withBundle("sys.stdout.buffer.write(bundle._joined(sys.argv[1]).encode())", source).toString();
+  const expected = ['x, "y', 3, true, "p: , 1, 2 = , `g: "];
+  assert.deepEqual([...runInNewContext(source)], expected);
+  assert.deepEqual([...runInNewContext(joined)], expected, joined);
+  assert.ok(joined.length < source.length - 8, joined);
 });
 
 test("every module is in a bundle", () => {

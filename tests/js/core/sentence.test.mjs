@@ -76,7 +76,10 @@ test("what lies outside the neighbourhood is counted, and where the most goes is
 
 test("most of all itself, or near, is said so", () => {
   assert.match(textOf({ seen: { ...FAR, where: "itself" } }), /neighbourhood, and the most to itself \(9\.0 %\)\.$/);
-  assert.match(textOf({ seen: { ...FAR, where: "near" } }), /neighbourhood; the strongest is a neighbour, here \(9\.0 %\)\.$/);
+  assert.match(
+    textOf({ seen: { ...FAR, where: "near" } }),
+    /neighbourhood; the strongest is a neighbour, here \(9\.0 %\)\.$/,
+  );
 });
 
 test("what special tokens take is said where it is much", () => {
