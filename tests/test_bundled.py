@@ -47,6 +47,7 @@ def test_the_object_under_the_cursor_lights_up_more_than_by_chance_or_nearness(b
     assert bundled["overlap"] >= TOLD_NOTHING["overlap"]
 
 
+@pytest.mark.slow
 def test_the_class_token_says_what_the_picture_shows(bundled):
     assert bundled["f1"] >= TOLD_NOTHING["f1"]
     assert bundled["f1"] > bundled["f1 of yes"]

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from playground.serving.routes import ROUTES
@@ -77,8 +78,13 @@ def imported(file: Path) -> set[str]:
     return names
 
 
-IMPORTED = {name: imported(file) for name, file in MODULES.items()}
-NEEDS = {name: (names & MODULES.keys()) - {name} for name, names in IMPORTED.items()}
+@cache
+def imports() -> dict[str, set[str]]:
+    return {name: imported(file) for name, file in MODULES.items()}
+
+
+def needs_of_modules() -> dict[str, set[str]]:
+    return {name: (names & MODULES.keys()) - {name} for name, names in imports().items()}
 
 
 def circle(needs: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -104,19 +110,19 @@ def test_imports_point_down_and_every_room_has_a_floor():
     assert {room(name) for name in MODULES} == FLOOR.keys()
     pairs = [
         (name, needed_name)
-        for name, needed_names in NEEDS.items()
+        for name, needed_names in needs_of_modules().items()
         for needed_name in needed_names
         if room(needed_name) != room(name)
     ]
     assert not [(name, needed_name) for name, needed_name in pairs if FLOOR[room(needed_name)] >= FLOOR[room(name)]]
-    assert not circle(NEEDS)
+    assert not circle(needs_of_modules())
 
 
 def test_few_know_scenes_the_workshop_or_streamlit():
     for room_name, allowed_users in ONLY.items():
         users = {
             name
-            for name, names in IMPORTED.items()
+            for name, names in imports().items()
             if any(room_name in imported_name.split(".")[:2] for imported_name in names)
         }
         assert {room(name).split("/")[0] for name in users} == allowed_users, room_name
@@ -125,7 +131,7 @@ def test_few_know_scenes_the_workshop_or_streamlit():
 def test_the_house_is_small_enough_to_be_known():
     kinds = (".py", ".js", ".css", ".c")
     files = [file for name in ("pages", "playground") for file in (ROOT / name).rglob("*") if file.suffix in kinds]
-    rooms = between_rooms(NEEDS, room)
+    rooms = between_rooms(needs_of_modules(), room)
     lines, longest = max((file.read_text(encoding="utf-8").count("\n"), file.name) for file in files)
     counts = {"rooms": len(rooms), "floors": len(FLOORS), "arrows": sum(map(len, rooms.values())),
               "modules on top": len(list((ROOT / "playground").glob("*.py"))), "files": len(files),
@@ -143,7 +149,7 @@ def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place()
     picture_modules = {name for name, text in page_texts.items() if re.search(r"(?<!quick)\.image\(", text)}
     assert picture_modules == {"playground.ui.components"}
     assert not [
-        name for name in page_texts if name.startswith("pages.") and IMPORTED[name] & {"torch", "numpy", "math"}
+        name for name in page_texts if name.startswith("pages.") and imports()[name] & {"torch", "numpy", "math"}
     ]
 
 

@@ -99,7 +99,7 @@ def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width
     assert levels.max() <= 1, f"differ by {levels.max()}, {levels.mean():.3f} on the mean"
 
 
-@pytest.mark.parametrize("kind", ["Display P3", "half transparent"])
+@pytest.mark.parametrize("kind", ["Display P3", pytest.param("half transparent", marks=pytest.mark.slow)])
 def test_a_copy_that_is_made_smaller_before_it_is_sent_has_the_same_colours(decoder, photo, kind):
     large_pixels = np.asarray(photo.resize((2300, 1804), Image.Resampling.BICUBIC)).astype(int)
     large_pixels += np.random.default_rng(0).integers(-25, 26, large_pixels.shape)

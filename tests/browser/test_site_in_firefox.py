@@ -13,7 +13,7 @@ from browser.without_server import ASKED, plain_server
 from playground.samples import named
 from playground.ui import site
 
-LESSONS = ("by_hand", "patches", "scale")  # the tests in Chromium open all lessons
+LESSONS = ("by_hand", "patches")  # the tests in Chromium open all lessons
 pytestmark = pytest.mark.skipif(firefox.find() is None, reason="no Firefox is installed: apt-get install firefox-esr")
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PICTURE = ".lens canvas[data-ref=picture]"

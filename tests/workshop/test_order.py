@@ -1,6 +1,7 @@
 """Reordering heads changes no answer of a model. Afterwards, the first head of a layer has the largest share of
 attention on the query's own object."""
 
+import pytest
 import torch
 from tiny_runs import TINY
 
@@ -9,7 +10,10 @@ from playground.scenes import generate
 from playground.vit import VisionTransformer
 from workshop import order
 
-SCENES = [generate.scene(i) for i in range(3)]
+@pytest.fixture(scope="module")
+def scenes():
+    return [generate.scene(i) for i in range(3)]
+
 
 
 def test_in_another_order_the_model_says_the_same():
@@ -25,14 +29,14 @@ def test_in_another_order_the_model_says_the_same():
         assert torch.equal(vit(image), logits)
 
 
-def test_what_a_head_attends_to_moves_with_it():
+def test_what_a_head_attends_to_moves_with_it(scenes):
     vit = VisionTransformer(TINY, 2).eval()
     mass = order.evaluate.own_mass(
-        vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
+        vit, [s.image for s in scenes], [order.patch_targets(s, TINY.patch_size).objects for s in scenes]
     )
-    order.reorder_heads(vit, order.order(vit, SCENES))
+    order.reorder_heads(vit, order.order(vit, scenes))
     new_mass = order.evaluate.own_mass(
-        vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
+        vit, [s.image for s in scenes], [order.patch_targets(s, TINY.patch_size).objects for s in scenes]
     )
     assert torch.allclose(new_mass, mass.sort(dim=1, descending=True).values, atol=1e-5)
 
