@@ -49,7 +49,7 @@ def holds(calm_waits: Waits, attacked_waits: Waits) -> bool:
     return p95(attacked_waits.pages) <= MOST_WAIT and p95(attacked_waits.photographs) <= tolerance
 
 
-async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
+async def waits_before_and_during(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
     """(waits of newcomers before the attack, and during it)"""
     await come(server.url, 2, 0)  # the first newcomer waits until torch is loaded
     calm_waits = await come(server.url, COME, 1)
@@ -101,7 +101,7 @@ def all_seats(server: Server) -> tuple[Waits, Waits]:
 
         await asyncio.gather(*(stay(person, n) for n, person in enumerate(people)))
 
-    return asyncio.run(beside(server, attack))
+    return asyncio.run(waits_before_and_during(server, attack))
 
 
 def costly_pictures(server: Server) -> tuple[Waits, Waits]:
@@ -118,7 +118,7 @@ def costly_pictures(server: Server) -> tuple[Waits, Waits]:
 
         await asyncio.gather(*map(bring, range(COSTLY)))
 
-    return asyncio.run(beside(server, attack))
+    return asyncio.run(waits_before_and_during(server, attack))
 
 
 def costly_figures(server: Server) -> tuple[Waits, Waits]:
@@ -143,7 +143,7 @@ def costly_figures(server: Server) -> tuple[Waits, Waits]:
         homes = [f"10.{n}.{secrets.randbelow(200)}.1" for n in range(NETWORKS)]
         await asyncio.gather(*map(draw, homes), *map(run, homes[::4]))
 
-    return asyncio.run(beside(server, attack))
+    return asyncio.run(waits_before_and_during(server, attack))
 
 
 @cache

@@ -63,7 +63,9 @@ def speed(name: str, folder: Path, times: int) -> None:
     for grid in GRIDS[name]:
         seen = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))
         timings = passed(seen, folder, "int8", runs=times + 1)
-        wall_seconds, cpu_seconds = (statistics.median(times[1:]) / 1000 for times in (timings.wall, timings.cpu))
+        wall_seconds, cpu_seconds = (
+            statistics.median(milliseconds[1:]) / 1000 for milliseconds in (timings.wall, timings.cpu)
+        )
         title = f"{name}, {grid[0]} × {grid[1]}, under Node"
         print(
             f"{title}: all layers {wall_seconds:.2f} s wall, {cpu_seconds:.2f} s CPU; "

@@ -31,7 +31,7 @@ from playground.vit_parts import At, Rotation, untouched, within
 
 @dataclass(frozen=True)
 class Config:
-    """One kind of ViT. The first block is the paper, the second what later ViTs changed, the third the data."""
+    """One kind of ViT. Three groups of fields: the paper's sizes, what later ViTs changed, the data."""
 
     image_size: tuple[int, int] = (224, 224)  # height and width that it was trained on
     patch_size: int = 16

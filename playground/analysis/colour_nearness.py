@@ -34,14 +34,14 @@ def differences(colours: np.ndarray, queries: np.ndarray | None = None) -> tuple
     places = np.stack(np.indices((rows, columns)), -1).reshape(-1, 2) / max(rows, columns)
     query_index = slice(None) if queries is None else queries
     point_sets = (points.astype(np.float32) for points in (colours.reshape(-1, 3), places))
-    colour, place = (((points[query_index, None] - points) ** 2).sum(-1) for points in point_sets)
-    return colour, place
+    by_colour, by_place = (((points[query_index, None] - points) ** 2).sum(-1) for points in point_sets)
+    return by_colour, by_place
 
 
-def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.ndarray:
+def weights(by_colour: np.ndarray, by_place: np.ndarray, a: float, b: float) -> np.ndarray:
     """The filter's weights from these squared differences: (queries, patches). Each row sums to 1."""
-    scores = -colour / (2 * a**2) - place / (2 * b**2)
-    scores[place == 0] = -np.inf  # the patch itself
+    scores = -by_colour / (2 * a**2) - by_place / (2 * b**2)
+    scores[by_place == 0] = -np.inf  # the patch itself
     exponentials = np.exp(scores - scores.max(1, keepdims=True))
     return exponentials / exponentials.sum(1, keepdims=True)
 

@@ -284,7 +284,7 @@ class _Batch:
         spec = html.filled(naming.published(spec), trace, image)
         megabytes = html.write(path, spec, trace, image) / 1e6
         self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, trace))} of {trace.layers} layers")
-        if rounding_note := html.lost_by(spec, trace):
+        if rounding_note := html.rounding_note(spec, trace):
             self.complain(f"{path}: {rounding_note}")
         return path
 

@@ -72,8 +72,8 @@ def described(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) ->
 def subjects(
     spec: Spec, first_trace=None, image=None, other=None, other_image=None, more=None
 ) -> tuple[Spec, Subject | None, Other]:
-    """(the spec, the first subject, the second subject or all subjects of a grid), with public names. The subjects are
-    None in a layout without pictures."""
+    """(the spec with its defaults filled in, the first subject, the rest). The rest is the second subject,
+    {key: subject} of a grid, or None. In a layout without pictures both are None."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
     public_spec = naming.published(spec)

@@ -171,7 +171,7 @@ def heads(spec: Spec, trace: Trace) -> list[int]:
     return list(range(trace.heads)) if spec.heads is None else sorted(set(spec.heads))
 
 
-def lost_by(spec: Spec, trace: Trace) -> str:
+def rounding_note(spec: Spec, trace: Trace) -> str:
     """A sentence about the rounding by the file's pack; "" if it is negligible. The spec must be filled in."""
     if spec.pack != "int8":
         return ""
@@ -202,11 +202,11 @@ def _view(spec: Spec) -> dict:
 
 def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
     picture = _picture(trace, image)
-    rounding_note = lost_by(spec, trace)
+    rounding_words = rounding_note(spec, trace)
     public_spec = published(spec)
     name = _printable(public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
-    facts = _facts(public_spec, trace, picture) | ({"pack": rounding_note} if rounding_note else {})
+    facts = _facts(public_spec, trace, picture) | ({"pack": rounding_words} if rounding_words else {})
     if story_start:
         facts.pop("command", None)  # no command writes the story
     patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
@@ -227,7 +227,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         jpeg=_base64(_jpeg(picture)),
         still=_base64(_jpeg(pixels(still(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
-        words=html.escape(" · ".join(filter(None, [name, model(trace), patches, rounding_note]))),
+        words=html.escape(" · ".join(filter(None, [name, model(trace), patches, rounding_words]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
         pack=packed_text(_pack(spec, trace)),

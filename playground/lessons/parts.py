@@ -193,7 +193,7 @@ class Moves:
 
     trace: int  # index of the trace in the figure
     rule: str
-    numbers: Mapping[str, object] = field(default_factory=dict)
+    numbers: Mapping[str, object] = field(default_factory=dict)  # what the rule reads besides the settings
 
 
 @dataclass(frozen=True)

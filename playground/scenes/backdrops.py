@@ -84,8 +84,8 @@ def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
         heights.append(np.cos(down).T @ np.sin(across) + np.sin(down).T @ np.cos(across))  # sin(across + down), summed
     highest = np.full((sheet.height, sheet.width), -9, np.float32)
     for material, level in zip(backdrop.materials, heights, strict=True):
-        border_width = 7 / sheet.height
-        sheet.fill(material, "backdrop", np.clip((level - highest) / border_width + 0.5, 0, 1))
+        soft_range = 7 / sheet.height  # of levels: where two waves differ by less, their materials blend
+        sheet.fill(material, "backdrop", np.clip((level - highest) / soft_range + 0.5, 0, 1))
         highest = np.maximum(highest, level)
 
 

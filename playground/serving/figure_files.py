@@ -120,7 +120,7 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
     def measure_size() -> tuple[int, str]:
         trace, _ = _traces(subject, spec, person)
         with queue.drawing():
-            return html.size(spec, trace, subject.picture.image), html.lost_by(spec, trace)
+            return html.size(spec, trace, subject.picture.image), html.rounding_note(spec, trace)
 
     size, rounding_loss = _cached(subject, person, ("alive", spec), measure_size)
     sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."

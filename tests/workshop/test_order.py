@@ -10,10 +10,10 @@ from playground.scenes import generate
 from playground.vit import VisionTransformer
 from workshop import order
 
+
 @pytest.fixture(scope="module")
 def scenes():
     return [generate.scene(i) for i in range(3)]
-
 
 
 def test_in_another_order_the_model_says_the_same():

@@ -225,7 +225,7 @@ def for_and_against(spec: Spec, maps: list[Map]) -> str:
 
 
 def unmoved_note(spec: Spec, maps: list[Map]) -> str:
-    """The sentence for a map in which no block moves the feature much: its pattern means nothing."""
+    """A sentence if no blanked part of the picture moves what is explained by much, else "": the map means nothing."""
     if not moved_by_nothing(maps):
         return ""
     least = least_move(spec)

@@ -171,4 +171,4 @@ export function signedPalette(dark, opacity = 1) {
   });
 }
 
-export const signedText = (x, digits = 2) => x.toFixed(digits).replace("-", "−");
+export const withMinus = (x, digits = 2) => x.toFixed(digits).replace("-", "−");

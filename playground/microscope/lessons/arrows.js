@@ -7,7 +7,7 @@ import { reportNumbers } from "../core/guesses.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
-import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
+import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 // Paints the nine tokens with their arrows and the resulting matrix, and writes the arithmetic of one weight in words.
 // createArrows explains `state`.
@@ -137,14 +137,14 @@ function writeSum(state, scores, weights) {
   const index = i * TOKENS + j,
     q = indexOf(i, "q"),
     k = indexOf(j, "k"),
-    numberText = (x) => (x < 0 ? `(${signedText(x, 1)})` : signedText(x, 1));
+    numberText = (x) => (x < 0 ? `(${withMinus(x, 1)})` : withMinus(x, 1));
   const products = [0, 1]
     .map((part) => `${numberText(state.arrows[q + part])} · ${numberText(state.arrows[k + part])}`)
     .join(" + ");
   state.stage.find("sum").innerHTML =
     `<i class="q">${LETTERS[i]}’s query</i> · <i class="k">${LETTERS[j]}’s key</i> = ${products} ` +
-    `= ${signedText(scores[index] * Math.SQRT2)}; ` +
-    `÷ √2 = ${signedText(scores[index])}; softmax over the row: <b>${percent(weights[index])}</b>`;
+    `= ${withMinus(scores[index] * Math.SQRT2)}; ` +
+    `÷ √2 = ${withMinus(scores[index])}; softmax over the row: <b>${percent(weights[index])}</b>`;
 }
 
 const MARKUP = `

@@ -8,7 +8,7 @@ import { maskedOf, readArrows, receivedOf, scoresOf, TOKENS, weightsOf } from ".
 import { percent } from "../core/numbers.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
-import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
+import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
@@ -104,7 +104,7 @@ function rowInWords(state, maskedScores, weights) {
   const scores = maskedScores.subarray(row * TOKENS, (row + 1) * TOKENS);
   const column = state.marked.column >= 0 ? state.marked.column : Math.max(0, scores.indexOf(-Infinity));
   const powers = Array.from(scores, (score) =>
-    score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`,
+    score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${withMinus(score, 1)}</sup>`,
   );
   const exponential = scores[column] === -Infinity ? "0" : Math.exp(scores[column]).toFixed(2);
   const total = scores.reduce((sum, score) => sum + Math.exp(score), 0);

@@ -8,7 +8,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
-import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
+import { eased, keepDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
 // and the token. state.flown is the progress, from 0 to 1.
@@ -424,11 +424,11 @@ function writeFit(state) {
 function writeProducts(state, { vector, filter, sum, bias }) {
   const products = Array.from(
     { length: PRODUCTS_WRITTEN },
-    (_, i) => `${signedText(vector[i])} · ${signedText(filter[i], 3)}`,
+    (_, i) => `${withMinus(vector[i])} · ${withMinus(filter[i], 3)}`,
   ).join(" + ");
   state.stage.find("sum").innerHTML =
     `${products} + … <i class="soft">(${(vector.length - PRODUCTS_WRITTEN).toLocaleString("en")} more)</i>` +
-    `${state.cut.bias.length ? ` + bias ${signedText(bias, 3)}` : ""} = <b>${signedText(sum + bias, 3)}</b>, ` +
+    `${state.cut.bias.length ? ` + bias ${withMinus(bias, 3)}` : ""} = <b>${withMinus(sum + bias, 3)}</b>, ` +
     `number ${state.number} of the token`;
 }
 

@@ -10,7 +10,7 @@ import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { applyDataStyles, decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
-import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
+import { eased, keepDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
 // This share of the table's numbers, the largest ones, gets the full colour, so that a few outliers don't pale the rest
@@ -135,11 +135,11 @@ function paintPlaces(state, theme) {
   paintMaps(state, theme, palette, height);
   state.stage.find("which").textContent = `to the patch ${row},${column}`;
   const neighbourText = (r, c) =>
-    r < 0 || c < 0 || r >= rows || c >= columns ? "–" : signedText(similarity[r * columns + c]);
+    r < 0 || c < 0 || r >= rows || c >= columns ? "–" : withMinus(similarity[r * columns + c]);
   state.stage.find("sum").innerHTML =
     `<b>Patch ${row},${column}</b>: similarity to its right neighbour ${neighbourText(row, column + 1)}, ` +
     `to the one below ${neighbourText(row + 1, column)}, ` +
-    `to the first patch ${signedText(similarity[0])} and to the last ${signedText(similarity[count - 1])} ` +
+    `to the first patch ${withMinus(similarity[0])} and to the last ${withMinus(similarity[count - 1])} ` +
     `(1: the same, <i data-style="color:#01665e">teal</i>; 0: nothing in common; ` +
     `below 0: <i data-style="color:#a6611a">brown</i>).`;
   applyDataStyles(state.stage.find("sum"));

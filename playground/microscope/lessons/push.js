@@ -10,7 +10,7 @@ import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { decodeJpeg, outlineCell } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { magmaCss } from "../drawing/matrix.js";
-import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
+import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 // Computes the arrows, without the DOM. The token lies along the first axis, as in Stream.arrows of
 // playground/analysis/block.py.
@@ -119,8 +119,8 @@ function paintPush(state, theme) {
     column,
     length: vectors.length.toFixed(1),
     push: vectors.push.toFixed(1),
-    cosine: signedText(vectors.cosine),
-    kept: signedText(vectors.kept),
+    cosine: withMinus(vectors.cosine),
+    kept: withMinus(vectors.kept),
   };
   write("sum", markedWords(template.replace(/\{(\w+)\}/g, (_, name) => numbers[name])));
 }

@@ -19,7 +19,8 @@ const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
 const INK = "#f1f1f4";
 const SOFT = "#a9a9b2";
-// The size of each format in pixels, and the positions of the picture and of the words in a frame
+// For each format in pixels: the frame's size, the picture's largest size, and the place and width of the words,
+// given the picture's size
 export const LOOP_SHAPES = {
   tall: {
     width: 1080,

@@ -55,7 +55,7 @@ export const choice = {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
-  words: (chosenParts = current) => wordsOf(chosenParts),
+  words: (choice = current) => wordsOf(choice),
 };
 
 function setCurrent(nextChoice, options) {

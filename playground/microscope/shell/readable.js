@@ -87,7 +87,7 @@ const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 const numberAt = (bytes, offset) => new DataView(bytes.buffer, bytes.byteOffset + offset).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
-const HEAD_BYTES = 2 ** 16; // bytes at the beginning of a PNG in which its transparent colours are listed
+const HEAD_BYTES = 2 ** 16; // bytes read from a file's beginning: a PNG lists its transparent colours there
 const OPACITY_BIT = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
