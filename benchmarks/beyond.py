@@ -46,12 +46,12 @@ def costs(name: str, times: int) -> None:
     vit = playground.load(name)
     image = playground.open_image(PHOTOGRAPHS[0].path)
     size = SIZES[name]
-    seen = tracing.trace(vit, image, size=size)
-    last_patch = ",".join(str(side - 1) for side in seen.grid)
+    trace = tracing.trace(vit, image, size=size)
+    last_patch = ",".join(str(side - 1) for side in trace.grid)
     measurements = {
         "an edge cut in all layers": (lambda: tracing.trace(vit, image, size=size, cut=f"0,0>{last_patch}"), 1.3),
         "every patch hears its 3 × 3 alone": (lambda: tracing.trace(vit, image, size=size, cut="*>3x3"), 1.3),
-        **{f"relevance: {m}": (lambda m=m: seen.relevance((1, 1), method=m), 3.5) for m in relevance.METHODS},
+        **{f"relevance: {m}": (lambda m=m: trace.relevance((1, 1), method=m), 3.5) for m in relevance.METHODS},
     }
     # Each round measures a pass and the work in turn, so that other load affects both alike.
     for title, (task, bar) in measurements.items():
@@ -59,29 +59,29 @@ def costs(name: str, times: int) -> None:
         for _ in range(times):
             one_pass = seconds(lambda: tracing.trace(vit, image, size=size), 1)
             ratios.append(seconds(task, 1) / one_pass)
-        print(f"| {name}, {seen.tokens} tokens | {title} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
+        print(f"| {name}, {trace.tokens} tokens | {title} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
 
 
 def memory() -> None:
     """Prints the additional peak memory of a trace and of relevance, for DINOv2 S at 32 × 32 patches."""
     vit = playground.load("dinov2-small")
     image = playground.open_image(PHOTOGRAPHS[0].path)
-    seen = None
+    model_trace = None
 
     def trace() -> None:
-        nonlocal seen
-        seen = tracing.trace(vit, image, size=(32 * 14, 32 * 14))
+        nonlocal model_trace
+        model_trace = tracing.trace(vit, image, size=(32 * 14, 32 * 14))
 
     trace()
     for method in relevance.METHODS:  # the first calls fill caches
-        seen.relevance((1, 1), method=method)
-    seen = None
+        model_trace.relevance((1, 1), method=method)
+    model_trace = None
     trace_bytes = more_memory(trace)
     for method in relevance.METHODS:
-        relevance_bytes = more_memory(lambda method=method: seen.relevance((1, 1), method=method))
+        relevance_bytes = more_memory(lambda method=method: model_trace.relevance((1, 1), method=method))
         print(
-            f"| dinov2-small, {seen.tokens} tokens | memory of relevance: {method} | {relevance_bytes / 2**20:.0f} MB, "
-            f"{relevance_bytes / trace_bytes:.2f} × a trace ({trace_bytes / 2**20:.0f} MB) | ≤ 2 × |"
+            f"| dinov2-small, {model_trace.tokens} tokens | memory of relevance: {method} | "
+            f"{relevance_bytes / 2**20:.0f} MB, {relevance_bytes / trace_bytes:.2f} × a trace ({trace_bytes / 2**20:.0f} MB) | ≤ 2 × |"
         )
 
 
@@ -103,19 +103,19 @@ def foretells(times: int) -> None:
     correlations: dict[str, list[float]] = {}
     for sample in PHOTOGRAPHS[:times]:
         image = playground.open_image(sample.path)
-        seen = tracing.trace(vit, image, size=tracing.images.fit(image.size, 14, (20 * 14, 20 * 14)))
-        rows, columns = seen.grid
+        trace = tracing.trace(vit, image, size=tracing.images.fit(image.size, 14, (20 * 14, 20 * 14)))
+        rows, columns = trace.grid
         query = (int(sample.start[0] * rows), int(sample.start[1] * columns))
-        effects = occlusion.Measured(seen, occlusion.Target(query=query))
-        blocks = occlusion.blocks(seen.grid, BLOCK)
+        effects = occlusion.Measured(trace, occlusion.Target(query=query))
+        blocks = occlusion.blocks(trace.grid, BLOCK)
         blocks = [blocks[i] for i in occlusion.comparable(blocks)]
         movements = [abs(move) for move in effects.moved(blocks)]
         r, c = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
         distances = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
-        maps = {f"relevance: {m}": seen.on_grid(seen.relevance(query, method=m)) for m in relevance.METHODS}
+        maps = {f"relevance: {m}": trace.on_grid(trace.relevance(query, method=m)) for m in relevance.METHODS}
         maps |= {
-            "rollout": seen.on_grid(seen.rollout(query)),
-            "weights of layer 6, mean of heads": seen.on_grid(seen.rows(6, query).mean(0)),
+            "rollout": trace.on_grid(trace.rollout(query)),
+            "weights of layer 6, mean of heads": trace.on_grid(trace.rows(6, query).mean(0)),
             "nearness alone": distances.max() - distances,
         }
         for name, map_ in maps.items():

@@ -108,9 +108,12 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
         patch, head_count = vit.config.patch_size, vit.config.depth * vit.config.heads
         picture_rows = []
         for image, query in pictures:
-            seen = trace(vit, image, size=(SIDE * patch, SIDE * patch))
+            model_trace = trace(vit, image, size=(SIDE * patch, SIDE * patch))
             position = divmod(query, SIDE)
-            maps = [seen.on_grid(seen.rows(layer, position)).flatten(1).numpy() for layer in range(seen.layers)]
+            maps = [
+                model_trace.on_grid(model_trace.rows(layer, position)).flatten(1).numpy()
+                for layer in range(model_trace.layers)
+            ]
             picture_rows.append(np.concatenate(maps))
         table = np.stack(picture_rows, axis=1)  # (heads of all layers, pictures, patches)
         for head in sorted(random.permutation(head_count)[:count]):

@@ -24,7 +24,7 @@ BAR = 1e-4
 def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
     """{name: function that computes the numbers}"""
     prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
-    seen = playground.trace(vit, pixel_values=pixels)
+    trace = playground.trace(vit, pixel_values=pixels)
     layer = vit.config.depth // 2
 
     def swept() -> torch.Tensor:
@@ -33,9 +33,9 @@ def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
 
     return {
         "a trace": lambda: playground.trace(vit, pixel_values=pixels).features(),
-        "a row of each head of a layer": lambda: seen.rows(layer, (1, 1)),
+        "a row of each head of a layer": lambda: trace.rows(layer, (1, 1)),
         "a trace with an edge cut": lambda: playground.trace(vit, pixel_values=pixels, cut="1,1>2,2").features(),
-        "relevance": lambda: seen.relevance((1, 1)),
+        "relevance": lambda: trace.relevance((1, 1)),
         f"a sweep over {vit.config.depth * vit.config.heads} heads": swept,
     }
 

@@ -114,9 +114,9 @@ def shown(picture: Image.Image, grid: tuple[int, int]) -> np.ndarray:
     return np.asarray(picture.resize((grid[1] * cell, grid[0] * cell), Image.Resampling.LANCZOS))
 
 
-def drawn(photo: np.ndarray, seen, row, query, former_light: ModuleType | None) -> tuple[np.ndarray, dict]:
-    cell = photo.shape[0] // seen.grid[0]
-    weights = seen.on_grid(row).numpy()
+def drawn(photo: np.ndarray, trace, row, query, former_light: ModuleType | None) -> tuple[np.ndarray, dict]:
+    cell = photo.shape[0] // trace.grid[0]
+    weights = trace.on_grid(row).numpy()
     tokens = row.numel()
     ceiling = light.exposure(weights)
     shares = light.shares(weights, ceiling)
@@ -142,7 +142,7 @@ def drawn(photo: np.ndarray, seen, row, query, former_light: ModuleType | None) 
     }
     lines = contour(light.light(photo, light_drawn), light.contours(dense_patches), cell)
     former_heat = [former_light.heat(photo, large(shares, cell))] if former_light else []
-    line = [photo, *former_heat, heat, lines, convolution(photo, seen.grid, query)]
+    line = [photo, *former_heat, heat, lines, convolution(photo, trace.grid, query)]
     return np.concatenate([np.pad(x, ((0, 0), (0, 6), (0, 0)), constant_values=255) for x in line], axis=1), facts
 
 

@@ -111,10 +111,10 @@ def one_row(name: str) -> float:
     """Seconds for one patch's rows in all heads of a layer, from a trace of 4,096 patches."""
     import playground
 
-    seen = playground.trace(playground.load(name, device="cpu"), noise(LARGE_SIDE), size=(LARGE_SIDE, LARGE_SIDE))
+    trace = playground.trace(playground.load(name, device="cpu"), noise(LARGE_SIDE), size=(LARGE_SIDE, LARGE_SIDE))
     queries = [(i % 64, i * 7 % 64) for i in range(200)]
-    seen.rows(5, queries[0])
-    return statistics.median(clock(lambda q=q: seen.rows(5, q)) for q in queries)
+    trace.rows(5, queries[0])
+    return statistics.median(clock(lambda q=q: trace.rows(5, q)) for q in queries)
 
 
 def fetch_peer() -> Path:

@@ -98,11 +98,11 @@ def answers(vit, scale: float = 1) -> list[torch.Tensor]:
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
         size = tuple(side * vit.config.patch_size for side in sample.look.grid)
-        seen = playground.trace(vit, playground.open_image(sample.path), size=size)
-        first_patch, head_numbers = len(seen.prefix), range(seen.heads)
+        trace = playground.trace(vit, playground.open_image(sample.path), size=size)
+        first_patch, head_numbers = len(trace.prefix), range(trace.heads)
         rows = (
-            seen.matrix(layer, head)[first_patch:, first_patch:]
-            for layer in range(seen.layers)
+            trace.matrix(layer, head)[first_patch:, first_patch:]
+            for layer in range(trace.layers)
             for head in head_numbers
         )
         tables.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))

@@ -44,24 +44,24 @@ def main() -> None:
     columns = []
     for model, sample in SUBJECTS:
         try:
-            seen = playground.trace(model, sample)
+            trace = playground.trace(model, sample)
         except PlaygroundError as error:
             print(f"without {model}: {error}", file=sys.stderr)
             continue
-        title = f"{model}, {seen.grid[0]} × {seen.grid[1]}"
-        columns.append((title, [measured(seen, *FILES[file_name], times) for file_name in FILES]))
+        title = f"{model}, {trace.grid[0]} × {trace.grid[1]}"
+        columns.append((title, [measured(trace, *FILES[file_name], times) for file_name in FILES]))
     print(f"| file | {' | '.join(title for title, _ in columns)} |")
     print(f"|---|{'---|' * len(columns)}")
     for row, (file_name, (suffix, _)) in enumerate(FILES.items()):
         print(f"| {file_name.strip()}, {suffix} | {' | '.join(cells[row] for _, cells in columns)} |")
 
 
-def measured(seen, suffix: str, options: dict, times: int) -> str:
+def measured(trace, suffix: str, options: dict, times: int) -> str:
     times_taken = []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(times):
             began = time.perf_counter()
-            file = playground.save(seen, Path(folder) / f"figure{suffix}", **options)
+            file = playground.save(trace, Path(folder) / f"figure{suffix}", **options)
             times_taken.append(time.perf_counter() - began)
         size = file.stat().st_size
     size_words = f"{size / 1e6:.2f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"

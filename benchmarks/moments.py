@@ -45,15 +45,15 @@ def main() -> None:
     lines = []
     for name, file in files.items():
         picture = playground.open_image(file)
-        seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
+        trace = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
         began = time.perf_counter()
-        moments = best_moments(seen)
+        moments = best_moments(trace)
         seconds = time.perf_counter() - began
         best_moment = moments[0]
         scores = ", ".join(f"{tell:.2f}" for tell in best_moment.tells)
-        partner = f", {partners(name, seen, best_moment)}" if not options.files else ""
+        partner = f", {partners(name, trace, best_moment)}" if not options.files else ""
         print(f"{name:32} layer {best_moment.layer:2} head {best_moment.head}: {scores} in {seconds:.2f} s{partner}")
-        lines.append(line(name, seen, best_moment))
+        lines.append(line(name, trace, best_moment))
     OUT.parent.mkdir(exist_ok=True)
     Image.fromarray(np.concatenate(lines)).save(OUT)
     print(f"{len(lines)} photographs on {OUT}")
@@ -65,35 +65,35 @@ def size(picture: Image.Image, patch: int) -> tuple[int, int]:
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 
 
-def partners(name: str, seen, moment: Moment) -> str:
+def partners(name: str, trace, moment: Moment) -> str:
     """Text on each pair of marked regions if one of them holds the best moment's first patch: the share of this patch's
     attention that the other region gets."""
-    row = seen.matrix(moment.layer, moment.head)[len(seen.prefix) :, len(seen.prefix) :]
+    row = trace.matrix(moment.layer, moment.head)[len(trace.prefix) :, len(trace.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():
-        regions = [eyes.inside(box, seen.grid) for box in boxes]
+        regions = [eyes.inside(box, trace.grid) for box in boxes]
         for region, partner in (regions, regions[::-1]):
             if region.flatten()[moment.patches[0]]:
                 patches = region.new_zeros(region.shape).flatten()
                 patches[moment.patches[0]] = True
-                share = eyes.asked(row, patches.unflatten(0, seen.grid), partner)[0]
+                share = eyes.asked(row, patches.unflatten(0, trace.grid), partner)[0]
                 shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
     return "; ".join(shares) or "no marked pair"
 
 
-def line(name: str, seen, moment: Moment) -> np.ndarray:
-    rows, columns = seen.grid
-    default_view = (seen.upper_layer, 0, rows // 2 * columns + columns // 2)
+def line(name: str, trace, moment: Moment) -> np.ndarray:
+    rows, columns = trace.grid
+    default_view = (trace.upper_layer, 0, rows // 2 * columns + columns // 2)
     views = [default_view, *((moment.layer, moment.head, patch) for patch in moment.patches)]
-    tiles = [tile(seen, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
+    tiles = [tile(trace, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
     return np.concatenate(tiles, axis=1)
 
 
-def tile(seen, layer: int, head: int, patch: int, words: str) -> np.ndarray:
-    rows, columns = seen.grid
+def tile(trace, layer: int, head: int, patch: int, words: str) -> np.ndarray:
+    rows, columns = trace.grid
     cell = max(1, min((WIDE - 6) // columns, (HIGH - 20) // rows))
-    weights = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).numpy()
-    photo = np.asarray(seen.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
+    weights = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).numpy()
+    photo = np.asarray(trace.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
     shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
     sheet = Image.new("RGB", (WIDE, HIGH), "white")
     sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 16))

@@ -35,53 +35,54 @@ SIDE = 18  # rows and columns of the grid, approximately, in every model
 DRAWN = 4  # number of random patches per picture
 
 
-def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
-    rows, columns = seen.grid
+def asked(trace: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
+    rows, columns = trace.grid
     yield int(start[0] * rows), int(start[1] * columns)
     random = torch.Generator().manual_seed(zlib.crc32(name.encode()))
     for patch in torch.randperm(rows * columns, generator=random)[:DRAWN].tolist():
         yield divmod(patch, columns)
-    if "cls" in seen.prefix:
+    if "cls" in trace.prefix:
         yield "cls"
 
 
-def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
+def maps(trace: Trace, query: Query) -> dict[str, Tensor]:
     """{name: map (rows, columns)}"""
-    maps_by_name = {method: seen.on_grid(seen.relevance(query, method=method)) for method in METHODS}
-    maps_by_name["rollout"] = seen.on_grid(seen.rollout(query))
+    maps_by_name = {method: trace.on_grid(trace.relevance(query, method=method)) for method in METHODS}
+    maps_by_name["rollout"] = trace.on_grid(trace.rollout(query))
     if isinstance(query, tuple):
-        r, c = torch.meshgrid(*(torch.arange(n) for n in seen.grid), indexing="ij")
+        r, c = torch.meshgrid(*(torch.arange(n) for n in trace.grid), indexing="ij")
         distances = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
         maps_by_name["nearness"] = distances.max() - distances
-    return maps_by_name | {"random": torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))}
+    return maps_by_name | {"random": torch.rand(trace.grid, generator=torch.Generator().manual_seed(0))}
 
 
-def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
+def moves(trace: Trace, blocks: list[Tensor]) -> Tensor:
     """(blocks, tokens): ‖x' − x‖ / ‖x‖, where blanking the block turns the token's feature x after the last norm into
     x'. analysis/occlusion.py computes the same for one token."""
-    vit, pixels = seen.vit, seen.input
+    vit, pixels = trace.vit, trace.input
 
     def features(images: Tensor) -> Tensor:
-        return vit.norm(vit.features(images, seen.layers - 1, seen.scale)).float()
+        return vit.norm(vit.features(images, trace.layers - 1, trace.scale)).float()
 
     with torch.no_grad():
         original = features(pixels)
         return torch.cat([
-            (features(occlusion.blanked(pixels, mask, seen.patch_size)) - original).norm(dim=-1) / original.norm(dim=-1)
-            for mask in blocks
+            (features(occlusion.blanked(pixels, block, trace.patch_size)) - original).norm(dim=-1)
+            / original.norm(dim=-1)
+            for block in blocks
         ])  # fmt: skip
 
 
-def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
+def judged(trace: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
     """(query, name of the map, (rank correlation over all blocks, the same without the query's own block))"""
-    side = occlusion.side_of(seen.grid)
-    blocks = occlusion.blocks(seen.grid, side)
+    side = occlusion.side_of(trace.grid)
+    blocks = occlusion.blocks(trace.grid, side)
     blocks = [blocks[i] for i in occlusion.comparable(blocks)]
-    block_moves = moves(seen, blocks)
+    block_moves = moves(trace, blocks)
     for query in queries:
-        query_moves = block_moves[:, seen.token(query)].tolist()
+        query_moves = block_moves[:, trace.token(query)].tolist()
         other_blocks = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
-        for name, map_ in maps(seen, query).items():
+        for name, map_ in maps(trace, query).items():
             sums = [float(map_[block].sum()) for block in blocks]
             rest_correlation = occlusion.spearman(
                 [sums[i] for i in other_blocks], [query_moves[i] for i in other_blocks]
@@ -104,10 +105,10 @@ def main() -> None:
             sample = None if Path(file).exists() else named(file)
             image = images.open_image(sample.path if sample else file)
             native_side = min(vit.config.image_size[0] // patch, SIDE)
-            seen = tracing.trace(
+            trace = tracing.trace(
                 vit, image, size=images.fit(image.size, patch, (native_side * patch, native_side * patch))
             )
-            for query, name, score in judged(seen, list(asked(seen, sample.start if sample else (0.5, 0.5), file))):
+            for query, name, score in judged(trace, list(asked(trace, sample.start if sample else (0.5, 0.5), file))):
                 kind = "the class token" if query == "cls" else "a patch"
                 scores_by_map.setdefault((kind, name), []).append(score)
             print(f"… {model} {file}", file=sys.stderr, flush=True)

@@ -39,13 +39,13 @@ def rounded(name: str, folder: Path) -> None:
     patch = vit.config.patch_size
     for picture in photographs().values():
         image = open_image(picture)
-        seen = trace(vit, image, size=fit(image.size, patch, tuple(side * patch for side in GRIDS[name][0])))
-        python_rows = theirs(seen)
-        float_pass, rounded_pass = passed(seen, folder), passed(seen, folder, "int8")
+        model_trace = trace(vit, image, size=fit(image.size, patch, tuple(side * patch for side in GRIDS[name][0])))
+        python_rows = theirs(model_trace)
+        float_pass, rounded_pass = passed(model_trace, folder), passed(model_trace, folder, "int8")
         largest_difference = max(
-            largest_difference, float(np.abs(rows(float_pass.q, float_pass.k, seen) - python_rows).max())
+            largest_difference, float(np.abs(rows(float_pass.q, float_pass.k, model_trace) - python_rows).max())
         )
-        differences.append(distance(rows(rounded_pass.q, rounded_pass.k, seen), python_rows))
+        differences.append(distance(rows(rounded_pass.q, rounded_pass.k, model_trace), python_rows))
     megabytes = (folder / "weights.bin").stat().st_size / MB
     drift, same_share = (statistics.mean(column) for column in zip(*differences, strict=True))
     print(f"{name}: {', '.join(photographs())}")
@@ -61,8 +61,8 @@ def speed(name: str, folder: Path, times: int) -> None:
     vit = zoo.load(name, device="cpu")
     image = open_image(named("meadow").path).resize((640, 640))
     for grid in GRIDS[name]:
-        seen = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))
-        timings = passed(seen, folder, "int8", runs=times + 1)
+        model_trace = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))
+        timings = passed(model_trace, folder, "int8", runs=times + 1)
         wall_seconds, cpu_seconds = (
             statistics.median(milliseconds[1:]) / 1000 for milliseconds in (timings.wall, timings.cpu)
         )

@@ -190,11 +190,11 @@ def draw_sheets(options: argparse.Namespace) -> None:
         if entry["batch"] != options.batch:
             continue
         picture = playground.open_image(photograph(entry))
-        seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
-        former_moment, present_moment = former_choice.best_moments(seen)[0], moments.best_moments(seen)[0]
-        panels.append((panel(seen, former_moment), entry["file"], "old"))
+        trace = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
+        former_moment, present_moment = former_choice.best_moments(trace)[0], moments.best_moments(trace)[0]
+        panels.append((panel(trace, former_moment), entry["file"], "old"))
         is_striking = present_moment.tells[0] >= moments.STRIKING
-        panels.append((panel(seen, present_moment) if is_striking else parts(seen), entry["file"], "new"))
+        panels.append((panel(trace, present_moment) if is_striking else parts(trace), entry["file"], "new"))
         print(f"{entry['file'].rpartition('/')[2]:40} {present_moment.tells[0]:.4f}", flush=True)
     random.Random(options.seed).shuffle(panels)
     name = f"batch{options.batch}-seed{options.seed}"
@@ -221,15 +221,15 @@ def former_moments(commit: str) -> ModuleType:
     return module
 
 
-def panel(seen, moment) -> Image.Image:
-    columns = seen.grid[1]
+def panel(trace, moment) -> Image.Image:
+    columns = trace.grid[1]
     patch = moment.patches[0]
-    weights = seen.on_grid(seen.row(moment.layer, moment.head, divmod(patch, columns))).numpy()
-    sheet, cell, photo = blank(seen)
+    weights = trace.on_grid(trace.row(moment.layer, moment.head, divmod(patch, columns))).numpy()
+    sheet, cell, photo = blank(trace)
     shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
     sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 30))
     draw = ImageDraw.Draw(sheet)
-    draw.text((30, 2), SAID[row_kinds.look(seen, moment.layer, moment.head, divmod(patch, columns))[0]], fill="black")
+    draw.text((30, 2), SAID[row_kinds.look(trace, moment.layer, moment.head, divmod(patch, columns))[0]], fill="black")
     y, x = divmod(patch, columns)
     draw.rectangle((x * cell - 2, y * cell + 28, (x + 1) * cell + 1, (y + 1) * cell + 31), outline=BLUE, width=3)
     y, x = divmod(int(weights.argmax()), columns)
@@ -238,18 +238,18 @@ def panel(seen, moment) -> Image.Image:
     return sheet
 
 
-def parts(seen) -> Image.Image:
-    sheet, _, photo = blank(seen)
-    sheet.paste(prints.with_parts(Image.fromarray(photo), seen.parts(layer=seen.upper_layer).numpy()), (0, 30))
+def parts(trace) -> Image.Image:
+    sheet, _, photo = blank(trace)
+    sheet.paste(prints.with_parts(Image.fromarray(photo), trace.parts(layer=trace.upper_layer).numpy()), (0, 30))
     ImageDraw.Draw(sheet).text((30, 2), IN_COLOUR, fill="black")
     return sheet
 
 
-def blank(seen) -> tuple[Image.Image, int, np.ndarray]:
+def blank(trace) -> tuple[Image.Image, int, np.ndarray]:
     """(an empty panel, pixels of a patch's side on it, the photograph at this size)"""
-    rows, columns = seen.grid
+    rows, columns = trace.grid
     cell = max(1, min((WIDE - 6) // columns, (HIGH - 34) // rows))
-    photo = np.asarray(seen.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
+    photo = np.asarray(trace.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
     return Image.new("RGB", (WIDE, HIGH), "white"), cell, photo
 
 

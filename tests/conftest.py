@@ -107,7 +107,7 @@ def picture():
 
 
 @pytest.fixture
-def seen(small, picture):
+def small_trace(small, picture):
     return playground.trace(small, picture)
 
 

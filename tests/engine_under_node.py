@@ -68,37 +68,37 @@ def opened(models: list[dict], folder: Path) -> list[Opened]:
     return [Opened(**report, weights=out) for report, out in zip(run({"open": jobs}, folder), out_files, strict=True)]
 
 
-def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options) -> Passed:
+def passed(trace: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options) -> Passed:
     """The engine's pass over the input of `seen`. `numbers` is the format of the weights: "float32", "int8" …"""
     if weights is None:
         weights = folder / "weights.bin"
-        weights.write_bytes(to_engine(seen.vit, numbers))
-    (folder / "image.f32").write_bytes(seen.input.numpy().tobytes())
+        weights.write_bytes(to_engine(trace.vit, numbers))
+    (folder / "image.f32").write_bytes(trace.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out_file = folder / "out.f32"
-    report = run({**files, "grid": seen.grid, "out": str(out_file), **options}, folder)
-    shape = (seen.layers, seen.heads, seen.tokens, seen.head_dim)
+    report = run({**files, "grid": trace.grid, "out": str(out_file), **options}, folder)
+    shape = (trace.layers, trace.heads, trace.tokens, trace.head_dim)
     sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
-    sizes["features"] = (seen.layers, seen.tokens, shape[1] * shape[3])
+    sizes["features"] = (trace.layers, trace.tokens, shape[1] * shape[3])
     numbers_read, arrays = np.fromfile(out_file, np.float32), {}
     for name, size in sizes.items():
         arrays[name], numbers_read = numbers_read[: np.prod(size)].reshape(size), numbers_read[np.prod(size) :]
     return Passed(**arrays, logits=numbers_read, **report)
 
 
-def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
+def rows(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np.ndarray:
     """(layers, heads, tokens, tokens): the attention weights of these queries and keys, with the cuts of `seen`."""
-    scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or seen.scale, seen.native_scale)
-    for layer in range(seen.layers):
-        if (edges := seen.cuts.heard(layer)) is not None:
+    scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or trace.scale, trace.native_scale)
+    for layer in range(trace.layers):
+        if (edges := trace.cuts.heard(layer)) is not None:
             scores[layer][np.broadcast_to(~edges.numpy(), scores[layer].shape)] = -np.inf
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)
 
 
-def theirs(seen: Trace) -> np.ndarray:
+def theirs(trace: Trace) -> np.ndarray:
     """(layers, heads, tokens, tokens): the attention weights that Python computes."""
-    return np.stack([seen.weights(layer).numpy() for layer in range(seen.layers)])
+    return np.stack([trace.weights(layer).numpy() for layer in range(trace.layers)])
 
 
 def distance(our_rows: np.ndarray, python_rows: np.ndarray) -> tuple[float, float]:

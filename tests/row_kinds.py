@@ -45,18 +45,18 @@ class Facts:
     fits: frozenset[str]  # names of the measures that agree with the row's largest patch
 
 
-def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
+def look(trace: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
     """(the kind of this row, or None if no rule applies; the facts that decide the kind)"""
-    prefix_count, patch = len(seen.prefix), query[0] * seen.grid[1] + query[1]
-    late_directions = directions(late_keys(seen), prefix_count)
-    q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
-    query_patches = spread(seen.grid, CROWD)
+    prefix_count, patch = len(trace.prefix), query[0] * trace.grid[1] + query[1]
+    late_directions = directions(late_keys(trace), prefix_count)
+    q, k = (x[head].cpu().float() for x in trace.record[layer][:2])
+    query_patches = spread(trace.grid, CROWD)
     crowd = crowd_of(
-        softmax_rows(q[prefix_count + query_patches], k, seen.scale).numpy(), query_patches, prefix_count, seen.grid
+        softmax_rows(q[prefix_count + query_patches], k, trace.scale).numpy(), query_patches, prefix_count, trace.grid
     )
-    row = seen.row(layer, head, query).numpy()
-    facts = facts_of(row, patch, crowd, late_directions @ late_directions[patch], prefix_count, seen.grid)
-    return kind_of(facts, early=layer < EARLY * seen.layers), facts
+    row = trace.row(layer, head, query).numpy()
+    facts = facts_of(row, patch, crowd, late_directions @ late_directions[patch], prefix_count, trace.grid)
+    return kind_of(facts, early=layer < EARLY * trace.layers), facts
 
 
 def crowd_of(rows: np.ndarray, query_patches: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:

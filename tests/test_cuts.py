@@ -50,35 +50,35 @@ def by_hand(vit, pixels, silent) -> torch.Tensor:
 def test_the_pass_is_the_same_as_one_in_loops_that_leaves_the_edges_out(small, picture):
     cut_queries, cut_key = {token(7, 5), 0}, token(3, 2)
     cut = ["7,5+cls>3,2@1.0+2", "*>5,5@2"]
-    seen = playground.trace(small, picture, cut=cut)
+    trace = playground.trace(small, picture, cut=cut)
 
     def silent(layer, head, i, j):
         is_first_cut = layer == 1 and head in (0, 2) and i in cut_queries and j == cut_key
         return (is_first_cut or (layer == 2 and j == token(5, 5))) and i != j
 
     with torch.no_grad():
-        expected = by_hand(small, seen.input, silent)
-    torch.testing.assert_close(seen.features(), expected, atol=1e-4, rtol=1e-4)
+        expected = by_hand(small, trace.input, silent)
+    torch.testing.assert_close(trace.features(), expected, atol=1e-4, rtol=1e-4)
     assert (playground.trace(small, picture).features() - expected).abs().max() > 0.01, "the cut changes something"
 
 
 def test_every_way_to_ask_for_a_weight_leaves_the_cut_edge_out(small, picture):
-    seen = playground.trace(small, picture, cut="7,5>3,2@1.2")
+    trace = playground.trace(small, picture, cut="7,5>3,2@1.2")
     query, key = token(7, 5), token(3, 2)
     for head in range(4):
         is_cut_head = head == 2
         rows = (
-            seen.row(1, head, (7, 5)), seen.rows(1, (7, 5))[head], seen.matrix(1, head)[query],
-            seen.weights(1)[head, query], seen.weights(1, [(7, 5)])[head, 0],
+            trace.row(1, head, (7, 5)), trace.rows(1, (7, 5))[head], trace.matrix(1, head)[query],
+            trace.weights(1)[head, query], trace.weights(1, [(7, 5)])[head, 0],
         )  # fmt: skip
         for row in rows:
             assert (row[key] == 0) == is_cut_head
             assert row.sum().item() == pytest.approx(1, abs=1e-5)
             torch.testing.assert_close(row, rows[0], atol=1e-6, rtol=1e-5)
-        assert (seen.column(1, head, (3, 2))[query] == 0) == is_cut_head
-        assert (seen.columns(1, (3, 2))[head, query] == 0) == is_cut_head
-    assert seen.row(1, 2, (7, 5), scale="off")[key] == 0
-    assert torch.isfinite(seen.scores(1, 2, (7, 5))).all(), "the score is what it was; its weight is nothing"
+        assert (trace.column(1, head, (3, 2))[query] == 0) == is_cut_head
+        assert (trace.columns(1, (3, 2))[head, query] == 0) == is_cut_head
+    assert trace.row(1, 2, (7, 5), scale="off")[key] == 0
+    assert torch.isfinite(trace.scores(1, 2, (7, 5))).all(), "the score is what it was; its weight is nothing"
 
 
 def test_nothing_cut_is_the_pass_as_it_was(small, picture):
@@ -88,14 +88,14 @@ def test_nothing_cut_is_the_pass_as_it_was(small, picture):
 @pytest.mark.parametrize("heads", [None, [2], [3, 1]])
 @pytest.mark.parametrize("cut", ["7,5>3,2@1.2", "*>3x3", "*>*@1.3"])
 def test_a_pack_carries_its_cuts(small, picture, heads, cut):
-    seen = playground.trace(small, picture, cut=cut)
-    loaded_trace = Trace.from_bytes(seen.to_bytes([1], heads))
+    trace = playground.trace(small, picture, cut=cut)
+    loaded_trace = Trace.from_bytes(trace.to_bytes([1], heads))
     assert loaded_trace.cuts.texts == [cut]
     for stored_head, head in enumerate(heads or range(4)):
         torch.testing.assert_close(
-            loaded_trace.row(1, stored_head, (7, 5)), seen.row(1, head, (7, 5)), atol=2e-3, rtol=0
+            loaded_trace.row(1, stored_head, (7, 5)), trace.row(1, head, (7, 5)), atol=2e-3, rtol=0
         )
-        assert torch.equal(loaded_trace.row(1, stored_head, (7, 5)) == 0, seen.row(1, head, (7, 5)) == 0)
+        assert torch.equal(loaded_trace.row(1, stored_head, (7, 5)) == 0, trace.row(1, head, (7, 5)) == 0)
 
 
 def test_rollout_goes_through_no_cut_edge(small, picture):
@@ -151,8 +151,8 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
     """Compares with a pass computed here, in which one head's part of the input of W_O is replaced."""
     d = small.config.width // small.config.heads
     for text, head, replacement in (("zero@1.2", 2, "zero"), ("mean@1.2", 2, "mean")):
-        seen = playground.trace(small, picture, cut=text)
-        x, _ = small.embed(seen.input)
+        trace = playground.trace(small, picture, cut=text)
+        x, _ = small.embed(trace.input)
         with torch.no_grad():
             for layer, block in enumerate(small.blocks):
                 y = block.norm1(x)
@@ -163,8 +163,8 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
                     part.copy_(torch.zeros_like(part) if replacement == "zero" else part.mean(0).expand_as(part))
                 x = x + block.attn.proj(mixed)[None]
                 x = x + block.mlp(block.norm2(x))
-        torch.testing.assert_close(seen.features(), x[0], atol=1e-4, rtol=1e-4)
-        assert torch.equal(seen.weights(1), playground.trace(small, picture).weights(1)), "nobody is cut from anybody"
+        torch.testing.assert_close(trace.features(), x[0], atol=1e-4, rtol=1e-4)
+        assert torch.equal(trace.weights(1), playground.trace(small, picture).weights(1)), "nobody is cut from anybody"
 
 
 def test_heads_are_named_in_few_texts():
@@ -190,15 +190,15 @@ def test_what_the_command_line_says_is_what_python_does(small, picture):
 
 def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    seen = playground.trace("untrained", "meadow").ablate(heads=[(4, 0), (4, 2), (5, 3)], to="mean")
-    playground.save(seen, "python.csv", layer=5, head=1, query=(7, 5))
+    trace = playground.trace("untrained", "meadow").ablate(heads=[(4, 0), (4, 2), (5, 3)], to="mean")
+    playground.save(trace, "python.csv", layer=5, head=1, query=(7, 5))
     text = (tmp_path / "python.csv").read_text(encoding="utf-8")
     command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", text, re.M)[1]
     assert "--cut 'mean@4.0+2;mean@5.3'" in command
     *line, _ = shlex.split(command)
     assert main([*line, "typed.csv"]) == 0
     assert (tmp_path / "typed.csv").read_text(encoding="utf-8") == text
-    playground.save(seen, "words.txt", layer=5, head=1, query=(7, 5))
+    playground.save(trace, "words.txt", layer=5, head=1, query=(7, 5))
     words = (tmp_path / "words.txt").read_text(encoding="utf-8")
     assert "At their mean over the tokens, in the whole forward pass: heads 4.0, 4.2." in words
 

@@ -63,13 +63,13 @@ def test_the_engine_is_small():
 # A forward pass
 
 
-def added(seen, layer: int) -> np.ndarray:
+def added(trace, layer: int) -> np.ndarray:
     """(heads, tokens): the length of the vector that each head adds to each token, without W_O's bias, before cuts."""
-    block = seen.vit.blocks[layer]
-    proj = block.attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, width, d)
+    block = trace.vit.blocks[layer]
+    proj = block.attn.proj.weight.detach().unflatten(1, (trace.heads, -1)).transpose(0, 1)  # (heads, width, d)
     if hasattr(block.ls1, "gamma"):
         proj = block.ls1.gamma.detach()[:, None] * proj
-    return (seen.weights(layer) @ seen.record[layer].v @ proj.mT).norm(dim=-1).numpy()
+    return (trace.weights(layer) @ trace.record[layer].v @ proj.mT).norm(dim=-1).numpy()
 
 
 @pytest.mark.parametrize(
@@ -83,33 +83,35 @@ def added(seen, layer: int) -> np.ndarray:
     ids=["plain", "off", "cut", "ablated"],
 )
 def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
-    seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches, so positions are interpolated
+    model_trace = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches, so positions are interpolated
     options = {"cuts": how["cut"]} if "cut" in how else how
-    engine_pass = passed(seen, tmp_path, **options)
-    for layer in range(seen.layers):
+    engine_pass = passed(model_trace, tmp_path, **options)
+    for layer in range(model_trace.layers):
         for name in ("q", "k"):
-            np.testing.assert_allclose(getattr(engine_pass, name)[layer], getattr(seen.record[layer], name), atol=2e-4)
-        np.testing.assert_allclose(engine_pass.norms[layer], seen.value_norms(layer), rtol=1e-4)
-        np.testing.assert_allclose(engine_pass.adds[layer], added(seen, layer), rtol=1e-3, atol=1e-5)
-        np.testing.assert_allclose(engine_pass.features[layer], seen.features(layer), atol=5e-4)
-    np.testing.assert_allclose(engine_pass.logits, seen.logits, atol=5e-4)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, seen), theirs(seen), atol=1e-4)
+            np.testing.assert_allclose(
+                getattr(engine_pass, name)[layer], getattr(model_trace.record[layer], name), atol=2e-4
+            )
+        np.testing.assert_allclose(engine_pass.norms[layer], model_trace.value_norms(layer), rtol=1e-4)
+        np.testing.assert_allclose(engine_pass.adds[layer], added(model_trace, layer), rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(engine_pass.features[layer], model_trace.features(layer), atol=5e-4)
+    np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
+    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), theirs(model_trace), atol=1e-4)
 
 
 @pytest.mark.parametrize("numbers", ["int8", "float32"])
 @pytest.mark.parametrize("threads", [2, 3])
 def test_several_threads_compute_what_one_does(ours, picture, tmp_path, threads, numbers):
     vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough work for threads
-    seen = trace(vit, picture, size=(88, 104))
-    one_thread, more_threads = (passed(seen, tmp_path, numbers, threads=count) for count in (1, threads))
+    model_trace = trace(vit, picture, size=(88, 104))
+    one_thread, more_threads = (passed(model_trace, tmp_path, numbers, threads=count) for count in (1, threads))
     for name in ("q", "k", "norms", "adds", "features", "logits"):
         np.testing.assert_array_equal(getattr(more_threads, name), getattr(one_thread, name), err_msg=name)
 
 
 def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tmp_path):
-    seen = trace(ours, picture)
+    model_trace = trace(ours, picture)
     plain_pass, scaled_pass, cut_pass = (
-        passed(seen, tmp_path, **options) for options in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]})
+        passed(model_trace, tmp_path, **options) for options in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]})
     )
     for changed_pass in (scaled_pass, cut_pass):
         assert np.abs(changed_pass.q[0] - plain_pass.q[0]).max() < 1e-6  # the first layer's input is the same
@@ -142,11 +144,11 @@ KINDS = {  # extensions of the ViT paper's architecture, alone and combined
 @pytest.mark.parametrize("kind", KINDS)
 def test_whatever_a_vit_has_besides_the_engine_computes_as_python_does(ours, picture, tmp_path, kind):
     vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **KINDS[kind]})))
-    seen = trace(vit, picture, size=(48, 72))
-    engine_pass = passed(seen, tmp_path)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, seen), theirs(seen), atol=1e-4)
-    np.testing.assert_allclose(engine_pass.features[-1], seen.features(), atol=5e-4)
-    np.testing.assert_allclose(engine_pass.logits, seen.logits, atol=5e-4)
+    model_trace = trace(vit, picture, size=(48, 72))
+    engine_pass = passed(model_trace, tmp_path)
+    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), theirs(model_trace), atol=1e-4)
+    np.testing.assert_allclose(engine_pass.features[-1], model_trace.features(), atol=5e-4)
+    np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
     plain_vit = scramble(
         VisionTransformer(Config(**{**vit.config.__dict__, **{name: getattr(SMALL, name) for name in KINDS[kind]}}))
     )
@@ -173,33 +175,33 @@ def test_at_every_point_the_engine_s_pass_is_open_to_the_same_as_python_s(ours, 
         flat[..., column : column + columns] = 0
         return flat.unflatten(-1, (x.shape[1], -1)).transpose(1, 2) if x.dim() == 4 else flat
 
-    seen = trace(ours, picture, at=at)
-    engine_pass = passed(seen, tmp_path, zero=[[point, column, columns]])
+    model_trace = trace(ours, picture, at=at)
+    engine_pass = passed(model_trace, tmp_path, zero=[[point, column, columns]])
     assert engine_pass.points == ours.points()
-    np.testing.assert_allclose(engine_pass.features[-1], seen.features(), atol=5e-4)
-    np.testing.assert_allclose(engine_pass.logits, seen.logits, atol=5e-4)
+    np.testing.assert_allclose(engine_pass.features[-1], model_trace.features(), atol=5e-4)
+    np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
     assert np.abs(engine_pass.logits - trace(ours, picture).logits.numpy()).max() > 2e-3
 
 
 def test_more_tokens_than_scores_are_held_for(ours, picture, tmp_path):
-    seen = trace(ours, picture, size=(160, 160))  # 400 patches
-    engine_pass = passed(seen, tmp_path)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, seen), theirs(seen), atol=1e-4)
+    model_trace = trace(ours, picture, size=(160, 160))  # 400 patches
+    engine_pass = passed(model_trace, tmp_path)
+    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), theirs(model_trace), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
 def test_rows_of_the_same_weights_are_python_s_and_eight_bits_stay_close(name, tmp_path):
-    seen = trace(zoo.load(name), Image.open(named("meadow").path), size=_size(name))
-    float_pass = passed(seen, tmp_path)
-    python_rows = theirs(seen)
-    assert np.abs(rows(float_pass.q, float_pass.k, seen) - python_rows).max() <= 1e-4
-    rounded_pass = passed(seen, tmp_path, "int8")
-    difference, same_share = distance(rows(rounded_pass.q, rounded_pass.k, seen), python_rows)
+    model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_size(name))
+    float_pass = passed(model_trace, tmp_path)
+    python_rows = theirs(model_trace)
+    assert np.abs(rows(float_pass.q, float_pass.k, model_trace) - python_rows).max() <= 1e-4
+    rounded_pass = passed(model_trace, tmp_path, "int8")
+    difference, same_share = distance(rows(rounded_pass.q, rounded_pass.k, model_trace), python_rows)
     assert difference <= 0.008
     assert same_share >= 0.97
-    for layer in range(seen.layers):  # `adds` is computed from W_O's 8-bit codes and their gains
-        errors = np.abs(rounded_pass.adds[layer] - added(seen, layer))
-        assert errors.max() <= 0.1 * added(seen, layer).max(), layer
+    for layer in range(model_trace.layers):  # `adds` is computed from W_O's 8-bit codes and their gains
+        errors = np.abs(rounded_pass.adds[layer] - added(model_trace, layer))
+        assert errors.max() <= 0.1 * added(model_trace, layer).max(), layer
     assert (tmp_path / "weights.bin").stat().st_size <= 24.5e6
 
 

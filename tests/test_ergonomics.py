@@ -29,57 +29,61 @@ def test_the_examples_in_the_docstrings_are_true(name):
     assert outcome.failed == 0
 
 
-def test_integers_of_numpy_and_torch_are_integers(seen):
-    row = seen.row(1, 2, 30)
+def test_integers_of_numpy_and_torch_are_integers(small_trace):
+    row = small_trace.row(1, 2, 30)
     for integer_type in (np.int64, np.uint8, torch.tensor):
-        assert torch.equal(seen.row(integer_type(1), integer_type(2), integer_type(30)), row)
+        assert torch.equal(small_trace.row(integer_type(1), integer_type(2), integer_type(30)), row)
     best_token = row.argmax()
-    assert torch.equal(seen.row(1, 2, best_token), seen.row(1, 2, int(best_token)))
-    assert seen.token((np.int64(3), torch.tensor(4))) == seen.token((3, 4))
+    assert torch.equal(small_trace.row(1, 2, best_token), small_trace.row(1, 2, int(best_token)))
+    assert small_trace.token((np.int64(3), torch.tensor(4))) == small_trace.token((3, 4))
     for no_integer in (True, np.bool_(True), torch.tensor(True), 1.0, torch.tensor(1.0), torch.tensor([1, 2, 3])):
         with pytest.raises(PlaygroundError):
-            seen.row(no_integer, 2, 30)
+            small_trace.row(no_integer, 2, 30)
 
 
-def test_layers_count_from_the_end_too(seen):
-    assert torch.equal(seen.rows(-1, (3, 4)), seen.rows(2, (3, 4)))
-    assert torch.equal(seen.features(-3), seen.features(0))
-    assert torch.equal(seen.value_norms(-2), seen.value_norms(1))
-    assert torch.equal(seen.column(-1, 0, "cls"), seen.column(2, 0, "cls"))
-    assert playground.figure(seen, layer=-1, head=torch.tensor(2)).spec.layer == 2
+def test_layers_count_from_the_end_too(small_trace):
+    assert torch.equal(small_trace.rows(-1, (3, 4)), small_trace.rows(2, (3, 4)))
+    assert torch.equal(small_trace.features(-3), small_trace.features(0))
+    assert torch.equal(small_trace.value_norms(-2), small_trace.value_norms(1))
+    assert torch.equal(small_trace.column(-1, 0, "cls"), small_trace.column(2, 0, "cls"))
+    assert playground.figure(small_trace, layer=-1, head=torch.tensor(2)).spec.layer == 2
     with pytest.raises(PlaygroundError, match="no layer -4"):
-        seen.rows(-4, (3, 4))
+        small_trace.rows(-4, (3, 4))
 
 
-def test_a_head_may_be_the_mean_or_the_largest_of_all(seen):
-    assert torch.equal(seen.row(1, "mean", (3, 4)), seen.rows(1, (3, 4)).mean(0))
-    assert torch.equal(seen.column(1, "max", (3, 4)), seen.columns(1, (3, 4)).amax(0))
+def test_a_head_may_be_the_mean_or_the_largest_of_all(small_trace):
+    assert torch.equal(small_trace.row(1, "mean", (3, 4)), small_trace.rows(1, (3, 4)).mean(0))
+    assert torch.equal(small_trace.column(1, "max", (3, 4)), small_trace.columns(1, (3, 4)).amax(0))
     with pytest.raises(PlaygroundError, match="no head 'median'"):
-        seen.row(1, "median", (3, 4))
+        small_trace.row(1, "median", (3, 4))
 
 
-def test_a_trace_is_saved_and_read_again(seen, tmp_path):
-    loaded_trace = Trace.load(seen.save(tmp_path / "a.trace"))
-    assert (loaded_trace.model, loaded_trace.grid, loaded_trace.prefix) == (seen.model, seen.grid, seen.prefix)
-    torch.testing.assert_close(loaded_trace.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)), atol=2e-3, rtol=0)
-    assert seen.save(tmp_path / "b.trace", numbers="int8").stat().st_size < (tmp_path / "a.trace").stat().st_size
+def test_a_trace_is_saved_and_read_again(small_trace, tmp_path):
+    loaded_trace = Trace.load(small_trace.save(tmp_path / "a.trace"))
+    assert (loaded_trace.model, loaded_trace.grid, loaded_trace.prefix) == (
+        small_trace.model,
+        small_trace.grid,
+        small_trace.prefix,
+    )
+    torch.testing.assert_close(loaded_trace.row(1, 2, (3, 4)), small_trace.row(1, 2, (3, 4)), atol=2e-3, rtol=0)
+    assert small_trace.save(tmp_path / "b.trace", numbers="int8").stat().st_size < (tmp_path / "a.trace").stat().st_size
     with pytest.raises(PlaygroundError, match="can't be written"):
-        seen.save(tmp_path / "none" / "a.trace")
+        small_trace.save(tmp_path / "none" / "a.trace")
     with pytest.raises(PlaygroundError, match="can't be read"):
         Trace.load(tmp_path / "none.trace")
 
 
-def test_a_pickle_holds_no_network(seen):
-    data = pickle.dumps(seen)
+def test_a_pickle_holds_no_network(small_trace):
+    data = pickle.dumps(small_trace)
     loaded_trace = pickle.loads(data)
     assert loaded_trace.vit is None
-    assert len(data) < 1.2 * sum(t.nbytes for q, k, _ in seen.record.values() for t in (q, k)) + 100_000
-    assert torch.equal(loaded_trace.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)))
-    assert torch.equal(loaded_trace.value_norms(1), seen.value_norms(1))
-    assert seen.vit is not None
+    assert len(data) < 1.2 * sum(t.nbytes for q, k, _ in small_trace.record.values() for t in (q, k)) + 100_000
+    assert torch.equal(loaded_trace.row(1, 2, (3, 4)), small_trace.row(1, 2, (3, 4)))
+    assert torch.equal(loaded_trace.value_norms(1), small_trace.value_norms(1))
+    assert small_trace.vit is not None
     with pytest.raises(PlaygroundError, match="can't run its network"):
         loaded_trace.features(1)
-    assert torch.equal(pickle.loads(pickle.dumps(loaded_trace)).value_norms(1), seen.value_norms(1))
+    assert torch.equal(pickle.loads(pickle.dumps(loaded_trace)).value_norms(1), small_trace.value_norms(1))
 
 
 def test_a_repr_says_how_the_pass_ran(small, picture):
@@ -89,17 +93,17 @@ def test_a_repr_says_how_the_pass_ran(small, picture):
     assert "cut 1,2>3,4" in repr(playground.trace(small, picture, cut="1,2>3,4"))
 
 
-def test_tables_hold_the_weights_and_what_heads_do(seen):
-    table = seen.table((3, 4))
-    assert len(table) == seen.layers * seen.heads * seen.tokens
+def test_tables_hold_the_weights_and_what_heads_do(small_trace):
+    table = small_trace.table((3, 4))
+    assert len(table) == small_trace.layers * small_trace.heads * small_trace.tokens
     head_rows = table.query("layer == 1 and head == 2")
-    np.testing.assert_allclose(head_rows.weight, seen.row(1, 2, (3, 4)).numpy())
+    np.testing.assert_allclose(head_rows.weight, small_trace.row(1, 2, (3, 4)).numpy())
     assert head_rows.token.tolist()[:4] == ["cls", "reg0", "reg1", "0,0"]
     assert head_rows.query("row == 3 and column == 4").token.tolist() == ["3,4"]
-    heads = seen.table().query("layer == 1 and head == 2").iloc[0]
-    patches = range(len(seen.prefix), seen.tokens)
-    assert heads.entropy == pytest.approx(seen.entropy(1, patches)[2].mean().item(), rel=1e-5)
-    weights = seen.weights(1, patches)[2]
+    heads = small_trace.table().query("layer == 1 and head == 2").iloc[0]
+    patches = range(len(small_trace.prefix), small_trace.tokens)
+    assert heads.entropy == pytest.approx(small_trace.entropy(1, patches)[2].mean().item(), rel=1e-5)
+    weights = small_trace.weights(1, patches)[2]
     assert heads.prefix == pytest.approx(weights[:, :3].sum(-1).mean().item(), rel=1e-4)
 
 

@@ -69,7 +69,7 @@ def test_what_is_too_long_or_has_two_lines_is_dropped(words):
 
 
 @pytest.mark.slow
-def test_a_mutated_pack_is_read_or_refused_in_a_sentence(seen):
+def test_a_mutated_pack_is_read_or_refused_in_a_sentence(small_trace):
     read_packs = []
 
     def try_one(data: bytes) -> None:
@@ -83,7 +83,7 @@ def test_a_mutated_pack_is_read_or_refused_in_a_sentence(seen):
         assert abs(float(loaded_trace.row(layer, 0, (0, 0)).sum()) - 1) < 1e-3
         assert Trace.from_bytes(loaded_trace.to_bytes()).tokens == loaded_trace.tokens
 
-    for_each(packs(seen.to_bytes()), 80, 0, try_one)
+    for_each(packs(small_trace.to_bytes()), 80, 0, try_one)
     assert 0 < sum(read_packs) < len(read_packs)
 
 

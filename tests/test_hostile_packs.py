@@ -79,24 +79,24 @@ def test_bytes_that_claim_what_can_t_be_are_no_pack(data):
     ],
     ids=str,
 )  # fmt: skip
-def test_a_trace_s_header_that_says_what_can_t_be_is_refused(seen, wrong):
-    header, arrays = unpack(seen.to_bytes())
+def test_a_trace_s_header_that_says_what_can_t_be_is_refused(small_trace, wrong):
+    header, arrays = unpack(small_trace.to_bytes())
     with refused("This pack is damaged: "):
         Trace.from_bytes(pack(header | wrong, arrays))
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["q", "k", "value_norms"])
-def test_a_trace_with_a_number_that_is_none_is_refused(seen, name, number):
-    header, arrays = unpack(seen.to_bytes())
+def test_a_trace_with_a_number_that_is_none_is_refused(small_trace, name, number):
+    header, arrays = unpack(small_trace.to_bytes())
     arrays[name] = arrays[name].copy()
     arrays[name].flat[7] = number
     with refused(f"{name} holds numbers that are none"):
         Trace.from_bytes(pack(header, arrays))
 
 
-def test_a_trace_of_another_kind_of_numbers_or_without_some_is_refused(seen):
-    header, arrays = unpack(seen.to_bytes())
+def test_a_trace_of_another_kind_of_numbers_or_without_some_is_refused(small_trace):
+    header, arrays = unpack(small_trace.to_bytes())
     for wrong_arrays in (arrays | {"q": arrays["q"].astype(np.int32)}, arrays | {"k": arrays["k"][:, :2]}):
         with refused("This pack is damaged: "):
             Trace.from_bytes(pack(header, wrong_arrays))
@@ -104,8 +104,8 @@ def test_a_trace_of_another_kind_of_numbers_or_without_some_is_refused(seen):
         Trace.from_bytes(pack(header, {"k": arrays["k"]}))
 
 
-def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(seen):
-    some_layers = seen.to_bytes(layers=[2, 0], heads=[1, 3])
+def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(small_trace):
+    some_layers = small_trace.to_bytes(layers=[2, 0], heads=[1, 3])
     loaded_trace = Trace.from_bytes(some_layers)
     assert list(loaded_trace.record) == [2, 0]
     reloaded_trace = Trace.from_bytes(loaded_trace.to_bytes())

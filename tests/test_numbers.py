@@ -105,17 +105,17 @@ def test_a_picture_of_what_is_no_number_is_a_sentence(small):
             playground.trace(small, picture_value)
 
 
-def test_a_scale_that_makes_scores_infinite_is_a_sentence(seen):
+def test_a_scale_that_makes_scores_infinite_is_a_sentence(small_trace):
     for scale in (1e38, -1e38, math.inf, math.nan):
         with pytest.raises(PlaygroundError, match="A scale is"):
-            seen.row(1, 2, (3, 4), scale=scale)
-    assert seen.row(1, 2, (3, 4), scale=1e8).isfinite().all()
+            small_trace.row(1, 2, (3, 4), scale=scale)
+    assert small_trace.row(1, 2, (3, 4), scale=1e8).isfinite().all()
 
 
 def test_a_logit_of_minus_infinity_is_a_share_of_nothing(small, picture):
     """A bias of minus infinity is a usual way to disable a label."""
     with torch.no_grad():
         small.head.bias[2] = -math.inf
-    seen = playground.trace(small, picture)
-    assert seen.answers()[0, 2] == 0
-    assert seen.answers().isfinite().all()
+    trace = playground.trace(small, picture)
+    assert trace.answers()[0, 2] == 0
+    assert trace.answers().isfinite().all()

@@ -156,20 +156,20 @@ def test_a_file_that_python_wrote_is_made_again_by_the_command_in_it(usual, name
 def test_of_a_photograph_with_a_strange_name_the_command_finds_it(picture, folder):
     for name in ("-a b's.png", "$HOME.png"):
         picture.save(folder / name)
-        seen = playground.trace("untrained", folder / name)
-        assert replay(command_in(playground.save(seen, folder / "a.png", **FEW))).stat().st_size > 1000
+        trace = playground.trace("untrained", folder / name)
+        assert replay(command_in(playground.save(trace, folder / "a.png", **FEW))).stat().st_size > 1000
 
 
 def test_of_a_whole_pass_and_of_a_cut_the_command_says_so(folder):
     for options in ({"scale": "off"}, {"cut": "7,5>3,2"}):
-        seen = playground.trace("bundled", "meadow", **options)
-        first_bytes = playground.save(seen, folder / "a.png", **FEW, layer=4).read_bytes()
+        trace = playground.trace("bundled", "meadow", **options)
+        first_bytes = playground.save(trace, folder / "a.png", **FEW, layer=4).read_bytes()
         assert replay(command_in(folder / "a.png")).read_bytes() == first_bytes
 
 
 def test_what_no_command_makes_prints_none(small, picture, folder):
-    seen = playground.trace(small, picture)
-    assert command_in(playground.save(seen, folder / "a.png", **FEW)) is None
+    trace = playground.trace(small, picture)
+    assert command_in(playground.save(trace, folder / "a.png", **FEW)) is None
     with pytest.raises(ValueError, match="names no model"):
         html.page(playground.figures.Spec(image="meadow"), playground.trace("bundled", "meadow"))
 

@@ -31,11 +31,11 @@ def explicit(vit, entering, answer, cut=None):
     return answer(x), weights_of_layers, xs
 
 
-def answers(small, seen):
+def answers(small, trace):
     """Kind -> (arguments of relevance(), the number that it explains, the token from which that number is read)."""
     with torch.no_grad():
-        last_features = small.norm(seen.features()[None])[0]
-    t = seen.token((2, 5))
+        last_features = small.norm(trace.features()[None])[0]
+    t = trace.token((2, 5))
     direction = last_features[t] - last_features[3:].mean(0)
     return {
         "label": ({"label": 7}, lambda x: small.classify(x)[0, 7], 0),
@@ -44,65 +44,69 @@ def answers(small, seen):
 
 
 @pytest.mark.parametrize("kind", ["label", "query"])
-def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small, seen, kind):
-    arguments, number, token = answers(small, seen)[kind]
-    _, x, _ = seen.entering()
+def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small, small_trace, kind):
+    arguments, number, token = answers(small, small_trace)[kind]
+    _, x, _ = small_trace.entering()
     y, weights_of_layers, _ = explicit(small, x.detach(), number)
     y.backward()
-    product = torch.eye(seen.tokens)
+    product = torch.eye(small_trace.tokens)
     for weights in weights_of_layers:  # Chefer et al.: R ← R + Ā R, from the first layer to the last
         product = product + (weights.grad * weights).clamp(min=0).mean(0).detach() @ product
-    expected = (product - torch.eye(seen.tokens))[token]
-    relevance = seen.relevance(**arguments, method="chefer")
+    expected = (product - torch.eye(small_trace.tokens))[token]
+    relevance = small_trace.relevance(**arguments, method="chefer")
     torch.testing.assert_close(relevance, expected / expected.sum(), atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["label", "query"])
-def test_gradient_times_input_is_autograd_s(small, seen, kind):
-    arguments, number, _ = answers(small, seen)[kind]
-    _, x, _ = seen.entering()
+def test_gradient_times_input_is_autograd_s(small, small_trace, kind):
+    arguments, number, _ = answers(small, small_trace)[kind]
+    _, x, _ = small_trace.entering()
     x = x.detach().requires_grad_()
     explicit(small, x, number)[0].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
     expected = expected / expected.abs().sum()
     assert (expected < 0).any(), "both signs are there"
     for is_signed in (True, False):
-        relevance = seen.relevance(**arguments, method="gradient", signed=is_signed)
+        relevance = small_trace.relevance(**arguments, method="gradient", signed=is_signed)
         torch.testing.assert_close(relevance, expected if is_signed else expected.abs(), atol=1e-6, rtol=1e-4)
-    default_relevance = seen.relevance(**arguments)
-    assert torch.equal(default_relevance, seen.relevance(**arguments, signed=kind == "label")), "a label's has its sign"
+    default_relevance = small_trace.relevance(**arguments)
+    assert torch.equal(default_relevance, small_trace.relevance(**arguments, signed=kind == "label")), (
+        "a label's has its sign"
+    )
 
 
-def test_legrad_lets_each_layer_answer_by_itself(small, seen):
-    _, x, _ = seen.entering()
+def test_legrad_lets_each_layer_answer_by_itself(small, small_trace):
+    _, x, _ = small_trace.entering()
     _, weights_of_layers, xs = explicit(small, x.detach(), lambda x: x.sum())
-    expected = torch.zeros(seen.tokens)
+    expected = torch.zeros(small_trace.tokens)
     for weights, features_after in zip(weights_of_layers, xs, strict=True):
         (gradient,) = torch.autograd.grad(small.classify(features_after)[0, 7], weights, retain_graph=True)
         expected += gradient.clamp(min=0).mean((0, 1))
     torch.testing.assert_close(
-        seen.relevance(label=7, method="legrad"), expected / expected.sum(), atol=1e-6, rtol=1e-4
+        small_trace.relevance(label=7, method="legrad"), expected / expected.sum(), atol=1e-6, rtol=1e-4
     )
 
 
 def test_a_cut_edge_is_cut_here_too(small, picture):
-    seen = playground.trace(small, picture, cut="cls>3,2@1")
-    _, x, _ = seen.entering()
-    y, weights_of_layers, _ = explicit(small, x.detach(), lambda x: small.classify(x)[0, 7], (1, 0, seen.token((3, 2))))
+    trace = playground.trace(small, picture, cut="cls>3,2@1")
+    _, x, _ = trace.entering()
+    y, weights_of_layers, _ = explicit(
+        small, x.detach(), lambda x: small.classify(x)[0, 7], (1, 0, trace.token((3, 2)))
+    )
     y.backward()
-    product = torch.eye(seen.tokens)
+    product = torch.eye(trace.tokens)
     for weights in weights_of_layers:
         product = product + (weights.grad * weights).clamp(min=0).mean(0).detach() @ product
-    expected = (product - torch.eye(seen.tokens))[0]
-    relevance = seen.relevance(label=7, method="chefer")
+    expected = (product - torch.eye(trace.tokens))[0]
+    relevance = trace.relevance(label=7, method="chefer")
     torch.testing.assert_close(relevance, expected / expected.sum(), atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize("method", ["chefer", "legrad"])
 def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, picture, method):
     """In every layer, all values but this patch's are zero."""
-    seen = playground.trace(small, picture)
-    planted_token = seen.token((6, 1))
+    trace = playground.trace(small, picture)
+    planted_token = trace.token((6, 1))
 
     class Loud(torch.nn.Module):
         def __init__(self, qkv):
@@ -124,10 +128,10 @@ def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, pi
 def test_of_a_model_that_hears_nobody_a_patch_is_moved_by_itself_alone(small, picture):
     for block in small.blocks:
         torch.nn.init.zeros_(block.attn.proj.weight)
-    seen = playground.trace(small, picture)
-    relevance = seen.relevance((4, 4), method="gradient")
-    assert relevance[seen.token((4, 4))].item() == pytest.approx(1, abs=1e-6)
-    assert seen.relevance((4, 4), method="chefer").sum() == 0, "no weight moves anything"
+    trace = playground.trace(small, picture)
+    relevance = trace.relevance((4, 4), method="gradient")
+    assert relevance[trace.token((4, 4))].item() == pytest.approx(1, abs=1e-6)
+    assert trace.relevance((4, 4), method="chefer").sum() == 0, "no weight moves anything"
 
 
 def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
@@ -152,22 +156,22 @@ def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
         ({"label": 1, "method": "chefer", "signed": True}, "chefer knows only what speaks for an answer"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_asked_gets_a_sentence(seen, asked, says):
+def test_what_can_not_be_asked_gets_a_sentence(small_trace, asked, says):
     with pytest.raises(PlaygroundError) as refusal:
-        seen.relevance(**asked)
+        small_trace.relevance(**asked)
     assert says in str(refusal.value)
 
 
 def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     """Relevance is computed in blocks of rows, and blocks of a single row give the same numbers."""
-    seen = playground.trace(small, picture)
-    expected = seen.relevance(label=7)
-    monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)
+    trace = playground.trace(small, picture)
+    expected = trace.relevance(label=7)
+    monkeypatch.setattr(relevance, "BLOCK", 4 * trace.tokens)
     real_chunks, sizes = relevance._chunks, []
     monkeypatch.setattr(
         relevance, "_chunks", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in real_chunks(qkv))
     )
-    torch.testing.assert_close(seen.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(trace.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
     assert set(sizes) == {1}
 
 
@@ -211,35 +215,35 @@ def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
     from playground.vit import VisionTransformer
 
     vit = scramble(VisionTransformer(replace(SMALL, **change)))
-    seen = playground.trace(vit, picture, cut="2,3>4,4@1", scale=0.3)
-    _, x, rotation = seen.entering()
+    trace = playground.trace(vit, picture, cut="2,3>4,4@1", scale=0.3)
+    _, x, rotation = trace.entering()
     x = x.detach().requires_grad_()
-    for last_features, _ in vit.layers(x, rotation, 0.3, at=seen.intervening()):  # noqa: B007
+    for last_features, _ in vit.layers(x, rotation, 0.3, at=trace.intervening()):  # noqa: B007
         pass
     vit.classify(last_features)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
-    relevance = seen.relevance(label=4, method="gradient")
+    relevance = trace.relevance(label=4, method="gradient")
     torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
 
 
-def test_where_the_memory_does_not_do_it_is_refused_with_a_sentence(seen, tmp_path, monkeypatch):
+def test_where_the_memory_does_not_do_it_is_refused_with_a_sentence(small_trace, tmp_path, monkeypatch):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 99 kB\nMemAvailable: 7000 kB\n")
     monkeypatch.setattr(relevance, "MEMORY", meminfo)
     with pytest.raises(PlaygroundError, match=r"over 67 tokens takes 0\.0 GB, and 0\.0 GB are free: choose fewer"):
-        seen.relevance((1, 1))
+        small_trace.relevance((1, 1))
     meminfo.write_text("MemAvailable: 9000000 kB\n")
-    assert seen.relevance((1, 1)).sum() > 0
+    assert small_trace.relevance((1, 1)).sum() > 0
     monkeypatch.setattr(relevance, "MEMORY", tmp_path / "nowhere")
-    assert seen.relevance((1, 1)).sum() > 0
+    assert small_trace.relevance((1, 1)).sum() > 0
 
 
-def test_the_logit_lens_reads_each_token_as_the_model_reads_its_class_token(small, seen):
+def test_the_logit_lens_reads_each_token_as_the_model_reads_its_class_token(small, small_trace):
     with torch.no_grad():
-        x = small.norm(seen.features(1)[None])
+        x = small.norm(small_trace.features(1)[None])
         expected = (x @ small.head.weight.T + small.head.bias)[0].softmax(-1)
-    torch.testing.assert_close(seen.answers(1), expected, atol=1e-6, rtol=1e-4)
-    torch.testing.assert_close(seen.answers()[0], seen.logits.softmax(-1), atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(small_trace.answers(1), expected, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(small_trace.answers()[0], small_trace.logits.softmax(-1), atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -255,11 +259,11 @@ def test_the_logit_lens_of_a_model_that_pools_all_patches(picture, change):
     from playground.vit import VisionTransformer
 
     vit = scramble(VisionTransformer(replace(SMALL, registers=0, **change)))
-    seen = playground.trace(vit, picture)
-    answers = seen.answers(2)
+    trace = playground.trace(vit, picture)
+    answers = trace.answers(2)
     assert answers.shape == (64, 10)
     with torch.no_grad():
-        patch_answers = vit.classify(seen.features(2)[None, 5:6])[0].softmax(-1)
+        patch_answers = vit.classify(trace.features(2)[None, 5:6])[0].softmax(-1)
     torch.testing.assert_close(answers[5], patch_answers, atol=1e-6, rtol=1e-4)
 
 
@@ -270,6 +274,6 @@ def test_a_model_without_labels_says_so(picture):
 
     from playground.vit import VisionTransformer
 
-    seen = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
+    trace = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
     with pytest.raises(PlaygroundError, match="has no labels"):
-        seen.answers(1)
+        trace.answers(1)

@@ -19,11 +19,11 @@ process.stdout.write(codeOf({ ...at, pack: { columns, header: { size } } }, plac
 
 
 def test_the_code_of_the_story_gives_the_row_that_is_drawn():
-    seen = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
-    columns = seen.grid[1]
+    trace = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
+    columns = trace.grid[1]
     position = {"layer": 4, "head": 2, "patch": 5 * columns + 7}
     place = {"model": "bundled", "sample": "meadow"}
-    story_input = {"at": position, "size": list(seen.size), "columns": columns, "place": place}
+    story_input = {"at": position, "size": list(trace.size), "columns": columns, "place": place}
     result = subprocess.run(
         [node(), "--input-type=module", "-e", CODE],
         cwd=ROOT,
@@ -34,7 +34,7 @@ def test_the_code_of_the_story_gives_the_row_that_is_drawn():
     assert result.returncode == 0, result.stderr
     names: dict = {}
     exec(result.stdout, names)  # the printed code
-    torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
+    torch.testing.assert_close(names["row"], trace.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
     assert len(result.stdout.strip().splitlines()) <= 12
 
 
@@ -49,11 +49,11 @@ process.stdout.write(JSON.stringify(notebookOf(factsOfStory(pack, at, 16), place
 
 
 def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
-    seen = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
-    position = {"layer": 4, "head": 2, "patch": 5 * seen.grid[1] + 7}
+    trace = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
+    position = {"layer": 4, "head": 2, "patch": 5 * trace.grid[1] + 7}
     photograph = "data:image/jpeg;base64,AAAA"
     story_input = {
-        "bytes": base64.b64encode(seen.to_bytes([4])).decode(), "at": position,
+        "bytes": base64.b64encode(trace.to_bytes([4])).decode(), "at": position,
         "place": {"model": "bundled", "code": "import playground", "photograph": photograph},
     }  # fmt: skip
     result = subprocess.run(
@@ -71,12 +71,14 @@ def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
     names: dict = {}
     for cell in code:
         exec(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE), names)  # a cell asserts that the rows agree within 1e-5
-    torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=2e-3, rtol=0)  # the browser has 16-bit floats
+    torch.testing.assert_close(
+        names["row"], trace.row(4, 2, (5, 7)), atol=2e-3, rtol=0
+    )  # the browser has 16-bit floats
     modules = {line.split()[1] for cell in code for line in cell.splitlines() if line.startswith("import ")}
     assert modules == {"base64", "torch"}
     output = capsys.readouterr().out
     assert "largest difference" in output
-    assert f"{float(seen.row(4, 2, (5, 7), scale='off').max()):.1%}"[:2] in output.splitlines()[-1]
+    assert f"{float(trace.row(4, 2, (5, 7), scale='off').max()):.1%}"[:2] in output.splitlines()[-1]
     words = " ".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     assert photograph in words
     assert "row 5, column 7" in words

@@ -14,55 +14,59 @@ from playground.vit import PAPER, Config, VisionTransformer
 QUERIES = ["cls", "reg1", (0, 0), (7, 5), 66]
 
 
-def weights_by_loops(seen: Trace, layer: int, scale: float) -> torch.Tensor:
+def weights_by_loops(trace: Trace, layer: int, scale: float) -> torch.Tensor:
     """Every weight of a layer, with loops: (heads, tokens, tokens)."""
-    q, k, _ = seen.record[layer]
-    weights = torch.empty(seen.heads, seen.tokens, seen.tokens)
-    for h in range(seen.heads):
-        for i in range(seen.tokens):
-            scores = torch.stack([torch.dot(q[h, i], k[h, j]) * scale for j in range(seen.tokens)])
+    q, k, _ = trace.record[layer]
+    weights = torch.empty(trace.heads, trace.tokens, trace.tokens)
+    for h in range(trace.heads):
+        for i in range(trace.tokens):
+            scores = torch.stack([torch.dot(q[h, i], k[h, j]) * scale for j in range(trace.tokens)])
             weights[h, i] = scores.exp() / scores.exp().sum()
     return weights
 
 
-def test_a_trace_knows_its_shape(seen):
-    assert (seen.layers, seen.heads, seen.grid, seen.tokens) == (3, 4, (8, 8), 67)
-    assert seen.prefix == ("cls", "reg0", "reg1")
-    assert seen.logits.shape == (10,)
-    assert seen.input.shape == (1, 3, 64, 64)
+def test_a_trace_knows_its_shape(small_trace):
+    assert (small_trace.layers, small_trace.heads, small_trace.grid, small_trace.tokens) == (3, 4, (8, 8), 67)
+    assert small_trace.prefix == ("cls", "reg0", "reg1")
+    assert small_trace.logits.shape == (10,)
+    assert small_trace.input.shape == (1, 3, 64, 64)
 
 
 @pytest.mark.parametrize("scale", [None, "on", "off", 0, 0.3, -1.0])
-def test_rows_columns_and_matrices_are_one_thing_and_equal_the_loops(seen, scale):
+def test_rows_columns_and_matrices_are_one_thing_and_equal_the_loops(small_trace, scale):
     number = {None: 12**-0.5, "on": 12**-0.5, "off": 1.0}.get(scale, scale)
-    expected = weights_by_loops(seen, 1, number)
+    expected = weights_by_loops(small_trace, 1, number)
     for query in QUERIES:
-        token = seen.token(query)
-        torch.testing.assert_close(seen.rows(1, query, scale), expected[:, token], atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(seen.columns(1, query, scale), expected[:, :, token], atol=1e-5, rtol=1e-4)
-        for head in range(seen.heads):
-            torch.testing.assert_close(seen.row(1, head, query, scale), seen.rows(1, query, scale)[head])
-            torch.testing.assert_close(seen.column(1, head, query, scale), seen.columns(1, query, scale)[head])
-            torch.testing.assert_close(seen.matrix(1, head, scale)[token], seen.row(1, head, query, scale))
+        token = small_trace.token(query)
+        torch.testing.assert_close(small_trace.rows(1, query, scale), expected[:, token], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(small_trace.columns(1, query, scale), expected[:, :, token], atol=1e-5, rtol=1e-4)
+        for head in range(small_trace.heads):
+            torch.testing.assert_close(small_trace.row(1, head, query, scale), small_trace.rows(1, query, scale)[head])
+            torch.testing.assert_close(
+                small_trace.column(1, head, query, scale), small_trace.columns(1, query, scale)[head]
+            )
+            torch.testing.assert_close(
+                small_trace.matrix(1, head, scale)[token], small_trace.row(1, head, query, scale)
+            )
 
 
 @pytest.mark.parametrize("scale", [None, "off", 0.3])
-def test_the_weights_of_several_queries_are_their_rows(seen, scale):
-    weights = seen.weights(1, QUERIES, scale)
-    torch.testing.assert_close(weights, torch.stack([seen.rows(1, query, scale) for query in QUERIES], dim=1))
-    torch.testing.assert_close(seen.weights(1, scale=scale)[2], seen.matrix(1, 2, scale))
+def test_the_weights_of_several_queries_are_their_rows(small_trace, scale):
+    weights = small_trace.weights(1, QUERIES, scale)
+    torch.testing.assert_close(weights, torch.stack([small_trace.rows(1, query, scale) for query in QUERIES], dim=1))
+    torch.testing.assert_close(small_trace.weights(1, scale=scale)[2], small_trace.matrix(1, 2, scale))
 
 
-def test_entropy_is_zero_for_one_token_and_log_two_of_all_for_all_alike(seen):
+def test_entropy_is_zero_for_one_token_and_log_two_of_all_for_all_alike(small_trace):
     torch.testing.assert_close(entropy(torch.tensor([[0.0, 1.0, 0.0, 0.0], [0.25] * 4])), torch.tensor([0.0, 2.0]))
-    torch.testing.assert_close(seen.entropy(0, scale=0), torch.full((4, 67), 67.0).log2())
-    rows = seen.weights(2, QUERIES)
-    torch.testing.assert_close(seen.entropy(2, QUERIES), -(rows * rows.log2()).sum(-1))
+    torch.testing.assert_close(small_trace.entropy(0, scale=0), torch.full((4, 67), 67.0).log2())
+    rows = small_trace.weights(2, QUERIES)
+    torch.testing.assert_close(small_trace.entropy(2, QUERIES), -(rows * rows.log2()).sum(-1))
 
 
-def test_what_each_token_scores_with_a_key_is_a_column_of_the_scores(seen):
-    all_scores = torch.stack([seen.scores(1, 3, token) for token in range(seen.tokens)])
-    torch.testing.assert_close(seen.column_scores(1, 3, (2, 6)), all_scores[:, seen.token((2, 6))])
+def test_what_each_token_scores_with_a_key_is_a_column_of_the_scores(small_trace):
+    all_scores = torch.stack([small_trace.scores(1, 3, token) for token in range(small_trace.tokens)])
+    torch.testing.assert_close(small_trace.column_scores(1, 3, (2, 6)), all_scores[:, small_trace.token((2, 6))])
 
 
 def test_no_scale_given_is_the_one_that_the_pass_ran_with(small, picture):
@@ -73,102 +77,102 @@ def test_no_scale_given_is_the_one_that_the_pass_ran_with(small, picture):
     assert torch.equal(unscaled_trace.entropy(1), unscaled_trace.entropy(1, scale="off"))
 
 
-def test_patches_are_picked_evenly_and_never_too_many(seen):
-    assert seen.some_patches(64) == list(range(3, 67))
-    assert seen.some_patches(16) == list(range(3, 67, 4))
-    assert len(seen.some_patches(10)) <= 10
+def test_patches_are_picked_evenly_and_never_too_many(small_trace):
+    assert small_trace.some_patches(64) == list(range(3, 67))
+    assert small_trace.some_patches(16) == list(range(3, 67, 4))
+    assert len(small_trace.some_patches(10)) <= 10
 
 
-def test_every_row_sums_to_one_and_a_scale_of_zero_listens_to_all_alike(seen):
-    for layer in range(seen.layers):
-        torch.testing.assert_close(seen.rows(layer, (3, 4)).sum(-1), torch.ones(4))
-    torch.testing.assert_close(seen.row(0, 0, "cls", 0), torch.full((67,), 1 / 67))
+def test_every_row_sums_to_one_and_a_scale_of_zero_listens_to_all_alike(small_trace):
+    for layer in range(small_trace.layers):
+        torch.testing.assert_close(small_trace.rows(layer, (3, 4)).sum(-1), torch.ones(4))
+    torch.testing.assert_close(small_trace.row(0, 0, "cls", 0), torch.full((67,), 1 / 67))
 
 
-def test_scale_off_is_the_softmax_of_the_raw_product(seen):
-    q, k, _ = seen.record[2]
-    raw_scores = q[3, seen.token((2, 6))] @ k[3].T
-    torch.testing.assert_close(seen.row(2, 3, (2, 6), scale="off"), raw_scores.softmax(-1))
-    torch.testing.assert_close(seen.scores(2, 3, (2, 6), scale="off"), raw_scores)
-    torch.testing.assert_close(seen.scores(2, 3, (2, 6)), raw_scores / 12**0.5)
+def test_scale_off_is_the_softmax_of_the_raw_product(small_trace):
+    q, k, _ = small_trace.record[2]
+    raw_scores = q[3, small_trace.token((2, 6))] @ k[3].T
+    torch.testing.assert_close(small_trace.row(2, 3, (2, 6), scale="off"), raw_scores.softmax(-1))
+    torch.testing.assert_close(small_trace.scores(2, 3, (2, 6), scale="off"), raw_scores)
+    torch.testing.assert_close(small_trace.scores(2, 3, (2, 6)), raw_scores / 12**0.5)
 
 
-def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, seen):
+def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, small_trace):
     unscaled_trace = playground.trace(small, picture, scale="off")
-    assert (unscaled_trace.scale, unscaled_trace.native_scale, seen.scale) == (1.0, 12**-0.5, 12**-0.5)
+    assert (unscaled_trace.scale, unscaled_trace.native_scale, small_trace.scale) == (1.0, 12**-0.5, 12**-0.5)
     torch.testing.assert_close(
-        unscaled_trace.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off")
+        unscaled_trace.row(0, 1, (4, 4)), small_trace.row(0, 1, (4, 4), scale="off")
     )  # same input of layer 0
     assert (
-        unscaled_trace.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")
+        unscaled_trace.row(2, 1, (4, 4)) - small_trace.row(2, 1, (4, 4), scale="off")
     ).abs().max() > 1e-3  # later inputs differ
     with torch.no_grad():
         torch.testing.assert_close(unscaled_trace.logits, small(unscaled_trace.input, scale=1.0)[0])
 
 
-def test_weight_times_value_norm_is_the_length_of_what_arrives(seen, small):
+def test_weight_times_value_norm_is_the_length_of_what_arrives(small_trace, small):
     layer, head = 1, 2
-    v = seen.record[layer].v[head]  # (tokens, d)
+    v = small_trace.record[layer].v[head]  # (tokens, d)
     output_matrix = small.blocks[layer].attn.proj.weight[:, head * 12 : (head + 1) * 12]
-    expected = torch.stack([(output_matrix @ v[j]).norm() for j in range(seen.tokens)])
-    torch.testing.assert_close(seen.value_norms(layer)[head], expected.detach(), atol=1e-5, rtol=1e-4)
+    expected = torch.stack([(output_matrix @ v[j]).norm() for j in range(small_trace.tokens)])
+    torch.testing.assert_close(small_trace.value_norms(layer)[head], expected.detach(), atol=1e-5, rtol=1e-4)
 
 
 def test_the_heads_rows_times_values_through_w_o_are_the_attention_s_output(picture):
     vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "layer_scale": True})))
-    seen = playground.trace(vit, picture)
+    trace = playground.trace(vit, picture)
     with torch.no_grad():
-        x, _ = vit.embed(seen.input)
+        x, _ = vit.embed(trace.input)
         block = vit.blocks[0]
-        expected = block.ls1(block.attn(block.norm1(x), None, None)[0])[0, seen.token((1, 2))]
-        head_outputs = torch.cat([seen.row(0, h, (1, 2)) @ seen.record[0].v[h] for h in range(4)])
+        expected = block.ls1(block.attn(block.norm1(x), None, None)[0])[0, trace.token((1, 2))]
+        head_outputs = torch.cat([trace.row(0, h, (1, 2)) @ trace.record[0].v[h] for h in range(4)])
         torch.testing.assert_close(block.ls1(block.attn.proj(head_outputs)), expected, atol=1e-5, rtol=1e-4)
     scaled_weights = block.ls1.gamma[:, None] * block.attn.proj.weight[:, :12]
     torch.testing.assert_close(
-        seen.value_norms(0)[0], (seen.record[0].v[0] @ scaled_weights.T).norm(dim=-1).detach(), atol=1e-5, rtol=1e-4
+        trace.value_norms(0)[0], (trace.record[0].v[0] @ scaled_weights.T).norm(dim=-1).detach(), atol=1e-5, rtol=1e-4
     )
 
 
-def test_similarity_is_the_cosine_of_the_features(seen, small):
+def test_similarity_is_the_cosine_of_the_features(small_trace, small):
     with torch.no_grad():
-        x = small.features(seen.input, 1)[0]
-    torch.testing.assert_close(seen.features(1), x, atol=1e-5, rtol=0)
-    token = seen.token((5, 5))
+        x = small.features(small_trace.input, 1)[0]
+    torch.testing.assert_close(small_trace.features(1), x, atol=1e-5, rtol=0)
+    token = small_trace.token((5, 5))
     expected = x @ x[token] / (x.norm(dim=-1) * x[token].norm())
-    torch.testing.assert_close(seen.similarity((5, 5), layer=1), expected, atol=1e-5, rtol=0)
-    assert seen.similarity("cls")[0] == pytest.approx(1, abs=1e-5)
+    torch.testing.assert_close(small_trace.similarity((5, 5), layer=1), expected, atol=1e-5, rtol=0)
+    assert small_trace.similarity("cls")[0] == pytest.approx(1, abs=1e-5)
 
 
-def test_rollout_is_the_product_of_the_averaged_layers_with_the_residual(seen):
-    product = torch.eye(seen.tokens)
-    for layer in range(seen.layers):
-        average = torch.stack([seen.matrix(layer, h) for h in range(seen.heads)]).mean(0)
-        product = (0.5 * average + 0.5 * torch.eye(seen.tokens)) @ product
-    torch.testing.assert_close(seen.rollout(), product, atol=1e-5, rtol=0)
-    torch.testing.assert_close(seen.rollout((3, 3)), product[seen.token((3, 3))], atol=1e-5, rtol=0)
+def test_rollout_is_the_product_of_the_averaged_layers_with_the_residual(small_trace):
+    product = torch.eye(small_trace.tokens)
+    for layer in range(small_trace.layers):
+        average = torch.stack([small_trace.matrix(layer, h) for h in range(small_trace.heads)]).mean(0)
+        product = (0.5 * average + 0.5 * torch.eye(small_trace.tokens)) @ product
+    torch.testing.assert_close(small_trace.rollout(), product, atol=1e-5, rtol=0)
+    torch.testing.assert_close(small_trace.rollout((3, 3)), product[small_trace.token((3, 3))], atol=1e-5, rtol=0)
 
 
-def test_blocks_of_any_size_give_the_same(seen, monkeypatch):
-    matrix, column, rollout = seen.matrix(0, 0), seen.column(0, 0, "cls"), seen.rollout()
-    monkeypatch.setattr("playground.tracing.BLOCK", 5 * seen.tokens)
-    torch.testing.assert_close(seen.matrix(0, 0), matrix)
-    torch.testing.assert_close(seen.column(0, 0, "cls"), column)
-    torch.testing.assert_close(seen.rollout(), rollout)
+def test_blocks_of_any_size_give_the_same(small_trace, monkeypatch):
+    matrix, column, rollout = small_trace.matrix(0, 0), small_trace.column(0, 0, "cls"), small_trace.rollout()
+    monkeypatch.setattr("playground.tracing.BLOCK", 5 * small_trace.tokens)
+    torch.testing.assert_close(small_trace.matrix(0, 0), matrix)
+    torch.testing.assert_close(small_trace.column(0, 0, "cls"), column)
+    torch.testing.assert_close(small_trace.rollout(), rollout)
 
 
 def test_a_rectangular_picture_keeps_its_shape_and_its_order_of_patches(small, picture):
-    seen = playground.trace(small, picture, size=(32, 96))
-    assert (seen.grid, seen.tokens) == ((4, 12), 51)
-    assert seen.token((1, 0)) == 3 + 12
-    row = seen.row(0, 0, (1, 1))
-    assert seen.on_grid(row)[2, 5] == row[seen.token((2, 5))]
+    trace = playground.trace(small, picture, size=(32, 96))
+    assert (trace.grid, trace.tokens) == ((4, 12), 51)
+    assert trace.token((1, 0)) == 3 + 12
+    row = trace.row(0, 0, (1, 1))
+    assert trace.on_grid(row)[2, 5] == row[trace.token((2, 5))]
     assert playground.trace(small, picture.crop((0, 0, 120, 60))).grid[1] > small.native_grid[1]
 
 
-def test_the_picture_of_a_trace_is_what_the_model_saw(seen, picture):
+def test_the_picture_of_a_trace_is_what_the_model_saw(small_trace, picture):
     from playground.pictures.images import displayed
 
-    assert seen.image.tobytes() == displayed(picture, (64, 64)).tobytes()
+    assert small_trace.image.tobytes() == displayed(picture, (64, 64)).tobytes()
 
 
 class LargestTensor(TorchDispatchMode):
@@ -188,26 +192,26 @@ def test_nothing_of_the_size_tokens_squared_exists_until_it_is_asked_for(picture
     )
     vit.eval()
     with LargestTensor() as watch:
-        seen = playground.trace(vit, picture, size=(512, 512))  # 4,097 tokens
-        seen.rows(1, (20, 30))
-        seen.scores(1, 0, "cls")
-        seen.value_norms(0)
-        seen.similarity((2, 2))
-    assert watch.largest < seen.tokens**2 / 10
+        trace = playground.trace(vit, picture, size=(512, 512))  # 4,097 tokens
+        trace.rows(1, (20, 30))
+        trace.scores(1, 0, "cls")
+        trace.value_norms(0)
+        trace.similarity((2, 2))
+    assert watch.largest < trace.tokens**2 / 10
     with LargestTensor() as watch:
-        seen.column(1, 1, (3, 3))
-        seen.rollout((3, 3))
-    assert watch.largest < seen.tokens**2 / 3  # one block of rows of one head
+        trace.column(1, 1, (3, 3))
+        trace.rollout((3, 3))
+    assert watch.largest < trace.tokens**2 / 3  # one block of rows of one head
 
 
 def test_a_row_of_a_vit_s_at_1024_squared_is_the_row_of_the_explicit_product(picture):
     vit = VisionTransformer(Config(**{**PAPER["S"], "depth": 2}, patch_size=16, classes=0)).eval()
-    seen = playground.trace(scramble(vit), picture, size=(1024, 1024))
-    assert seen.tokens == 4097
-    q, k, _ = seen.record[1]
+    trace = playground.trace(scramble(vit), picture, size=(1024, 1024))
+    assert trace.tokens == 4097
+    q, k, _ = trace.record[1]
     all_weights = (q[5] @ k[5].T / 8).softmax(dim=-1)  # (4097, 4097)
     for query in [(0, 0), (31, 40), "cls"]:
-        torch.testing.assert_close(seen.row(1, 5, query), all_weights[seen.token(query)], atol=1e-6, rtol=1e-4)
+        torch.testing.assert_close(trace.row(1, 5, query), all_weights[trace.token(query)], atol=1e-6, rtol=1e-4)
 
 
 def test_eight_threads_tracing_different_pictures_get_what_one_thread_gets(small, picture):
@@ -232,20 +236,20 @@ def test_eight_threads_tracing_different_pictures_get_what_one_thread_gets(small
 # Serialization to bytes
 
 
-def test_a_trace_goes_through_bytes_and_back(seen):
-    loaded_trace = Trace.from_bytes(seen.to_bytes())
+def test_a_trace_goes_through_bytes_and_back(small_trace):
+    loaded_trace = Trace.from_bytes(small_trace.to_bytes())
     assert (loaded_trace.grid, loaded_trace.heads, loaded_trace.layers, loaded_trace.prefix, loaded_trace.model) == (
-        seen.grid, seen.heads, seen.layers, seen.prefix, seen.model,
+        small_trace.grid, small_trace.heads, small_trace.layers, small_trace.prefix, small_trace.model,
     )  # fmt: skip
     for layer in range(3):
         for scale in (None, "off"):
-            assert (loaded_trace.rows(layer, (6, 1), scale) - seen.rows(layer, (6, 1), scale)).abs().max() < 1e-2
-        torch.testing.assert_close(loaded_trace.value_norms(layer), seen.value_norms(layer))
-    assert loaded_trace.to_bytes() == seen.to_bytes()
+            assert (loaded_trace.rows(layer, (6, 1), scale) - small_trace.rows(layer, (6, 1), scale)).abs().max() < 1e-2
+        torch.testing.assert_close(loaded_trace.value_norms(layer), small_trace.value_norms(layer))
+    assert loaded_trace.to_bytes() == small_trace.to_bytes()
 
 
-def test_a_pack_can_hold_some_layers_and_says_which(seen):
-    loaded_trace = Trace.from_bytes(seen.to_bytes(layers=[2]))
+def test_a_pack_can_hold_some_layers_and_says_which(small_trace):
+    loaded_trace = Trace.from_bytes(small_trace.to_bytes(layers=[2]))
     assert list(loaded_trace.record) == [2]
     with pytest.raises(PlaygroundError, match=r"There is no layer 0 here; .* holds 2"):
         loaded_trace.row(0, 0, "cls")
@@ -253,25 +257,25 @@ def test_a_pack_can_hold_some_layers_and_says_which(seen):
         loaded_trace.similarity("cls")
 
 
-def test_a_pack_s_arrays_lie_where_its_header_says(seen):
+def test_a_pack_s_arrays_lie_where_its_header_says(small_trace):
     import json
     import struct
 
     import numpy as np
 
-    data = seen.to_bytes()
+    data = small_trace.to_bytes()
     (n,) = struct.unpack("<I", data[:4])
     header = json.loads(data[4 : 4 + n])
     assert (4 + n) % 16 == 0
     section = header["sections"]["k"]
     k = np.frombuffer(data, "<f2", 3 * 4 * 67 * 12, 4 + n + section["offset"]).reshape(section["shape"])
-    assert np.array_equal(k[1], seen.record[1].k.half().numpy())
+    assert np.array_equal(k[1], small_trace.record[1].k.half().numpy())
 
 
-def test_the_scale_of_the_whole_pass_travels_with_the_pack(small, picture, seen):
+def test_the_scale_of_the_whole_pass_travels_with_the_pack(small, picture, small_trace):
     unscaled_trace = playground.trace(small, picture, scale="off")
     assert unpack(unscaled_trace.to_bytes())[0]["forward_scale"] == 1.0
-    assert unpack(seen.to_bytes())[0]["forward_scale"] is None
+    assert unpack(small_trace.to_bytes())[0]["forward_scale"] is None
     assert Trace.from_bytes(unscaled_trace.to_bytes()).scale == 1.0
 
 
@@ -292,8 +296,8 @@ def broken_packs(pack_bytes: bytes):
     yield pack(header, {"q": arrays["q"]})
 
 
-def test_broken_packs_are_refused(seen):
-    for data in broken_packs(seen.to_bytes()):
+def test_broken_packs_are_refused(small_trace):
+    for data in broken_packs(small_trace.to_bytes()):
         with pytest.raises(PlaygroundError):
             Trace.from_bytes(data)
 
@@ -318,9 +322,9 @@ def test_broken_packs_are_refused(seen):
         (lambda s: s.similarity("cls", layer=9), "There is no layer 9"),
     ],
 )
-def test_what_is_wrong_is_said(seen, ask, message):
+def test_what_is_wrong_is_said(small_trace, ask, message):
     with pytest.raises(PlaygroundError, match=message):
-        ask(seen)
+        ask(small_trace)
 
 
 @pytest.mark.parametrize("size", [(60, 64), (0, 64), (-8, 8), (64,), "big", None, (8_000, 8_000)])

@@ -97,28 +97,28 @@ class Addition:
         return sum(self.single)
 
 
-def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Addition:
+def addition(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Addition:
     """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
-    first_patch, every_head = len(seen.prefix), list(range(seen.heads))
+    first_patch, every_head = len(trace.prefix), list(range(trace.heads))
     with torch.no_grad():
-        vit, first_tokens, rotation = seen.entering()
-        intervene = seen.intervening()
-        baseline = _tokens_after_layers(vit, first_tokens, rotation, seen.scale, intervene, 0, give_way)
+        vit, first_tokens, rotation = trace.entering()
+        intervene = trace.intervening()
+        baseline = _tokens_after_layers(vit, first_tokens, rotation, trace.scale, intervene, 0, give_way)
     layer_input, final_tokens = baseline[layer - 1] if layer else first_tokens, baseline[-1]
     del baseline
 
     def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
             at = chained(intervene, muted({layer: off_heads}))
-            ablated = _tokens_after_layers(vit, layer_input, rotation, seen.scale, at, layer, give_way)[-1]
+            ablated = _tokens_after_layers(vit, layer_input, rotation, trace.scale, at, layer, give_way)[-1]
             return float(_relative_change(ablated, final_tokens)[first_patch:].mean())
 
     directions = torch.nn.functional.normalize(
-        contributions(seen, layer)[:, first_patch:], dim=-1
+        contributions(trace, layer)[:, first_patch:], dim=-1
     )  # (heads, patches, D)
     cosines = torch.einsum("hnd,gnd->hg", directions, directions) / directions.shape[1]  # (heads, heads)
     off_diagonal = cosines.sum() - cosines.diagonal().sum()
-    pair_count = max(1, seen.heads * (seen.heads - 1))
+    pair_count = max(1, trace.heads * (trace.heads - 1))
     give_way()
     return Addition(tuple(loss([head]) for head in every_head), loss(every_head), float(off_diagonal / pair_count))
 
@@ -129,18 +129,18 @@ def passes_of_addition(layers: int, heads: int, layer: int) -> float:
     return 1 + (heads + 1) * (layers - layer) / layers
 
 
-def contributions(seen: Trace, layer: int) -> Tensor:
+def contributions(trace: Trace, layer: int) -> Tensor:
     """(heads, tokens, D): the vector that each head adds to every token, W_O times the head's mixture of values."""
-    _, _, v = seen.record[layer]
-    if seen.vit is None or v is None:
+    _, _, v = trace.record[layer]
+    if trace.vit is None or v is None:
         raise PlaygroundError("A trace that was read from bytes has no values; trace the image again.")
-    block = seen.vit.blocks[layer]
+    block = trace.vit.blocks[layer]
     with torch.no_grad():
         output_matrix = block.attn.proj.weight  # (D, D): d columns for each head
         if hasattr(block.ls1, "gamma"):
             output_matrix = block.ls1.gamma[:, None] * output_matrix
-        per_head = output_matrix.float().cpu().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, D, d)
-        return seen.weights(layer) @ v.float().cpu() @ per_head.mT
+        per_head = output_matrix.float().cpu().unflatten(1, (trace.heads, -1)).transpose(0, 1)  # (heads, D, d)
+        return trace.weights(layer) @ v.float().cpu() @ per_head.mT
 
 
 def chained(first: At, second: At) -> At:
@@ -165,13 +165,13 @@ def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
     return vit.config.shares(logits)
 
 
-def by_layer(seen: Trace, off_heads: Off) -> dict[int, list[int]]:
+def by_layer(trace: Trace, off_heads: Off) -> dict[int, list[int]]:
     heads_by_layer: dict[int, list[int]] = {}
     for layer, head in off_heads:
-        if not (0 <= layer < seen.layers and 0 <= head < seen.heads):
+        if not (0 <= layer < trace.layers and 0 <= head < trace.heads):
             raise PlaygroundError(
-                f"There is no head {head} in layer {layer}: layers count from 0 to {seen.layers - 1}, "
-                f"heads from 0 to {seen.heads - 1}."
+                f"There is no head {head} in layer {layer}: layers count from 0 to {trace.layers - 1}, "
+                f"heads from 0 to {trace.heads - 1}."
             )
         heads_by_layer.setdefault(layer, []).append(head)
     return heads_by_layer

@@ -35,14 +35,14 @@ class Stream:
         return (length, 0.0), (added_length * cosine, added_length * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
-def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
+def stream(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
     """Measures all layers. `give_way` is called after every layer, so that a server can serve other people."""
     layer_rows = []
     with torch.no_grad():
-        vit, x, rotation = seen.entering()
-        at = seen.intervening()
+        vit, x, rotation = trace.entering()
+        at = trace.intervening()
         for layer, block in enumerate(vit.blocks):
-            mixture, _ = block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))
+            mixture, _ = block.attn(block.norm1(x), trace.scale, rotation, within(at, layer))
             attention_output = block.ls1(mixture)
             after_attention = x + attention_output
             mlp_output = block.ls2(block.mlp(block.norm2(after_attention)))
@@ -59,7 +59,7 @@ def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream
             )
             x = after_mlp
             give_way()
-    first_patch = len(seen.prefix)
+    first_patch = len(trace.prefix)
     return Stream(*(torch.cat(column)[:, first_patch:].float().cpu() for column in zip(*layer_rows, strict=True)))
 
 
@@ -170,13 +170,13 @@ def drop(x: Tensor, training: bool, generator: torch.Generator, share: float = D
     return x * (torch.rand(x.shape, generator=generator) >= share) / (1 - share) if training else x
 
 
-def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
+def two_passes(trace: Trace, training: bool) -> tuple[float, float]:
     """The likeliest class's logit in two passes. In training, as after .train(), dropout follows the last layer."""
-    vit, generator = seen._need_vit(), torch.Generator().manual_seed(0)
-    x = seen.features()[None]
+    vit, generator = trace._need_vit(), torch.Generator().manual_seed(0)
+    x = trace.features()[None]
     with torch.no_grad():
         logits = [vit.classify(drop(x, training, generator).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
-    best = int(seen.logits.argmax())  # type: ignore[union-attr]
+    best = int(trace.logits.argmax())  # type: ignore[union-attr]
     return float(logits[0][best]), float(logits[1][best])
 
 
@@ -190,11 +190,11 @@ def pretraining_head(width: int, classes: int) -> tuple[int, int]:
 # LayerNorm ------------------------------------------------------------------------------------------------------------
 
 
-def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
+def normed(trace: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
     """(a token that enters layer 0, multiplied by `times`; the product after LayerNorm without gain and shift), (D,)
     each."""
     with torch.no_grad():
-        vit, x, _ = seen.entering()
+        vit, x, _ = trace.entering()
         scaled_token = times * x[0, token].float()
         return scaled_token.cpu(), F.layer_norm(scaled_token, scaled_token.shape, eps=vit.blocks[0].norm1.eps).cpu()
 
@@ -211,27 +211,27 @@ class Read:
     patches: Tensor  # (layers + 1, rows, columns): read from each patch alone
 
 
-def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
+def read_stream(trace: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
     """The logit lens for a label, by default the likeliest label after the last layer."""
-    label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
-    first_patch, patch_shares, pooled_shares = len(seen.prefix), [], []
+    label = int(trace.logits.argmax()) if label is None else label  # type: ignore[union-attr]
+    first_patch, patch_shares, pooled_shares = len(trace.prefix), [], []
     with torch.no_grad():
-        for vit, x in layer_by_layer(seen, give_way):
+        for vit, x in layer_by_layer(trace, give_way):
             # The classifier reads sequences of tokens, so each patch is repeated to a sequence
             single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
             shares = [read(vit, chunk) for chunk in single_patches.split(512)]
-            patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
+            patch_shares.append(torch.cat(shares)[:, label].view(trace.grid))
             pooled_shares.append(float(read(vit, x)[0, label]))
     return Read(label, tuple(pooled_shares), torch.stack(patch_shares))
 
 
-def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
+def layer_by_layer(trace: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
     """Yields the model and the tokens, (1, N, D), before the first layer and after each layer."""
-    vit, x, rotation = seen.entering()
-    at = seen.intervening()
+    vit, x, rotation = trace.entering()
+    at = trace.intervening()
     yield vit, x
     for layer, block in enumerate(vit.blocks):
-        x, _ = block(x, seen.scale, rotation, within(at, layer))
+        x, _ = block(x, trace.scale, rotation, within(at, layer))
         give_way()
         yield vit, x
 
@@ -273,22 +273,22 @@ def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int
     return [] if likeliest in true_numbers else [likeliest]
 
 
-def on_the_way(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
+def on_the_way(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(layers, classes): the probabilities that the last norm and the classifier read from the tokens of each layer."""
     with torch.no_grad():
-        _, *layer_shares = (read(vit, x)[0] for vit, x in layer_by_layer(seen, give_way))
+        _, *layer_shares = (read(vit, x)[0] for vit, x in layer_by_layer(trace, give_way))
         return torch.stack(layer_shares)
 
 
 def example_of(
-    name: str, seen: Trace, shows: Collection[str], give_way: Callable[[], object] = lambda: None
+    name: str, trace: Trace, shows: Collection[str], give_way: Callable[[], object] = lambda: None
 ) -> Example | None:
     """Compares a model's answer with the true labels; None if no label of the model is known to be true."""
-    c, true = seen.vit.config, true_labels(seen.vit.config, shows)  # type: ignore[union-attr]
+    c, true = trace.vit.config, true_labels(trace.vit.config, shows)  # type: ignore[union-attr]
     if not true:
         return None
-    wrong, likeliest = wrong_answers(c, seen.logits, shows), int(seen.logits.argmax())  # type: ignore[arg-type,union-attr]
-    layer_shares = on_the_way(seen, give_way)
+    wrong, likeliest = wrong_answers(c, trace.logits, shows), int(trace.logits.argmax())  # type: ignore[arg-type,union-attr]
+    layer_shares = on_the_way(trace, give_way)
     gains = layer_shares[-1] - layer_shares.amin(0)  # (classes,)
     candidates = [number for number in true if number not in wrong] if c.multi_label else [likeliest]
     label = max(set(candidates) & set(true) or true, key=lambda number: float(gains[number]))

@@ -144,36 +144,36 @@ class Edge:
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
-def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
+def far_twin(trace: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
     """The patch far from `query` whose feature is most similar to that of `query`."""
-    cosines = seen.on_grid(torch.cosine_similarity(features, features[seen.token(query)], dim=-1))
-    radius = _near_radius(seen.grid)
+    cosines = trace.on_grid(torch.cosine_similarity(features, features[trace.token(query)], dim=-1))
+    radius = _near_radius(trace.grid)
     row, column = (slice(max(0, position - radius), position + radius + 1) for position in query)
     cosines[row, column] = -2
-    return divmod(int(cosines.argmax()), seen.grid[1])
+    return divmod(int(cosines.argmax()), trace.grid[1])
 
 
-def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
+def cut_edge(trace: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
     """Cuts the edge from a patch to its twin and measures the effect; None if the grid is too small for controls.
     `give_way` is called before each changed pass."""
-    features_before = seen.features()
-    twin = far_twin(seen, query, features_before)
+    features_before = trace.features()
+    twin = far_twin(trace, query, features_before)
     far_patches = [
-        (row, column) for row in range(seen.grid[0]) for column in range(seen.grid[1])
-        if min(_distance((row, column), query), _distance((row, column), twin)) > _near_radius(seen.grid)
+        (row, column) for row in range(trace.grid[0]) for column in range(trace.grid[1])
+        if min(_distance((row, column), query), _distance((row, column), twin)) > _near_radius(trace.grid)
     ]  # fmt: skip
     if not far_patches:
         return None
     control_numbers = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
-    reach = around(seen.grid)
+    reach = around(trace.grid)
     texts = [
-        _cut_around(query, place, reach, seen.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
+        _cut_around(query, place, reach, trace.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
     ]
     features_after = []
     for text in texts:
         give_way()
-        features_after.append(_features_with(seen, cuts.read(text, seen.cuts.shape)))
-    hearer, twin_token = seen.token(query), seen.token(twin)
+        features_after.append(_features_with(trace, cuts.read(text, trace.cuts.shape)))
+    hearer, twin_token = trace.token(query), trace.token(twin)
     feature_change, *control_changes = (
         _relative_change(features_before[hearer], features[hearer]) for features in features_after
     )

@@ -31,14 +31,14 @@ class Score:
 
 
 def scores(
-    seen: Trace, target: occlusion.Target, by: str = "mean", methods: Sequence[str] = METHODS
+    trace: Trace, target: occlusion.Target, by: str = "mean", methods: Sequence[str] = METHODS
 ) -> Iterator[Score]:
     """The scores of each method and of the controls. Each takes about thirty passes."""
-    blanking = occlusion.Measured(seen, target, by)
-    side = occlusion.side_of(seen.grid)
-    moves = blanking.moved(occlusion.blocks(seen.grid, side))
+    blanking = occlusion.Measured(trace, target, by)
+    side = occlusion.side_of(trace.grid)
+    moves = blanking.moved(occlusion.blocks(trace.grid, side))
     for method in (*methods, *CONTROLS):
-        relevance = _map(seen, target, method)
+        relevance = _map(trace, target, method)
         yield Score(
             method,
             occlusion.foretells(relevance, side, moves),
@@ -47,31 +47,31 @@ def scores(
         )
 
 
-def _map(seen: Trace, target: occlusion.Target, method: str) -> Tensor:
+def _map(trace: Trace, target: occlusion.Target, method: str) -> Tensor:
     """(rows, columns)"""
     if method == "random":
-        return torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))
+        return torch.rand(trace.grid, generator=torch.Generator().manual_seed(0))
     if method == "rollout":
-        return seen.on_grid(seen.rollout(_reader_token(seen) if target.query is None else target.query))
-    return seen.on_grid(seen.relevance(target.query, target.label, method))
+        return trace.on_grid(trace.rollout(_reader_token(trace) if target.query is None else target.query))
+    return trace.on_grid(trace.relevance(target.query, target.label, method))
 
 
-def _reader_token(seen: Trace) -> Query:
+def _reader_token(trace: Trace) -> Query:
     """The token whose rollout is compared with a label's relevance: the class token, or the patch in the middle."""
-    return "cls" if "cls" in seen.prefix else (seen.grid[0] // 2, seen.grid[1] // 2)
+    return "cls" if "cls" in trace.prefix else (trace.grid[0] // 2, trace.grid[1] // 2)
 
 
-def answer_of(seen: Trace, query: Query | None, label: str | int | None) -> occlusion.Target:
+def answer_of(trace: Trace, query: Query | None, label: str | int | None) -> occlusion.Target:
     """The answer to explain. The default is the likeliest label or, in a model without labels, the middle patch."""
     if query is not None and label is not None:
         raise PlaygroundError("Relevance is of a patch or of a label: give one of the two.")
     if label is not None:
-        return occlusion.Target(label=seen.label(label))
+        return occlusion.Target(label=trace.label(label))
     if query is not None:
         return occlusion.Target(query=query)
-    if seen.logits is not None:
-        return occlusion.Target(label=int(seen.logits.argmax()))
-    return occlusion.Target(query=(seen.grid[0] // 2, seen.grid[1] // 2))
+    if trace.logits is not None:
+        return occlusion.Target(label=int(trace.logits.argmax()))
+    return occlusion.Target(query=(trace.grid[0] // 2, trace.grid[1] // 2))
 
 
 def words(seen: Trace, target: occlusion.Target) -> str:
@@ -173,11 +173,11 @@ def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tenso
 
 
 def moves_of(
-    seen: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
+    trace: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Iterator[list[float]]:
     """Yields, after every few passes, the moves of the query's feature by all blocks that were blanked so far."""
-    blanking = occlusion.Measured(seen, occlusion.Target(query=query), give_way=give_way)
-    blocks, moves = occlusion.blocks(seen.grid, side), []
+    blanking = occlusion.Measured(trace, occlusion.Target(query=query), give_way=give_way)
+    blocks, moves = occlusion.blocks(trace.grid, side), []
     for start in range(0, len(blocks), occlusion.AT_ONCE):
         moves = [*moves, *blanking.moved(blocks[start : start + occlusion.AT_ONCE])]
         yield moves
@@ -221,27 +221,27 @@ def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, mo
     )
 
 
-def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
+def mean_scores(trace: Trace, pixels: np.ndarray) -> dict[str, float]:
     """The mean score of each map over the query patches in ASKERS."""
-    side, query_scores = occlusion.side_of(seen.grid), []
+    side, query_scores = occlusion.side_of(trace.grid), []
     for row_share, column_share in ASKERS:
-        query = (int(row_share * seen.grid[0]), int(column_share * seen.grid[1]))
-        *_, moves = moves_of(seen, query, side)
-        query_scores.append(explain(maps(seen, pixels, query), query, side, moves).scores)
+        query = (int(row_share * trace.grid[0]), int(column_share * trace.grid[1]))
+        *_, moves = moves_of(trace, query, side)
+        query_scores.append(explain(maps(trace, pixels, query), query, side, moves).scores)
     return {name: sum(scores[name] for scores in query_scores) / len(query_scores) for name in query_scores[0]}
 
 
 # Likeness to a text
 
 
-def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
+def likeness(trace: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
     """(tokens,): the cosine between each token, read alone after a layer, and the direction of a text
     (models/text_tower.py). In training the model reads only its class token, or all patches together, after the last
     layer."""
-    vectors = seen.alone(layer)
+    vectors = trace.alone(layer)
     if vectors.shape[1] != len(direction):
         raise PlaygroundError(
-            f"{seen.model} reads pictures into {vectors.shape[1]} numbers and its text tower texts into "
+            f"{trace.model} reads pictures into {vectors.shape[1]} numbers and its text tower texts into "
             f"{len(direction)}: they do not belong together. Of CLIP, save the whole model, with both projections."
         )
     return torch.cosine_similarity(vectors, direction[None], dim=-1)

@@ -69,17 +69,17 @@ def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
 
 
 def faithfulness(
-    seen: Trace, shuffled: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
+    trace: Trace, shuffled: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
 ) -> Iterator[Faithful]:
     """The scores of each method and of both controls. `shuffled`: the model from `with_shuffled`."""
-    object_patches = None if mask is None else on_patches(mask, seen.grid)
-    target = answer_of(seen, object_patches)
-    blanking, side = occlusion.Measured(seen, target, by), occlusion.side_of(seen.grid)
-    moves = blanking.moved(occlusion.blocks(seen.grid, side))
-    shuffled_trace = trace_input(shuffled, seen._need_input(), scale=seen.scale, cut=seen.cuts.texts)
+    object_patches = None if mask is None else on_patches(mask, trace.grid)
+    target = answer_of(trace, object_patches)
+    blanking, side = occlusion.Measured(trace, target, by), occlusion.side_of(trace.grid)
+    moves = blanking.moved(occlusion.blocks(trace.grid, side))
+    shuffled_trace = trace_input(shuffled, trace._need_input(), scale=trace.scale, cut=trace.cuts.texts)
     for method in (*WAYS, *CONTROLS):
-        relevance = map_of(seen, target, method)
-        order = map_of(seen, target, "random") if method == "constant" else relevance
+        relevance = map_of(trace, target, method)
+        order = map_of(trace, target, "random") if method == "constant" else relevance
         shuffled_map = map_of(shuffled_trace, target, method) if method in WAYS else None
         yield Faithful(
             method,
@@ -96,38 +96,38 @@ def faithfulness(
         )
 
 
-def answer_of(seen: Trace, object_patches: Tensor | None) -> Target:
+def answer_of(trace: Trace, object_patches: Tensor | None) -> Target:
     """The answer that the map explains: the likeliest label. In a model without labels: the central patch of the object
     or, without a mask, of the picture."""
-    if seen.logits is not None:
-        return Target(label=int(seen.logits.argmax()))
+    if trace.logits is not None:
+        return Target(label=int(trace.logits.argmax()))
     if object_patches is None or not object_patches.any():
-        return Target(query=(seen.grid[0] // 2, seen.grid[1] // 2))
+        return Target(query=(trace.grid[0] // 2, trace.grid[1] // 2))
     places = object_patches.nonzero()
     nearest = (places - places.float().mean(0)).norm(dim=-1).argmin()
     return Target(query=tuple(places[nearest].tolist()))  # type: ignore[arg-type]
 
 
-def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
+def map_of(trace: Trace, target: Target, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(rows, columns): the map of a method. The maps "raw" (the mean of the last layer's heads) and "rollout" are a row
     of one token: the explained token or, for a label, the class token or else the middle patch."""
     reader: Query = (
         target.query
         if target.query is not None
         else "cls"
-        if "cls" in seen.prefix
-        else (seen.grid[0] // 2, seen.grid[1] // 2)
+        if "cls" in trace.prefix
+        else (trace.grid[0] // 2, trace.grid[1] // 2)
     )
     if method == "random":
-        seed = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # another seed for each picture
-        return torch.rand(seen.grid, generator=torch.Generator().manual_seed(seed))
+        seed = zlib.crc32(trace._need_input().cpu().numpy().tobytes())  # another seed for each picture
+        return torch.rand(trace.grid, generator=torch.Generator().manual_seed(seed))
     if method == "constant":
-        return torch.ones(seen.grid)
+        return torch.ones(trace.grid)
     if method == "raw":
-        return seen.on_grid(seen.row(-1, "mean", reader))
+        return trace.on_grid(trace.row(-1, "mean", reader))
     if method == "rollout":
-        return seen.on_grid(seen.rollout(reader, give_way))
-    return seen.on_grid(seen.relevance(target.query, target.label, method, give_way=give_way))
+        return trace.on_grid(trace.rollout(reader, give_way))
+    return trace.on_grid(trace.relevance(target.query, target.label, method, give_way=give_way))
 
 
 def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:
@@ -200,11 +200,11 @@ def _methods(rows: list) -> list[str]:
     return list(dict.fromkeys(scores.method for _, scores in rows))
 
 
-def foretold_for(seen: Trace, target: Target, method: str) -> Foretold | None:
+def foretold_for(trace: Trace, target: Target, method: str) -> Foretold | None:
     """The correlation with blanking: measured on this picture, else on other pictures in this model, else None."""
-    if foretold := seen.foretold.get(_key(seen, target, method)):
+    if foretold := trace.foretold.get(_key(trace, target, method)):
         return foretold
-    return of_model(seen.model, seen.vit, seen.weight_versions, method)
+    return of_model(trace.model, trace.vit, trace.weight_versions, method)
 
 
 def of_model(name: str, vit: VisionTransformer | None, versions: WeightVersions, method: str) -> Foretold | None:
@@ -214,11 +214,11 @@ def of_model(name: str, vit: VisionTransformer | None, versions: WeightVersions,
     return foretold_table().get(name, {}).get(method)
 
 
-def measure(seen: Trace, target: Target, method: str, by: str = "mean") -> Foretold:
+def measure(trace: Trace, target: Target, method: str, by: str = "mean") -> Foretold:
     """Measures the correlations on this picture, with a pass for each block. The trace keeps the result for figures."""
-    side = occlusion.side_of(seen.grid)
-    moves = occlusion.Measured(seen, target, by).moved(occlusion.blocks(seen.grid, side))
-    return remember(seen, target, method, compare(seen, target, method, by, side, moves))
+    side = occlusion.side_of(trace.grid)
+    moves = occlusion.Measured(trace, target, by).moved(occlusion.blocks(trace.grid, side))
+    return remember(trace, target, method, compare(trace, target, method, by, side, moves))
 
 
 def compare(
@@ -231,10 +231,10 @@ def compare(
     return Foretold(*correlations, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
 
 
-def remember(seen: Trace, target: Target, method: str, foretold: Foretold) -> Foretold:
-    seen.foretold[_key(seen, target, method)] = foretold
+def remember(trace: Trace, target: Target, method: str, foretold: Foretold) -> Foretold:
+    trace.foretold[_key(trace, target, method)] = foretold
     return foretold
 
 
-def _key(seen: Trace, target: Target, method: str) -> tuple:
-    return method, seen.token(target.query) if target.label is None else f"label {seen.label(target.label)}"  # type: ignore[arg-type]
+def _key(trace: Trace, target: Target, method: str) -> tuple:
+    return method, trace.token(target.query) if target.label is None else f"label {trace.label(target.label)}"  # type: ignore[arg-type]

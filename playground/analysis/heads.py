@@ -26,13 +26,13 @@ ALL = 1024  # number of patches up to which all rows are measured
 DRAWN = 400  # number of patches that are drawn from a larger grid
 
 
-def asking(seen: Trace) -> list[int]:
+def asking(trace: Trace) -> list[int]:
     """The token indices of the patches whose rows are measured. In a large grid the patches are drawn at random,
     because every eighth patch of a grid with 56 columns would lie in the same seven columns."""
-    first_patch = len(seen.prefix)
-    patch_count = seen.tokens - first_patch
+    first_patch = len(trace.prefix)
+    patch_count = trace.tokens - first_patch
     if patch_count <= ALL:
-        return list(range(first_patch, seen.tokens))
+        return list(range(first_patch, trace.tokens))
     sample = torch.randperm(patch_count, generator=torch.Generator().manual_seed(0))[:DRAWN]
     return (first_patch + sample.sort().values).tolist()
 
@@ -240,10 +240,10 @@ def stacked(layers: Sequence[Habits]) -> Habits:
     return Habits(**{f.name: np.concatenate([getattr(layer, f.name) for layer in layers]) for f in fields(Habits)})
 
 
-def look_at(seen: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
+def look_at(trace: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
     """Measures the heads of these layers."""
-    grid = grid or Grid.of(seen)
-    layer_numbers = [_layer_numbers(seen, layer, grid) for layer in layers]
+    grid = grid or Grid.of(trace)
+    layer_numbers = [_layer_numbers(trace, layer, grid) for layer in layers]
     return Habits(**{name: np.stack([layer[name].numpy() for layer in layer_numbers]) for name in layer_numbers[0]})
 
 
@@ -275,30 +275,30 @@ class Grid:
         return Grid(queries, row - row[queries, None], column - column[queries, None], colour)
 
 
-def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
+def far_looking(trace: Trace, query: tuple[int, int]) -> tuple[int, int]:
     """The (layer, head) whose row a reader is asked to guess: the head with the largest sum of weights on a few far
     patches, after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all
     alike."""
-    rows, columns = seen.grid
+    rows, columns = trace.grid
     down, right = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     is_far = torch.maximum(down.abs(), right.abs()) > REACH  # (rows, columns)
     far_count = max(1, rows * columns // 20)
     shares = []
-    for layer in range(seen.layers):
-        mean_row = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
-        excess = seen.on_grid((seen.rows(layer, query) - mean_row).clamp(min=0))
+    for layer in range(trace.layers):
+        mean_row = trace.weights(layer, trace.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
+        excess = trace.on_grid((trace.rows(layer, query) - mean_row).clamp(min=0))
         shares.append((excess * is_far).flatten(1).topk(far_count).values.sum(dim=1))  # (heads,)
-    return divmod(int(torch.stack(shares).argmax()), seen.heads)
+    return divmod(int(torch.stack(shares).argmax()), trace.heads)
 
 
-def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
+def _layer_numbers(trace: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
     """{field of Habits: (heads,)} for one layer."""
-    first_patch = len(seen.prefix)
-    weights = seen.weights(layer, (first_patch + grid.queries).tolist())  # (heads, S, tokens)
+    first_patch = len(trace.prefix)
+    weights = trace.weights(layer, (first_patch + grid.queries).tolist())  # (heads, S, tokens)
     bits = entropy(weights)  # (heads, S)
     patch_weights, is_itself = weights[..., first_patch:], (grid.down == 0) & (grid.right == 0)
     distances, patch_share = (grid.down**2 + grid.right**2).sqrt(), patch_weights.sum(-1).clamp(min=1e-9)
-    register_count = sum(name.startswith("reg") for name in seen.prefix)
+    register_count = sum(name.startswith("reg") for name in trace.prefix)
     pattern, offset_maps = _pattern(patch_weights, grid)
     other_weights, expected_weights = (_without_itself(rows, is_itself) for rows in (patch_weights, pattern))
     return {
@@ -312,7 +312,7 @@ def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
         "near": (patch_weights * ((distances < 2) & ~is_itself)).sum(-1).mean(-1),
         "content": (other_weights - expected_weights).abs().sum(-1).mean(-1) / 2,
         "colour": _colour(other_weights, expected_weights, grid),
-        "effect": _effect(seen, layer, weights),
+        "effect": _effect(trace, layer, weights),
         "offsets": offset_maps,
     }
 
@@ -348,13 +348,13 @@ def _colour(other_weights: Tensor, expected_weights: Tensor, grid: Grid) -> Tens
     return torch.where(expected_distance > 1e-6, 1 - distance / expected_distance.clamp(min=1e-6), 0)
 
 
-def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
+def _effect(trace: Trace, layer: int, weights: Tensor) -> Tensor:
     """The mean length of the vector that each head adds to a patch, divided by the layer's average. The vector
     includes the layer's gain (LayerScale), if the model has gains."""
-    v = seen.record[layer].v
-    if v is None or seen.vit is None:
+    v = trace.record[layer].v
+    if v is None or trace.vit is None:
         return torch.full((len(weights),), torch.nan)
-    block: Any = seen.vit.blocks[layer]
+    block: Any = trace.vit.blocks[layer]
     output_matrix = block.attn.proj.weight.detach()  # (D, D): d columns for each head
     if hasattr(block.ls1, "gamma"):
         output_matrix = block.ls1.gamma.detach()[:, None] * output_matrix
@@ -384,17 +384,17 @@ class Differing:
         return self.queries * self.share.numel()
 
 
-def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
+def differing(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
     """Compares weights and contributions, over all layers and heads and the patches of `asking`. Both maxima are over
     patches, without prefix tokens. `give_way` is called after every layer."""
-    first_patch = len(seen.prefix)
-    queries = asking(seen)
-    shares, breadth = torch.empty(seen.layers, seen.heads), 0.0
-    for layer in range(seen.layers):
-        weights = seen.weights(layer, queries)  # (heads, queries, tokens)
+    first_patch = len(trace.prefix)
+    queries = asking(trace)
+    shares, breadth = torch.empty(trace.layers, trace.heads), 0.0
+    for layer in range(trace.layers):
+        weights = trace.weights(layer, queries)  # (heads, queries, tokens)
         breadth += float((2 ** entropy(weights)).mean(-1).sum())
         heaviest_patch = weights[..., first_patch:].argmax(-1)  # (heads, queries)
-        largest_contributor = (weights * seen.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
+        largest_contributor = (weights * trace.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
         shares[layer] = (heaviest_patch != largest_contributor).float().mean(-1)
         give_way()
     return Differing(shares, len(queries), breadth / shares.numel())

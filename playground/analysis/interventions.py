@@ -111,13 +111,13 @@ class Trace(tracing.Trace):
         return _feature_change(before, self, query)
 
 
-def _again(seen: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
-    vit = seen._need_vit()
-    settings = {"scale": seen.scale, "cut": [*seen.cuts.texts, *cut], "interventions": (*seen.interventions, *words)}
+def _again(trace: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
+    vit = trace._need_vit()
+    settings = {"scale": trace.scale, "cut": [*trace.cuts.texts, *cut], "interventions": (*trace.interventions, *words)}
     new_trace = tracing.trace_input(
-        vit, seen._need_input(), at=seen.at if at is untouched else chained(seen.at, at), **settings
+        vit, trace._need_input(), at=trace.at if at is untouched else chained(trace.at, at), **settings
     )
-    return Trace(**vars(new_trace.of(seen.picture, seen.picture_name) if seen.picture is not None else new_trace))
+    return Trace(**vars(new_trace.of(trace.picture, trace.picture_name) if trace.picture is not None else new_trace))
 
 
 def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor], Tensor]] | None) -> At:
@@ -143,7 +143,7 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
 
 
 def ablated(
-    seen: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
+    trace: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
 ) -> Trace:
     """Ablates heads, if possible by a text of playground/cuts.py, because the command line, links and Lab read such
     texts. After interventions by functions no text is used, because a text would run before these functions."""
@@ -151,19 +151,19 @@ def ablated(
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
     if mean_of is not None and to != "mean":
         raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
-    layers = by_layer(seen, heads)
+    layers = by_layer(trace, heads)
     if not layers:
         raise PlaygroundError("No head is ablated: name some as (layer, head), such as heads=[(4, 0)].")
     texts = cuts.of_heads(layers, to)
-    if mean_of is None and seen.at is untouched and len(texts) + len(seen.cuts.all) <= cuts.MOST:
-        return _again(seen, untouched, cut=texts)
+    if mean_of is None and trace.at is untouched and len(texts) + len(trace.cuts.all) <= cuts.MOST:
+        return _again(trace, untouched, cut=texts)
     names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
     if mean_of is None:
         captions = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
-        return _again(seen, cuts.read(texts, seen.cuts.shape).at(), captions[to])
-    means = means_of(seen, sorted(layers), Path(mean_of))
+        return _again(trace, cuts.read(texts, trace.cuts.shape).at(), captions[to])
+    means = means_of(trace, sorted(layers), Path(mean_of))
     put_means = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
-    return _again(seen, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
+    return _again(trace, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
 
 
 def replacing(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
@@ -181,10 +181,10 @@ def replacing(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, T
     return at
 
 
-def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
+def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
     """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder, which are resized to
     `seen.size`."""
-    vit, c = seen._need_vit(), seen._need_vit().config
+    vit, c = trace._need_vit(), trace._need_vit().config
     points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
     pictures = images.in_folder(folder)
@@ -193,8 +193,8 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
             f"mean_of={str(folder)!r} has no pictures to take a mean over; name a folder that has some."
         )
     for file in pictures:
-        pixels = images.model_input(images.open_image(file), seen.size, c.mean, c.std, c.interpolation)
-        for layer, head_outputs in zip(layers, collected(vit, pixels, points, seen).values(), strict=True):
+        pixels = images.model_input(images.open_image(file), trace.size, c.mean, c.std, c.interpolation)
+        for layer, head_outputs in zip(layers, collected(vit, pixels, points, trace).values(), strict=True):
             totals[layer] = totals[layer] + head_outputs[0].float().mean(-2)
     return {layer: total / len(pictures) for layer, total in totals.items()}
 
@@ -220,12 +220,12 @@ def collected(
 
 
 def patching(
-    seen: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
+    trace: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
 ) -> tuple[At, str]:
-    same_model(seen, other)
-    layer_numbers = [seen.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
-    part, head = _point_and_head(seen, what)
-    targets, sources, position_words = _token_pairs(seen, other, positions)
+    same_model(trace, other)
+    layer_numbers = [trace.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
+    part, head = _point_and_head(trace, what)
+    targets, sources, position_words = _token_pairs(trace, other, positions)
     points = {f"layers.{layer}.{part}" for layer in layer_numbers}
     if not points:
         raise PlaygroundError("Nothing is put in place of anything: name a layer.")
@@ -246,25 +246,25 @@ def patching(
     return at, f"{what} of {other_name} in layers {', '.join(map(str, layer_numbers))}{position_words}"
 
 
-def _point_and_head(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
+def _point_and_head(trace: tracing.Trace, what: str) -> tuple[str, int | None]:
     """(the point in a layer, the head or None)"""
     kind, _, number = str(what).partition(":")
     if kind == "head" and number.isdecimal():
-        return "attention.heads", seen.head_number(int(number))
+        return "attention.heads", trace.head_number(int(number))
     if number or kind not in WHATS:
         raise PlaygroundError(f"What is patched is {', '.join(WHATS)}; given was {what!r:.60}.")
     return (f"attention.{kind}" if kind in ("queries", "keys", "values") else kind), None
 
 
-def _token_pairs(seen: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
+def _token_pairs(trace: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
     """(tokens that are replaced in this pass, tokens of the other pass that replace them, words for a caption)."""
     if positions is None:
-        if seen.grid != other.grid:
+        if trace.grid != other.grid:
             raise PlaygroundError(
-                f"These passes have {_grid_words(seen.grid)} and {_grid_words(other.grid)} patches: name positions, "
+                f"These passes have {_grid_words(trace.grid)} and {_grid_words(other.grid)} patches: name positions, "
                 "or trace both with one size=."
             )
-        all_tokens = list(range(seen.tokens))
+        all_tokens = list(range(trace.tokens))
         return all_tokens, all_tokens, ""
     if isinstance(positions, Mapping):
         pairs = list(positions.items())
@@ -278,7 +278,7 @@ def _token_pairs(seen: tracing.Trace, other: tracing.Trace, positions: Positions
     names = " ".join(
         _query_words(target) + f" (from {_query_words(source)})" * (target != source) for target, source in pairs
     )
-    return [seen.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs], f" at {names}"
+    return [trace.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs], f" at {names}"
 
 
 def _query_words(query: Query) -> str:
@@ -289,11 +289,11 @@ def _grid_words(grid: tuple[int, int]) -> str:
     return f"{grid[0]} × {grid[1]}"
 
 
-def same_model(seen: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
-    vit, other_vit = seen._need_vit(), other._need_vit()
-    if (seen.model, vit.config) != (other.model, other_vit.config):
+def same_model(trace: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
+    vit, other_vit = trace._need_vit(), other._need_vit()
+    if (trace.model, vit.config) != (other.model, other_vit.config):
         raise PlaygroundError(
-            f"Tokens can be moved within one model only; given were traces of {seen.model} and {other.model}. Trace "
+            f"Tokens can be moved within one model only; given were traces of {trace.model} and {other.model}. Trace "
             "both pictures through the same model."
         )
     return vit
@@ -329,21 +329,21 @@ class Paths:
         return Moves(margins[0] - margins[1], margins[0] - margins[2])
 
 
-def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
+def paths(trace: tracing.Trace, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
     """Path patching (Wang et al., 2023). A pass with the changed source and all other heads as before gives the
     receiver's queries, keys and values. These are put into the receiver of a pass that is otherwise unchanged."""
-    (layer,), (receiver_layer,) = by_layer(seen, [source]), by_layer(seen, [to])
+    (layer,), (receiver_layer,) = by_layer(trace, [source]), by_layer(trace, [to])
     if receiver_layer <= layer:
         raise PlaygroundError(
             f"Nothing of layer {layer} reaches a head of layer {receiver_layer}: the receiver lies in a later layer."
         )
-    head_points = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
-    vit, head_outputs = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), head_points, seen)
+    head_points = [f"layers.{number}.attention.heads" for number in range(trace.layers)]
+    vit, head_outputs = trace._need_vit(), collected(trace._need_vit(), trace._need_input(), head_points, trace)
     if other is None:
         new_output, caption = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{source[1]} off"
     else:
-        same_model(seen, other)
-        if seen.grid != other.grid:
+        same_model(trace, other)
+        if trace.grid != other.grid:
             raise PlaygroundError("The other picture's pass has another grid: trace both with one size=.")
         new_output = collected(vit, other._need_input(), [head_points[layer]], other)[head_points[layer]]
         caption = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
@@ -356,7 +356,7 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
             receiver_inputs[point] = x
         return x
 
-    _again(seen, chained(chained(head_outputs.get, change_source), keep), "")
+    _again(trace, chained(chained(head_outputs.get, change_source), keep), "")
 
     def receive(point: str, x: Tensor) -> Tensor:
         if point not in receiver_inputs:
@@ -366,46 +366,48 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
         return x
 
     path_caption = f"{caption}, through head {receiver_layer}.{to[1]} alone"
-    return Paths(seen, _again(seen, change_source, caption), _again(seen, receive, path_caption))
+    return Paths(trace, _again(trace, change_source, caption), _again(trace, receive, path_caption))
 
 
 # As texts -------------------------------------------------------------------------------------------------------------
 
 
-def run_texts(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
+def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
     """Runs interventions given as texts (those for which `cuts.is_put` is true), one after the other.
     `other`: the pass of the other picture."""
     for text in texts:
         intervention = cuts.read_put(text)
         if intervention.what in cuts.PARTS and other is None:
             raise PlaygroundError(f"{text!r:.80} takes something of another picture's pass: name that picture, too.")
-        layers = range(seen.layers) if intervention.layers is None else intervention.layers
-        heads = range(seen.heads) if intervention.heads is None else intervention.heads
+        layers = range(trace.layers) if intervention.layers is None else intervention.layers
+        heads = range(trace.heads) if intervention.heads is None else intervention.heads
         if intervention.to is not None:
-            seen = paths(
-                seen, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PARTS else None
+            trace = paths(
+                trace, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PARTS else None
             ).through
             continue
         for what in (f"head:{head}" for head in heads) if intervention.what == "head" else (intervention.what,):
-            seen = _again(seen, *patching(seen, other, layers, intervention.places and dict(intervention.places), what))  # type: ignore[arg-type]
-    return seen
+            trace = _again(
+                trace, *patching(trace, other, layers, intervention.places and dict(intervention.places), what)
+            )  # type: ignore[arg-type]
+    return trace
 
 
 # Occlusion ------------------------------------------------------------------------------------------------------------
 
 
-def occluded(seen: tracing.Trace, side: int, label: str | int | None, query: Query | None, by: str) -> Tensor:
+def occluded(trace: tracing.Trace, side: int, label: str | int | None, query: Query | None, by: str) -> Tensor:
     if (label is None) == (query is None):
         raise PlaygroundError("Occlusion is of a label's margin or of a query's feature: give one of the two.")
-    if not isinstance(side, int) or not 1 <= side <= max(seen.grid):
+    if not isinstance(side, int) or not 1 <= side <= max(trace.grid):
         raise PlaygroundError(
-            f"blocks= is the side of a block, 1 to {max(seen.grid)} patches of this picture; given was {side!r:.40}."
+            f"blocks= is the side of a block, 1 to {max(trace.grid)} patches of this picture; given was {side!r:.40}."
         )
     if label is not None:
-        seen.label(label)
-    blocks = occlusion.blocks(seen.grid, side)
-    moves = occlusion.Measured(seen, occlusion.Target(query, label), by).moved(blocks)
-    move_map = torch.zeros(seen.grid)
+        trace.label(label)
+    blocks = occlusion.blocks(trace.grid, side)
+    moves = occlusion.Measured(trace, occlusion.Target(query, label), by).moved(blocks)
+    move_map = torch.zeros(trace.grid)
     for block, move in zip(blocks, moves, strict=True):
         move_map[block] = move
     return move_map

@@ -67,16 +67,16 @@ class Scene:
         return np.clip((distances - BESIDE) / (FAR - BESIDE), 0, 1)
 
 
-def best_moments(seen: Trace) -> list[Moment]:
+def best_moments(trace: Trace) -> list[Moment]:
     """The moment of each head of the upper half, the best first."""
 
     def rows(layer: int, head: int, tokens: np.ndarray) -> np.ndarray:
-        q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
-        return softmax_rows(q[tokens], k, seen.scale).numpy()
+        q, k = (x[head].cpu().float() for x in trace.record[layer][:2])
+        return softmax_rows(q[tokens], k, trace.scale).numpy()
 
-    layers = [layer for layer in sorted(seen.record) if layer >= seen.layers // 2]
-    patch_directions = directions(late_keys(seen), len(seen.prefix))
-    return moments(rows, layers, seen.heads, patch_directions, seen.prefix, seen.grid)
+    layers = [layer for layer in sorted(trace.record) if layer >= trace.layers // 2]
+    patch_directions = directions(late_keys(trace), len(trace.prefix))
+    return moments(rows, layers, trace.heads, patch_directions, trace.prefix, trace.grid)
 
 
 def moments(
@@ -109,10 +109,10 @@ def moments(
     return sorted(head_moments, key=lambda moment: -moment.tells[0])
 
 
-def late_keys(seen: Trace) -> np.ndarray:
+def late_keys(trace: Trace) -> np.ndarray:
     """The keys of all heads in a late layer as features: (tokens, width). The browser has these keys too, so it can
     compute the same without a request."""
-    return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
+    return trace.record[trace.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
 
 
 def spread(grid: tuple[int, int], most_patches: int) -> np.ndarray:

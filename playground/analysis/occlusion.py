@@ -89,10 +89,10 @@ def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
 class Measured:
     """Runs passes over a trace's picture with patches blanked, and remembers how far the answer moves."""
 
-    def __init__(self, seen: Trace, target: Target, by: str = "mean", give_way: Callable[[], object] = lambda: None):
-        self.seen, self.target, self.by, self.give_way = seen, target, by, give_way
+    def __init__(self, trace: Trace, target: Target, by: str = "mean", give_way: Callable[[], object] = lambda: None):
+        self.seen, self.target, self.by, self.give_way = trace, target, by, give_way
         self.known: dict[bytes, float] = {}  # a set of patches as bytes -> how far blanking them moves the answer
-        self._before = self._answer_vectors(seen._need_input())[0]
+        self._before = self._answer_vectors(trace._need_input())[0]
 
     def moved(self, patch_sets: Sequence[Tensor]) -> list[float]:
         """The move of the answer when each of these sets of patches, (rows, columns) bool, is blanked: ‖x' − x‖ / ‖x‖

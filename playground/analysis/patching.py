@@ -78,10 +78,10 @@ def putting(point: str, tokens: Sequence[int], new_tokens: Tensor) -> At:
 
 
 def _tokens_after_layers(
-    vit: VisionTransformer, seen: Trace, x: Tensor, rotation: Rotation, first: int = 0, put: At = untouched
+    vit: VisionTransformer, trace: Trace, x: Tensor, rotation: Rotation, first: int = 0, put: At = untouched
 ) -> Iterator[Tensor]:
     """The tokens, (1, N, D), after layer `first` and after each layer above it."""
-    for x, _ in vit.layers(x, rotation, seen.scale, first, chained(seen.intervening(), put)):  # noqa: B020
+    for x, _ in vit.layers(x, rotation, trace.scale, first, chained(trace.intervening(), put)):  # noqa: B020
         yield x
 
 

@@ -149,18 +149,18 @@ def expected_deviation(power: float) -> np.ndarray:
 
 
 def sharpness(
-    seen: Trace, scale: float, give_way: Callable[[], object] = lambda: None
+    trace: Trace, scale: float, give_way: Callable[[], object] = lambda: None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
     `scale` is used in each layer's softmax only; the queries and keys are those of `seen`. `give_way` is called after
     every layer."""
     from playground.analysis.heads import asking
 
-    queries = asking(seen)
-    bits, peaks, deviations = (np.empty((seen.layers, seen.heads)) for _ in range(3))
-    for layer in range(seen.layers):
-        weights = seen.weights(layer, queries, scale).numpy()  # (heads, queries, tokens)
-        q, k, _ = seen.record[layer]
+    queries = asking(trace)
+    bits, peaks, deviations = (np.empty((trace.layers, trace.heads)) for _ in range(3))
+    for layer in range(trace.layers):
+        weights = trace.weights(layer, queries, scale).numpy()  # (heads, queries, tokens)
+        q, k, _ = trace.record[layer]
         scores = (q[:, queries] @ k.mT).float().cpu().numpy() * scale  # (heads, queries, tokens)
         bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
         deviations[layer] = deviation(scores).mean(-1)
@@ -197,13 +197,13 @@ def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
     return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in indices]
 
 
-def _probabilities(seen: Trace) -> np.ndarray:
+def _probabilities(trace: Trace) -> np.ndarray:
     """(classes,)"""
-    return seen.vit.config.shares(seen.logits).numpy()  # type: ignore[union-attr,arg-type]
+    return trace.vit.config.shares(trace.logits).numpy()  # type: ignore[union-attr,arg-type]
 
 
-def _label(seen: Trace, number: int) -> str:
-    labels = seen.vit.config.labels if seen.vit is not None else ()
+def _label(trace: Trace, number: int) -> str:
+    labels = trace.vit.config.labels if trace.vit is not None else ()
     return labels[number] if labels else f"class {number}"
 
 

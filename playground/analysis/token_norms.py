@@ -48,15 +48,15 @@ class Lengths:
         return max(range(len(self.patches)), key=self.largest)
 
 
-def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengths:
-    first_patch, patches, prefix = len(seen.prefix), [], []
+def lengths(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Lengths:
+    first_patch, patches, prefix = len(trace.prefix), [], []
     with torch.no_grad():
-        vit, x, rotation = seen.entering()
-        at = seen.intervening()
+        vit, x, rotation = trace.entering()
+        at = trace.intervening()
         for layer, block in enumerate(vit.blocks):
-            x, _ = block(x, seen.scale, rotation, within(at, layer))
+            x, _ = block(x, trace.scale, rotation, within(at, layer))
             norms = x[0].float().norm(dim=-1).cpu()
-            patches.append(norms[first_patch:].view(seen.grid))
+            patches.append(norms[first_patch:].view(trace.grid))
             prefix.append(norms[:first_patch])
             give_way()
     return Lengths(torch.stack(patches), torch.stack(prefix))
@@ -87,13 +87,13 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
         raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
     outputs, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
     for image in images:
-        seen = trace(vit, image)
-        first_patch = len(seen.prefix)
-        lengths = seen.features().norm(dim=-1)[first_patch:]
+        model_trace = trace(vit, image)
+        first_patch = len(model_trace.prefix)
+        lengths = model_trace.features().norm(dim=-1)[first_patch:]
         is_outlier = lengths > bound(lengths.numpy())
         if is_outlier.any():
             activations = torch.stack(
-                [hidden[first_patch:].abs() for hidden in _hidden(seen)]
+                [hidden[first_patch:].abs() for hidden in _hidden(model_trace)]
             )  # (layers, patches, neurons)
             outputs += activations[:, is_outlier].mean(1) - activations[:, ~is_outlier].mean(1)
             picture_count += 1

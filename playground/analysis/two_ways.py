@@ -147,11 +147,11 @@ def _convolved(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) 
     return float((first - second).abs().max() / first.abs().mean())
 
 
-def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
+def _one_pixel(vit: VisionTransformer, trace: Trace) -> float:
     """The median over patches of ‖E(x′) − E(x)‖ / ‖E(x)‖: E is the embedding, x′ the picture moved by one pixel."""
     proj = vit.patch_embed.proj
     with torch.no_grad():
-        pixels = seen._need_input().float().cpu()
+        pixels = trace._need_input().float().cpu()
         before, after = (
             F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
             for view in (pixels[..., :-1], pixels[..., 1:])

@@ -88,8 +88,8 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
             judged_example(candidate)
         example = best([example for example in map(judged_example, candidates) if example])
     if example is None or (example.wrong and not c.multi_label):
-        seen = asked_subject.trace()
-        return Answered(asked_subject, seen, int(seen.logits.argmax()), (), 0)  # type: ignore[union-attr]
+        trace = asked_subject.trace()
+        return Answered(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if example.picture != asked_subject.sample_name:
         asked_subject = asked_subject.other(sample=example.picture)
     true = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
@@ -108,11 +108,11 @@ def judged_example(subject: Subject) -> Example | None:
     name = subject.sample_name
 
     def work() -> Example | None:
-        seen = subject.trace()
+        trace = subject.trace()
         if name is None:
             return None
         with subject.turns() as give_way:
-            return block.example_of(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
+            return block.example_of(name, trace, samples.named(name).shows, give_way)  # type: ignore[union-attr]
 
     return subject.kept("judged", work)
 

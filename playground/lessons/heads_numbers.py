@@ -206,23 +206,23 @@ def switched_off(text: str, trace: Trace) -> list[Spot]:
     return sorted({(layer, head) for layer, head in spots if layer < trace.layers and head < trace.heads})
 
 
-def board(subject: Subject, seen: Trace, means: Habits, strongest: Spot, silenced_heads: list[Spot]) -> dict:
-    loss = lost(subject, seen, silenced_heads)
-    patch_changes = loss.change[:, len(seen.prefix) :].numpy()  # (layers, patches)
+def board(subject: Subject, trace: Trace, means: Habits, strongest: Spot, silenced_heads: list[Spot]) -> dict:
+    loss = lost(subject, trace, silenced_heads)
+    patch_changes = loss.change[:, len(trace.prefix) :].numpy()  # (layers, patches)
     ceiling = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
     summary = None
-    if seen.prefix[:1] == ("cls",):
+    if trace.prefix[:1] == ("cls",):
         summary = {"name": "CLS", "values": _rounded(loss.change[:, 0].numpy())}
     return {
-        "layers": seen.layers,
-        "heads": seen.heads,
+        "layers": trace.layers,
+        "heads": trace.heads,
         "most": MOST_OFF,
         "effect": _rounded(means.effect),
         "strongest": list(strongest),
         "picture": subject.kept("thumbnail", lambda: small_url(subject.jpeg, THUMB)),
-        "grid": list(seen.grid),
-        "rows": loss.predictions(seen.vit.config.labels) or None,  # type: ignore[union-attr]
-        "read": _feature_sentence(seen, loss, silenced_heads),
+        "grid": list(trace.grid),
+        "rows": loss.predictions(trace.vit.config.labels) or None,  # type: ignore[union-attr]
+        "read": _feature_sentence(trace, loss, silenced_heads),
         "maps": base64.b64encode((patch_changes / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
         "ceiling": ceiling,
         "means": _rounded(patch_changes.mean(axis=1)),

@@ -53,11 +53,11 @@ async def labels(request: Request) -> Response:
     """[number, name, probability] of the model's labels, the likeliest first; an empty list without a classifier."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        seen = traces.trace(picture, setup, cache_of(person))
-        if seen.logits is None:
+        trace = traces.trace(picture, setup, cache_of(person))
+        if trace.logits is None:
             return JSONResponse({"labels": []})
-        c = seen.vit.config  # type: ignore[union-attr]
-        shares = c.shares(seen.logits).tolist()
+        c = trace.vit.config  # type: ignore[union-attr]
+        shares = c.shares(trace.logits).tolist()
         label_numbers = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
         return JSONResponse({"labels": [(i, _name(c, i), round(shares[i], 5)) for i in label_numbers]})
 
@@ -83,11 +83,11 @@ async def answers(request: Request) -> Response:
     return await part(request, make)
 
 
-def _likeliest(seen: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
+def _likeliest(trace: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
     give_way()
-    logits = seen.answers(layer)[token]
+    logits = trace.answers(layer)[token]
     likeliest = logits.topk(min(LIKELIEST, len(logits)))
-    c = seen.vit.config  # type: ignore[union-attr]
+    c = trace.vit.config  # type: ignore[union-attr]
     return [
         (_name(c, i), round(p, 5)) for p, i in zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
     ]
@@ -101,11 +101,11 @@ async def text(request: Request) -> Response:
         from playground.analysis.explain import likeness
         from playground.models import text_tower
 
-        seen = traces.trace(picture, setup, cache_of(person))
-        layer = chosen.number(words, "layer", seen.layers)
+        trace = traces.trace(picture, setup, cache_of(person))
+        layer = chosen.number(words, "layer", trace.layers)
         with queue.turn():
-            text_direction = text_tower.direction(seen.vit, words.get("text", ""))  # type: ignore[arg-type]
-            return matrix(likeness(seen, text_direction, layer).numpy()[None])
+            text_direction = text_tower.direction(trace.vit, words.get("text", ""))  # type: ignore[arg-type]
+            return matrix(likeness(trace, text_direction, layer).numpy()[None])
 
     return await part(request, make)
 
@@ -255,10 +255,10 @@ def _question(words: Mapping[str, str], trace: Trace) -> dict:
     return {"query": query}
 
 
-def _label(words: Mapping[str, str], seen: Trace) -> int:
-    classes = seen.vit.classes  # type: ignore[union-attr]
+def _label(words: Mapping[str, str], trace: Trace) -> int:
+    classes = trace.vit.classes  # type: ignore[union-attr]
     if not classes:
-        seen.label(0)  # raises: no labels are shown
+        trace.label(0)  # raises: no labels are shown
     return chosen.number(words, "label", classes)
 
 

@@ -123,13 +123,13 @@ class Sums:
         self._parts = {"near": near_sums, "far": far_sums}
         for scene in scenes:
             questions = Questions.of(patch_targets(scene, patch).objects)
-            seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
-            self.habits.append(heads.look(seen))
-            self.predicted.append(seen.logits.sigmoid() > 0.5)
+            model_trace = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
+            self.habits.append(heads.look(model_trace))
+            self.predicted.append(model_trace.logits.sigmoid() > 0.5)
             self.labels.append(torch.from_numpy(presence(scene)) > 0)
-            self._class_token(seen, questions)
+            self._class_token(model_trace, questions)
             if len(questions.queries):
-                rows = _rows(seen, questions)
+                rows = _rows(model_trace, questions)
                 baselines = _plain_rows(scene, patch, questions)
                 near_sums.append(_near_sums(rows, baselines, questions))
                 far_sums.append(_far_sums(rows, baselines, questions))
@@ -142,11 +142,11 @@ class Sums:
             [(tables[0][head] - tables[-1][setting]) / count for tables, count in self._parts[kind] if count]
         )
 
-    def _class_token(self, seen: Trace, questions: Questions) -> None:
+    def _class_token(self, trace: Trace, questions: Questions) -> None:
         if not questions.objects.any():
             return
-        for layer in range(seen.layers - LAST, seen.layers):
-            row = seen.rows(layer, "cls")[:, len(seen.prefix) :].mean(0)  # (P,)
+        for layer in range(trace.layers - LAST, trace.layers):
+            row = trace.rows(layer, "cls")[:, len(trace.prefix) :].mean(0)  # (P,)
             self.class_mass.append(float(row[questions.objects].sum() / row.sum()))
             self.object_area.append(float(questions.objects.float().mean()))
 
@@ -244,10 +244,10 @@ def _mean_share(rows: Tensor, is_same: Tensor, is_allowed: Tensor) -> Tensor:
     return _share(rows[:, has_object], is_same[has_object], is_allowed[has_object]).mean(-1)
 
 
-def _rows(seen: Trace, questions: Questions) -> Tensor:
+def _rows(trace: Trace, questions: Questions) -> Tensor:
     """(layers, heads, S, tokens): the rows of the queries."""
-    queries = (len(seen.prefix) + questions.queries).tolist()
-    return torch.stack([seen.weights(layer, queries) for layer in range(seen.layers)])
+    queries = (len(trace.prefix) + questions.queries).tolist()
+    return torch.stack([trace.weights(layer, queries) for layer in range(trace.layers)])
 
 
 def _plain_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
@@ -326,12 +326,15 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
     shares_by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
         patch, is_present = vit.config.patch_size, presence(scene)
-        seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
-        confidence = vit.config.shares(seen.logits)  # type: ignore[arg-type]
-        targets, first_patch = patch_targets(scene, patch), len(seen.prefix)
-        rollout = seen.rollout("cls")[first_patch:]
+        model_trace = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
+        confidence = vit.config.shares(model_trace.logits)  # type: ignore[arg-type]
+        targets, first_patch = patch_targets(scene, patch), len(model_trace.prefix)
+        rollout = model_trace.rollout("cls")[first_patch:]
         last_rows = torch.stack(
-            [seen.rows(layer, "cls")[:, first_patch:].mean(0) for layer in range(seen.layers - LAST, seen.layers)]
+            [
+                model_trace.rows(layer, "cls")[:, first_patch:].mean(0)
+                for layer in range(model_trace.layers - LAST, model_trace.layers)
+            ]
         )
         attention = (last_rows / last_rows.sum(-1, keepdim=True)).mean(0)
         for number, (name, members) in enumerate(FAMILIES.items()):
@@ -341,7 +344,7 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
             materials = [MATERIALS.index(member) for member in members if member in MATERIALS]
             is_named = np.isin(targets.shapes, shapes) | np.isin(targets.materials, materials)
             mask = torch.from_numpy((is_named & (targets.objects > 0)).ravel())
-            relevance = seen.relevance(label=LABELS.index(name), method="chefer")[first_patch:]
+            relevance = model_trace.relevance(label=LABELS.index(name), method="chefer")[first_patch:]
             rows = {"attention": attention, "rollout": rollout, "gradient": relevance, "area": torch.ones(len(mask))}
             for method, row in rows.items():
                 if float(row.sum()) > 0:

@@ -180,9 +180,9 @@ class Learning:
 
     def look(self) -> Learner:
         """Measures the model in its present state."""
-        seen = trace(self.run.mean, Image.fromarray(self.tests.images[0]))
+        model_trace = trace(self.run.mean, Image.fromarray(self.tests.images[0]))
         mass = on_the_twin(self.run.mean, self.tests)
-        self.moments.append(Moment(self.run.step, heads.look(seen), mass, seen.to_bytes(numbers="int8")))
+        self.moments.append(Moment(self.run.step, heads.look(model_trace), mass, model_trace.to_bytes(numbers="int8")))
         self.right.append(self.run.teachers.right)
         told = self.run.mean.told
         names = ("colour", "told") if told else ("colour",)

@@ -22,86 +22,90 @@ def zeroed(vit, off):
 
 
 @pytest.mark.parametrize("off", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
-def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(seen, off):
-    muted_vit = zeroed(seen.vit, off)
-    ablation = without(seen, off)
-    torch.testing.assert_close(ablation.after, muted_vit(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(ablation.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
-    for layer in range(seen.layers):
-        x, muted_tokens = (vit.features(seen.input, layer)[0] for vit in (seen.vit, muted_vit))
+def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(small_trace, off):
+    muted_vit = zeroed(small_trace.vit, off)
+    ablation = without(small_trace, off)
+    torch.testing.assert_close(ablation.after, muted_vit(small_trace.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ablation.before, small_trace.logits.softmax(-1), atol=1e-5, rtol=1e-4)
+    for layer in range(small_trace.layers):
+        x, muted_tokens = (vit.features(small_trace.input, layer)[0] for vit in (small_trace.vit, muted_vit))
         expected = (muted_tokens - x).norm(dim=-1) / x.norm(dim=-1)
         torch.testing.assert_close(ablation.change[layer], expected, atol=1e-5, rtol=1e-4)
 
 
-def test_layers_below_lose_nothing_and_those_above_do(seen):
-    change = without(seen, {(1, 0)}).change
-    assert change.shape == (seen.layers, seen.tokens)
+def test_layers_below_lose_nothing_and_those_above_do(small_trace):
+    change = without(small_trace, {(1, 0)}).change
+    assert change.shape == (small_trace.layers, small_trace.tokens)
     assert change[0].max() == 0
     assert change[1:].min() > 0
 
 
-def test_with_nothing_switched_off_nothing_changes(seen):
-    ablation = without(seen, set())
+def test_with_nothing_switched_off_nothing_changes(small_trace):
+    ablation = without(small_trace, set())
     assert ablation.change.max() == 0
     assert torch.equal(ablation.before, ablation.after)
     assert ablation.turned == 0
 
 
-def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(seen):
-    off_heads = {(0, head) for head in range(seen.heads)}
-    vit, block = seen.vit, seen.vit.blocks[0]
-    x, _ = vit.embed(seen.input)
+def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(small_trace):
+    off_heads = {(0, head) for head in range(small_trace.heads)}
+    vit, block = small_trace.vit, small_trace.vit.blocks[0]
+    x, _ = vit.embed(small_trace.input)
     x = x + block.attn.proj.bias
     x = x + block.mlp(block.norm2(x))
-    unmuted = vit.features(seen.input, 0)
+    unmuted = vit.features(small_trace.input, 0)
     expected = ((x - unmuted).norm(dim=-1) / unmuted.norm(dim=-1))[0]
-    torch.testing.assert_close(without(seen, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(without(small_trace, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
 
 
-def test_the_network_itself_is_left_as_it_was(seen):
-    parameters = {name: p.clone() for name, p in seen.vit.state_dict().items()}
-    mixes = [block.attn.mix for block in seen.vit.blocks]
-    without(seen, {(0, 0), (2, 3)})
-    assert [block.attn.mix for block in seen.vit.blocks] == mixes
-    assert all(torch.equal(p, parameters[name]) for name, p in seen.vit.state_dict().items())
-    assert torch.equal(seen.vit(seen.input)[0], seen.logits)
+def test_the_network_itself_is_left_as_it_was(small_trace):
+    parameters = {name: p.clone() for name, p in small_trace.vit.state_dict().items()}
+    mixes = [block.attn.mix for block in small_trace.vit.blocks]
+    without(small_trace, {(0, 0), (2, 3)})
+    assert [block.attn.mix for block in small_trace.vit.blocks] == mixes
+    assert all(torch.equal(p, parameters[name]) for name, p in small_trace.vit.state_dict().items())
+    assert torch.equal(small_trace.vit(small_trace.input)[0], small_trace.logits)
 
 
 def test_the_scale_of_the_pass_is_kept(small, picture):
-    seen = playground.trace(small, picture, scale="off")
+    trace = playground.trace(small, picture, scale="off")
     off_heads = {(1, 1)}
-    expected = zeroed(small, off_heads)(seen.input, scale=1.0)[0].softmax(-1)
-    torch.testing.assert_close(without(seen, off_heads).after, expected, atol=1e-5, rtol=1e-4)
+    expected = zeroed(small, off_heads)(trace.input, scale=1.0)[0].softmax(-1)
+    torch.testing.assert_close(without(trace, off_heads).after, expected, atol=1e-5, rtol=1e-4)
 
 
-def test_a_layer_s_loss_beside_the_sum_of_its_heads_is_a_loop_s(seen):
-    losses = addition(seen, 1)
-    final_tokens = seen.vit.features(seen.input, seen.layers - 1)[0]
+def test_a_layer_s_loss_beside_the_sum_of_its_heads_is_a_loop_s(small_trace):
+    losses = addition(small_trace, 1)
+    final_tokens = small_trace.vit.features(small_trace.input, small_trace.layers - 1)[0]
 
     def loss(off):
-        muted = zeroed(seen.vit, off).features(seen.input, seen.layers - 1)[0]
-        return ((muted - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1))[len(seen.prefix) :].mean().item()
+        muted = zeroed(small_trace.vit, off).features(small_trace.input, small_trace.layers - 1)[0]
+        return (
+            ((muted - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1))[len(small_trace.prefix) :].mean().item()
+        )
 
-    assert losses.single == pytest.approx([loss({(1, head)}) for head in range(seen.heads)], rel=1e-3)
-    assert losses.whole == pytest.approx(loss({(1, head) for head in range(seen.heads)}), rel=1e-3)
+    assert losses.single == pytest.approx([loss({(1, head)}) for head in range(small_trace.heads)], rel=1e-3)
+    assert losses.whole == pytest.approx(loss({(1, head) for head in range(small_trace.heads)}), rel=1e-3)
     assert losses.together == pytest.approx(sum(losses.single))
-    added, first_patch = contributions(seen, 1), len(seen.prefix)
+    added, first_patch = contributions(small_trace, 1), len(small_trace.prefix)
     pairs = [
         torch.cosine_similarity(added[a, n], added[b, n], dim=0).item()
-        for a in range(seen.heads) for b in range(a) for n in range(first_patch, seen.tokens)
+        for a in range(small_trace.heads) for b in range(a) for n in range(first_patch, small_trace.tokens)
     ]  # fmt: skip
     assert losses.cosine == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
 
 
-def test_what_heads_add_sums_up_to_what_attention_adds(seen):
-    block = seen.vit.blocks[2]
-    x = seen.vit.features(seen.input, 1)
-    mixture, _ = block.attn(block.norm1(x), seen.scale, None)
-    torch.testing.assert_close(contributions(seen, 2).sum(0) + block.attn.proj.bias, mixture[0], atol=1e-4, rtol=1e-3)
+def test_what_heads_add_sums_up_to_what_attention_adds(small_trace):
+    block = small_trace.vit.blocks[2]
+    x = small_trace.vit.features(small_trace.input, 1)
+    mixture, _ = block.attn(block.norm1(x), small_trace.scale, None)
+    torch.testing.assert_close(
+        contributions(small_trace, 2).sum(0) + block.attn.proj.bias, mixture[0], atol=1e-4, rtol=1e-3
+    )
 
 
-def test_predictions_stand_side_by_side(seen):
-    ablation = without(seen, {(1, 0)})
+def test_predictions_stand_side_by_side(small_trace):
+    ablation = without(small_trace, {(1, 0)})
     rows = ablation.predictions(LABELS, top=3)
     assert [label for label, *_ in rows][:1] == [LABELS[int(ablation.before.argmax())]]
     assert LABELS[int(ablation.after.argmax())] in [label for label, *_ in rows]
@@ -111,10 +115,12 @@ def test_predictions_stand_side_by_side(seen):
     assert ablation.predictions(()) == []
 
 
-def test_classes_that_don_t_exclude_each_other_go_through_the_sigmoid(seen):
-    config = seen.vit.config.__class__(**{**seen.vit.config.__dict__, "multi_label": True})
-    seen.vit.config = config
-    torch.testing.assert_close(without(seen, {(1, 0)}).before, seen.logits.sigmoid(), atol=1e-5, rtol=1e-4)
+def test_classes_that_don_t_exclude_each_other_go_through_the_sigmoid(small_trace):
+    config = small_trace.vit.config.__class__(**{**small_trace.vit.config.__dict__, "multi_label": True})
+    small_trace.vit.config = config
+    torch.testing.assert_close(
+        without(small_trace, {(1, 0)}).before, small_trace.logits.sigmoid(), atol=1e-5, rtol=1e-4
+    )
 
 
 def test_without_a_classifier_what_is_read_out_turns(picture):
@@ -127,20 +133,20 @@ def test_without_a_classifier_what_is_read_out_turns(picture):
         pool="avg", positions="rotary",
     )  # fmt: skip
     vit = scramble(VisionTransformer(c))
-    seen = playground.trace(vit, picture)
-    ablation = without(seen, {(0, 2)})
+    trace = playground.trace(vit, picture)
+    ablation = without(trace, {(0, 2)})
     assert (ablation.before, ablation.after, ablation.predictions(LABELS)) == (None, None, [])
-    a, b = (model(seen.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
+    a, b = (model(trace.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
     assert ablation.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
     assert ablation.turned > 1e-4
 
 
 @pytest.mark.parametrize("off", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)
-def test_a_head_that_is_not_there_is_said(seen, off):
+def test_a_head_that_is_not_there_is_said(small_trace, off):
     with pytest.raises(PlaygroundError, match="There is no head"):
-        without(seen, off)
+        without(small_trace, off)
 
 
-def test_a_trace_from_bytes_says_that_it_has_no_network(seen):
+def test_a_trace_from_bytes_says_that_it_has_no_network(small_trace):
     with pytest.raises(PlaygroundError, match="trace the image again"):
-        without(playground.tracing.Trace.from_bytes(seen.to_bytes()), {(0, 0)})
+        without(playground.tracing.Trace.from_bytes(small_trace.to_bytes()), {(0, 0)})

@@ -26,11 +26,11 @@ KINDS = {
 }
 
 
-def test_the_pushes_are_what_the_layer_adds(seen):
-    lengths = block.stream(seen)
-    first_patch = len(seen.prefix)
+def test_the_pushes_are_what_the_layer_adds(small_trace):
+    lengths = block.stream(small_trace)
+    first_patch = len(small_trace.prefix)
     for layer in (1, 2):
-        old_tokens, new_tokens = (seen.features(i)[first_patch:] for i in (layer - 1, layer))
+        old_tokens, new_tokens = (small_trace.features(i)[first_patch:] for i in (layer - 1, layer))
         torch.testing.assert_close(lengths.before[layer], old_tokens.norm(dim=-1))
         torch.testing.assert_close(lengths.kept[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
     (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
@@ -40,19 +40,19 @@ def test_the_pushes_are_what_the_layer_adds(seen):
     assert pushed_length == pytest.approx(float(lengths.after[1, 5]), rel=1e-4)
 
 
-def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):
+def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(small_trace):
     x = torch.linspace(-5, 5, 101)
     torch.testing.assert_close(block.gelu(x), F.gelu(x))
     activations = []
     hooks = [
         layer.mlp.fc1.register_forward_hook(lambda module, given, made: activations.append(made))
-        for layer in seen.vit.blocks
+        for layer in small_trace.vit.blocks
     ]
-    seen.vit(seen.input)
+    small_trace.vit(small_trace.input)
     for hook in hooks:
         hook.remove()
-    for hidden_layer, activation in zip(block.hidden(seen), activations, strict=True):
-        torch.testing.assert_close(hidden_layer, activation[0, len(seen.prefix) :], atol=1e-4, rtol=1e-4)
+    for hidden_layer, activation in zip(block.hidden(small_trace), activations, strict=True):
+        torch.testing.assert_close(hidden_layer, activation[0, len(small_trace.prefix) :], atol=1e-4, rtol=1e-4)
 
 
 def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_does():
@@ -83,8 +83,8 @@ def test_cross_entropy_and_the_look_up_are_torch_s():
     assert torch.equal(block.look_up(matrix, 2), matrix[2])
 
 
-def test_a_trace_from_bytes_has_no_stream(seen):
-    from_bytes = playground.tracing.Trace.from_bytes(seen.to_bytes())
+def test_a_trace_from_bytes_has_no_stream(small_trace):
+    from_bytes = playground.tracing.Trace.from_bytes(small_trace.to_bytes())
     for measure in (block.stream, lambda traced: next(block.hidden(traced))):
         with pytest.raises(playground.PlaygroundError, match="trace the image again"):
             measure(from_bytes)
@@ -92,8 +92,8 @@ def test_a_trace_from_bytes_has_no_stream(seen):
 
 def test_scrambled_rotary_models_have_a_stream(picture):
     vit = scramble(VisionTransformer(KINDS["rotary, average"]))
-    seen = playground.trace(vit, picture)
-    assert block.stream(seen).before.shape == (vit.config.depth, seen.tokens - len(seen.prefix))
+    trace = playground.trace(vit, picture)
+    assert block.stream(trace).before.shape == (vit.config.depth, trace.tokens - len(trace.prefix))
 
 
 def test_eval_switches_dropout_off_and_leaves_gradients_on():
@@ -104,11 +104,11 @@ def test_eval_switches_dropout_off_and_leaves_gradients_on():
     assert net(x).requires_grad
 
 
-def test_dropout_makes_two_passes_differ_and_eval_makes_them_the_model_s(seen):
-    first_logit, second_logit = block.two_passes(seen, True)
+def test_dropout_makes_two_passes_differ_and_eval_makes_them_the_model_s(small_trace):
+    first_logit, second_logit = block.two_passes(small_trace, True)
     assert first_logit != second_logit
-    likeliest = float(seen.logits.max())
-    assert block.two_passes(seen, False) == pytest.approx((likeliest, likeliest), rel=1e-4)
+    likeliest = float(small_trace.logits.max())
+    assert block.two_passes(small_trace, False) == pytest.approx((likeliest, likeliest), rel=1e-4)
 
 
 def test_the_pre_training_head_has_one_more_matrix():
@@ -123,12 +123,12 @@ def test_the_pre_training_head_has_one_more_matrix():
 
 @pytest.mark.parametrize("config", [KINDS["ours"], KINDS["rotary, average"], KINDS["pre-training head"]])
 def test_what_each_layer_would_answer_ends_with_the_answer_and_is_the_logit_lens(config, picture):
-    seen = playground.trace(scramble(VisionTransformer(config)), picture)
-    lens = block.read_stream(seen, 3)
-    assert lens.patches.shape == (seen.layers + 1, *seen.grid)
-    assert lens.pooled[-1] == pytest.approx(float(seen.logits.softmax(-1)[3]), abs=1e-5)
-    for layer in range(seen.layers):
-        torch.testing.assert_close(lens.patches[layer + 1], seen.on_grid(seen.answers(layer)[:, 3]))
+    trace = playground.trace(scramble(VisionTransformer(config)), picture)
+    lens = block.read_stream(trace, 3)
+    assert lens.patches.shape == (trace.layers + 1, *trace.grid)
+    assert lens.pooled[-1] == pytest.approx(float(trace.logits.softmax(-1)[3]), abs=1e-5)
+    for layer in range(trace.layers):
+        torch.testing.assert_close(lens.patches[layer + 1], trace.on_grid(trace.answers(layer)[:, 3]))
 
 
 # The next tests check that steps 5 and 6 of the lesson Block explain a correct answer, and that a multi-label model
@@ -166,38 +166,38 @@ def test_our_models_answer_their_picture_rightly_and_the_answer_changes_on_the_w
     assert layer_shares[-1] > 0.5 > layer_shares[:-1].min(), layer_shares.tolist()
 
 
-def named(seen, labels, **options):
-    seen.vit.config = replace(seen.vit.config, labels=labels, **options)
-    return seen
+def named(trace, labels, **options):
+    trace.vit.config = replace(trace.vit.config, labels=labels, **options)
+    return trace
 
 
-def test_a_model_that_shares_out_is_right_where_its_likeliest_label_is_true(seen):
-    likeliest = int(seen.logits.argmax())
+def test_a_model_that_shares_out_is_right_where_its_likeliest_label_is_true(small_trace):
+    likeliest = int(small_trace.logits.argmax())
     labels = tuple(f"thing {number}" for number in range(10))
-    named(seen, labels)
-    example = block.example_of("x", seen, (labels[likeliest], labels[likeliest - 1]))
+    named(small_trace, labels)
+    example = block.example_of("x", small_trace, (labels[likeliest], labels[likeliest - 1]))
     assert (example.wrong, example.label) == (0, likeliest)
-    assert block.example_of("x", seen, (labels[likeliest - 1],)).wrong == 1
-    assert block.example_of("x", seen, ("nothing of it",)) is None
+    assert block.example_of("x", small_trace, (labels[likeliest - 1],)).wrong == 1
+    assert block.example_of("x", small_trace, ("nothing of it",)) is None
 
 
-def test_what_a_picture_costs_is_torch_s(seen):
-    multi_label, single_label = replace(seen.vit.config, multi_label=True), seen.vit.config
+def test_what_a_picture_costs_is_torch_s(small_trace):
+    multi_label, single_label = replace(small_trace.vit.config, multi_label=True), small_trace.vit.config
     for label in range(10):
-        assert block.cross_entropy(multi_label, seen.logits, label) == pytest.approx(
-            -float(F.logsigmoid(seen.logits[label]))
+        assert block.cross_entropy(multi_label, small_trace.logits, label) == pytest.approx(
+            -float(F.logsigmoid(small_trace.logits[label]))
         )
-        by_hand = -float(seen.logits.log_softmax(-1)[label])
-        assert block.cross_entropy(single_label, seen.logits, label) == pytest.approx(by_hand, abs=1e-5)
+        by_hand = -float(small_trace.logits.log_softmax(-1)[label])
+        assert block.cross_entropy(single_label, small_trace.logits, label) == pytest.approx(by_hand, abs=1e-5)
     targets = torch.zeros(10).index_fill(0, torch.tensor([2, 5]), 1)
-    assert float(block.costs(seen.logits, [2, 5]).mean()) == pytest.approx(
-        float(F.binary_cross_entropy_with_logits(seen.logits, targets))
+    assert float(block.costs(small_trace.logits, [2, 5]).mean()) == pytest.approx(
+        float(F.binary_cross_entropy_with_logits(small_trace.logits, targets))
     )
 
 
 def test_the_stream_of_a_model_of_yes_and_no_is_read_by_a_sigmoid(picture):
-    seen = playground.trace(scramble(VisionTransformer(replace(SMALL, multi_label=True))), picture)
-    assert block.read_stream(seen, 3).pooled[-1] == pytest.approx(float(seen.logits[3].sigmoid()), abs=1e-5)
+    trace = playground.trace(scramble(VisionTransformer(replace(SMALL, multi_label=True))), picture)
+    assert block.read_stream(trace, 3).pooled[-1] == pytest.approx(float(trace.logits[3].sigmoid()), abs=1e-5)
 
 
 def test_no_logits_of_labels_go_through_a_softmax_unasked():

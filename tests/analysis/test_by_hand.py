@@ -88,9 +88,9 @@ def test_a_black_picture_has_no_favourites():
 
 
 def test_the_browser_gets_the_very_numbers(picture):
-    seen = colour_trace(picture, 16)
-    header, arrays = unpack(to_bytes(seen, b"jpeg"))
+    trace = colour_trace(picture, 16)
+    header, arrays = unpack(to_bytes(trace, b"jpeg"))
     assert header["scale"] == ALIKE
     assert header["grid"] == [14, 14]
-    assert np.array_equal(arrays["q"][0, 0], seen.record[0].q[0].numpy())
+    assert np.array_equal(arrays["q"][0, 0], trace.record[0].q[0].numpy())
     assert arrays["image"].tobytes() == b"jpeg"

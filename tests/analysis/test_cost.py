@@ -150,11 +150,11 @@ def test_bytes_are_those_of_the_tensors():
     assert cost.convolution_bytes(tokens, width) == image.nbytes + nn.Conv2d(width, width, 3, padding=1)(image).nbytes
 
 
-def test_what_the_playground_keeps_is_what_a_trace_holds(seen):
-    c = seen.vit.config
+def test_what_the_playground_keeps_is_what_a_trace_holds(small_trace):
+    c = small_trace.vit.config
     case = Case(c.image_size[0], c.patch_size, c.width, c.heads, c.depth)
-    record_bytes = sum(layer.q.nbytes + layer.k.nbytes for layer in seen.record.values())
-    assert record_bytes * case.tokens == case.kept_bytes * seen.tokens  # the trace has prefix tokens too
+    record_bytes = sum(layer.q.nbytes + layer.k.nbytes for layer in small_trace.record.values())
+    assert record_bytes * case.tokens == case.kept_bytes * small_trace.tokens  # the trace has prefix tokens too
     large_case = PRESETS["1,024 px, patch 16"]
     assert (large_case.matrices_bytes, large_case.kept_bytes) == (9_663_676_416, 301_989_888)
 

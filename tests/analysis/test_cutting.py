@@ -16,30 +16,30 @@ def run(small, picture):
     return lambda texts: playground.trace(small, picture, cut=texts)
 
 
-def test_how_far_a_feature_moved(small, seen, run):
+def test_how_far_a_feature_moved(small, small_trace, run):
     cut_trace = run(["7,5>3,2+3,3"])
-    old_feature, new_feature = (trace.features()[seen.token((7, 5))] for trace in (seen, cut_trace))
-    assert cutting.moved(seen, cut_trace.cuts.texts, (7, 5)) == pytest.approx(
+    old_feature, new_feature = (trace.features()[small_trace.token((7, 5))] for trace in (small_trace, cut_trace))
+    assert cutting.moved(small_trace, cut_trace.cuts.texts, (7, 5)) == pytest.approx(
         float((new_feature - old_feature).norm() / old_feature.norm())
     )
-    assert cutting.moved(seen, [], (7, 5)) == 0
+    assert cutting.moved(small_trace, [], (7, 5)) == 0
 
 
-def test_the_attention_that_a_cut_takes_is_what_its_rows_gave(seen, run):
+def test_the_attention_that_a_cut_takes_is_what_its_rows_gave(small_trace, run):
     cut_trace = run(["7,5+6,6>3,2+3,3@1.2"])
-    keys = [seen.token((3, 2)), seen.token((3, 3))]
-    expected = torch.stack([seen.row(1, 2, query)[keys].sum() for query in ((7, 5), (6, 6))]).mean()
-    assert cutting.attention_cut(seen, cut_trace.cuts.all) == pytest.approx(float(expected), rel=1e-4)
+    keys = [small_trace.token((3, 2)), small_trace.token((3, 3))]
+    expected = torch.stack([small_trace.row(1, 2, query)[keys].sum() for query in ((7, 5), (6, 6))]).mean()
+    assert cutting.attention_cut(small_trace, cut_trace.cuts.all) == pytest.approx(float(expected), rel=1e-4)
 
 
 @pytest.mark.parametrize("text", ["7,5>3,2+3,3+3,4", "7,5+6,6>3,2+0,0@1", "*>5,5+5,6@2.1"])
-def test_other_patches_take_as_much_attention_and_are_others(seen, run, text):
+def test_other_patches_take_as_much_attention_and_are_others(small_trace, run, text):
     cut_trace = run([text])
-    comparison = cutting.moved_beside_controls(seen, [text], (7, 5))
+    comparison = cutting.moved_beside_controls(small_trace, [text], (7, 5))
     assert comparison.others_attention == pytest.approx([comparison.attention] * 3, rel=0.31)
     (first_cut,) = cut_trace.cuts.all
     for n in range(3):
-        (control,) = run([cutting._control_cut(seen, first_cut, n)]).cuts.all
+        (control,) = run([cutting._control_cut(small_trace, first_cut, n)]).cuts.all
         assert not {*control.unheard} & {*first_cut.unheard, *(first_cut.hearers or ())}
         assert (control.hearers, control.layers, control.heads) == (
             first_cut.hearers,
@@ -51,11 +51,11 @@ def test_other_patches_take_as_much_attention_and_are_others(seen, run, text):
 
 def test_where_no_patch_is_far_no_edge_is_cut():
     vit = VisionTransformer(Config(image_size=(32, 32), patch_size=8, width=24, depth=2, heads=3)).eval()
-    seen = playground.trace(vit, Image.new("RGB", (32, 32)))
-    assert cutting.cut_edge(seen, (1, 1), lambda: None) is None
+    trace = playground.trace(vit, Image.new("RGB", (32, 32)))
+    assert cutting.cut_edge(trace, (1, 1), lambda: None) is None
 
 
-def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, seen, run):
+def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, small_trace, run):
     """The numbers equal those of full traces with these cuts; each cut takes one pass."""
     query, cuts, passes, pauses = (7, 5), [], [], []
     features, with_cuts = small.features, cutting._features_with
@@ -63,30 +63,34 @@ def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, s
     monkeypatch.setattr(
         cutting, "_features_with", lambda whole, made: cuts.extend(made.texts) or with_cuts(whole, made)
     )
-    edge = cutting.cut_edge(seen, query, lambda: pauses.append(len(passes)))
+    edge = cutting.cut_edge(small_trace, query, lambda: pauses.append(len(passes)))
     monkeypatch.undo()
     print(edge)
     assert len(passes) == cutting.PASSES
     assert pauses == [*range(1, cutting.PASSES)], "others come in between any two passes"
-    features = torch.nn.functional.normalize(seen.features(), dim=-1)
-    cosines = seen.on_grid(features @ features[seen.token(query)])
-    radius = max(2, max(seen.grid) // cutting.NEARBY)
+    features = torch.nn.functional.normalize(small_trace.features(), dim=-1)
+    cosines = small_trace.on_grid(features @ features[small_trace.token(query)])
+    radius = max(2, max(small_trace.grid) // cutting.NEARBY)
     far_patches = [
-        (r, c) for r in range(seen.grid[0]) for c in range(seen.grid[1]) if max(abs(r - 7), abs(c - 5)) > radius
+        (r, c)
+        for r in range(small_trace.grid[0])
+        for c in range(small_trace.grid[1])
+        if max(abs(r - 7), abs(c - 5)) > radius
     ]
     assert edge.twin == max(far_patches, key=lambda spot: float(cosines[spot]))
     assert edge.before == pytest.approx(float(cosines[edge.twin]), abs=1e-6)
     assert edge.cut == cuts[0]
     assert f"{edge.twin[0]},{edge.twin[1]}" in cuts[0].partition(">")[2].split("+")
     cut_trace = run([cuts[0]])
-    old_feature = seen.features()[seen.token(query)]
+    old_feature = small_trace.features()[small_trace.token(query)]
     moves = [
-        float((run([text]).features()[seen.token(query)] - old_feature).norm() / old_feature.norm()) for text in cuts
+        float((run([text]).features()[small_trace.token(query)] - old_feature).norm() / old_feature.norm())
+        for text in cuts
     ]
     assert [edge.by, *edge.others] == pytest.approx(moves)
     unit_features = torch.nn.functional.normalize(cut_trace.features(), dim=-1)
     assert edge.after == pytest.approx(
-        float(unit_features[seen.token(query)] @ unit_features[seen.token(edge.twin)]), abs=1e-6
+        float(unit_features[small_trace.token(query)] @ unit_features[small_trace.token(edge.twin)]), abs=1e-6
     )
     cut_patches = [{*text.partition(">")[2].split("+")} for text in cuts]
     assert len(cuts) == 1 + cutting.BLOCKS
@@ -102,6 +106,6 @@ def test_a_cut_edge_fits_into_an_address_and_two_blocks_share_no_patch(grid):
     assert cutting._near_radius(grid) >= 2 * block_radius
 
 
-def test_what_silences_nearly_everybody_has_no_other_beside_it(seen):
+def test_what_silences_nearly_everybody_has_no_other_beside_it(small_trace):
     with pytest.raises(PlaygroundError, match="no other patches"):
-        cutting.moved_beside_controls(seen, ["*>3x3"], (7, 5))
+        cutting.moved_beside_controls(small_trace, ["*>3x3"], (7, 5))

@@ -23,11 +23,11 @@ from playground.analysis.faithfulness import (
 )  # fmt: skip
 
 
-def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_picture_adds(seen, monkeypatch):
+def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_picture_adds(small_trace, monkeypatch):
     monkeypatch.setattr(relevance, "STEPS", 200)
-    vit, x, rotation = seen.entering()
+    vit, x, rotation = small_trace.entering()
     x = x.detach()
-    blank_tokens = vit.embed(torch.zeros_like(seen.input))[0].detach()
+    blank_tokens = vit.embed(torch.zeros_like(small_trace.input))[0].detach()
 
     def score(tokens):
         for tokens, _ in vit.layers(tokens, rotation):  # noqa: B007, B020
@@ -39,7 +39,7 @@ def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_pictu
         midpoint = (blank_tokens + (step + 0.5) / 200 * (x - blank_tokens)).requires_grad_()
         gradient_sum += torch.autograd.grad(score(midpoint), midpoint)[0] / 200
     expected = (gradient_sum * (x - blank_tokens)).sum(-1)[0]
-    relevance_row = seen.relevance(label=4, method="integrated")
+    relevance_row = small_trace.relevance(label=4, method="integrated")
     torch.testing.assert_close(relevance_row, expected / expected.abs().sum(), atol=1e-5, rtol=1e-3)
     assert (relevance_row < 0).any(), "it has a sign"
     with torch.no_grad():
@@ -60,17 +60,17 @@ def test_pointing_and_segmentation_are_counted():
     assert torch.equal(on_patches(mask, (4, 4)), object_mask)
 
 
-def test_every_method_stands_beside_a_random_and_a_constant_map(seen):
-    shuffled = with_shuffled(seen.vit)
+def test_every_method_stands_beside_a_random_and_a_constant_map(small_trace):
+    shuffled = with_shuffled(small_trace.vit)
     mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
-    rows = {scores.method: scores for scores in faithfulness(seen, shuffled, mask)}
+    rows = {scores.method: scores for scores in faithfulness(small_trace, shuffled, mask)}
     assert list(rows) == ["raw", "rollout", "gradient", "integrated", "chefer", "legrad", "random", "constant"]
     assert rows["constant"].rank_correlation == 0
     assert rows["constant"].pointing == pytest.approx(16 / 64)
-    label = int(seen.logits.argmax())
-    measurement, side = occlusion.Measured(seen, Target(label=label)), occlusion.side_of(seen.grid)
-    moves = measurement.moved(occlusion.blocks(seen.grid, side))
-    map_ = seen.on_grid(seen.relevance(label=label, method="integrated"))
+    label = int(small_trace.logits.argmax())
+    measurement, side = occlusion.Measured(small_trace, Target(label=label)), occlusion.side_of(small_trace.grid)
+    moves = measurement.moved(occlusion.blocks(small_trace.grid, side))
+    map_ = small_trace.on_grid(small_trace.relevance(label=label, method="integrated"))
     assert rows["integrated"].rank_correlation == pytest.approx(occlusion.foretells(map_, side, moves))
     assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(map_, measurement).area)
     for method in ("raw", "gradient"):
@@ -95,11 +95,11 @@ def test_shuffled_parameters_are_the_same_numbers_elsewhere(small):
 def test_of_a_model_without_labels_the_patch_of_the_thing_is_asked_about(small, picture):
     small.config = replace(small.config, classes=0)
     small.head = torch.nn.Identity()
-    seen = playground.trace(small, picture)
+    trace = playground.trace(small, picture)
     mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
-    rows = list(faithfulness(seen, with_shuffled(small), mask))
+    rows = list(faithfulness(trace, with_shuffled(small), mask))
     assert all(np.isfinite(scores.rank_correlation) for scores in rows)
-    assert map_of(seen, Target(query=(4, 4)), "raw")[4, 4] == seen.row(-1, "mean", (4, 4))[seen.token((4, 4))]
+    assert map_of(trace, Target(query=(4, 4)), "raw")[4, 4] == trace.row(-1, "mean", (4, 4))[trace.token((4, 4))]
 
 
 @pytest.fixture
@@ -145,8 +145,8 @@ def test_a_folder_without_pictures_is_a_sentence(tmp_path, capsys):
     assert "empty" in capsys.readouterr().err
 
 
-def test_of_a_blank_that_is_not_given_there_are_no_integrated_gradients(seen):
-    vit, x, rotation = seen.entering()
-    random_pass = relevance.Pass(vit, x.detach(), rotation, seen.scale)
+def test_of_a_blank_that_is_not_given_there_are_no_integrated_gradients(small_trace):
+    vit, x, rotation = small_trace.entering()
+    random_pass = relevance.Pass(vit, x.detach(), rotation, small_trace.scale)
     with pytest.raises(PlaygroundError, match="blank picture to begin from"):
-        relevance.relevance(random_pass, relevance.label_score(vit, 1, seen.tokens), "integrated")
+        relevance.relevance(random_pass, relevance.label_score(vit, 1, small_trace.tokens), "integrated")

@@ -22,21 +22,22 @@ def ranks(values) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", ["gradient", "rollout"])
-def test_it_is_the_correlation_of_ranks_of_what_moves(seen, method):
-    foretold = seen.foretells(QUERY, method=method)
-    side = occlusion.side_of(seen.grid)
-    blocks = occlusion.blocks(seen.grid, side)
-    x = seen.features()[seen.token(QUERY)]
-    vit, moves, shares = seen.vit, [], []
-    map_ = seen.rollout(QUERY) if method == "rollout" else seen.relevance(QUERY)
+def test_it_is_the_correlation_of_ranks_of_what_moves(small_trace, method):
+    foretold = small_trace.foretells(QUERY, method=method)
+    side = occlusion.side_of(small_trace.grid)
+    blocks = occlusion.blocks(small_trace.grid, side)
+    x = small_trace.features()[small_trace.token(QUERY)]
+    vit, moves, shares = small_trace.vit, [], []
+    map_ = small_trace.rollout(QUERY) if method == "rollout" else small_trace.relevance(QUERY)
     for block in blocks:
-        pixels = occlusion.blanked(seen.input, block, seen.patch_size)
+        pixels = occlusion.blanked(small_trace.input, block, small_trace.patch_size)
         with torch.no_grad():
             y, x = (
-                vit.norm(vit.features(image, seen.layers - 1))[0, seen.token(QUERY)] for image in (pixels, seen.input)
+                vit.norm(vit.features(image, small_trace.layers - 1))[0, small_trace.token(QUERY)]
+                for image in (pixels, small_trace.input)
             )
         moves.append(float((y - x).norm() / x.norm()))
-        shares.append(float(seen.on_grid(map_)[block].sum()))
+        shares.append(float(small_trace.on_grid(map_)[block].sum()))
     assert foretold.correlation == pytest.approx(np.corrcoef(ranks(shares), ranks(moves))[0, 1], abs=1e-4)
     assert (foretold.constant, foretold.blocks, foretold.by, foretold.pictures) == (0, len(blocks), "mean", 0)
     assert abs(foretold.random) < 0.8
@@ -73,8 +74,8 @@ def test_the_table_s_means_are_counted_from_its_lines():
             assert (foretold.constant, foretold.blocks) == (0, 0)
 
 
-def saved_text(seen, file, **options) -> str:
-    playground.save(seen, file, query=QUERY, **options)
+def saved_text(trace, file, **options) -> str:
+    playground.save(trace, file, query=QUERY, **options)
     return file.read_text(encoding="utf-8")
 
 
@@ -88,30 +89,30 @@ def test_a_figure_and_its_numbers_bear_it(what, small, picture, tmp_path):
     assert f"{expected.correlation:.2f}, mean of {expected.pictures}" in saved_text(
         bundled_trace, tmp_path / "a.csv", what=what
     )
-    seen = playground.trace(small, picture)
-    assert "was not measured in" in saved_text(seen, tmp_path / "b.txt", what=what)
+    trace = playground.trace(small, picture)
+    assert "was not measured in" in saved_text(trace, tmp_path / "b.txt", what=what)
     assert "# rank correlation with blanking: not measured in this model" in saved_text(
-        seen, tmp_path / "b.csv", what=what
+        trace, tmp_path / "b.csv", what=what
     )
-    foretold = seen.foretells(QUERY, method=method)
+    foretold = trace.foretells(QUERY, method=method)
     sentence = (
         f"on this picture: {foretold.correlation:.2f} ({foretold.blocks} blocks, by the mean colour; a random map"
     )
-    assert sentence in saved_text(seen, tmp_path / "c.txt", what=what)
-    assert f"{foretold.correlation:.2f} on this picture" in saved_text(seen, tmp_path / "c.csv", what=what)
+    assert sentence in saved_text(trace, tmp_path / "c.txt", what=what)
+    assert f"{foretold.correlation:.2f} on this picture" in saved_text(trace, tmp_path / "c.csv", what=what)
 
 
-def test_what_claims_nothing_bears_nothing(seen, tmp_path):
+def test_what_claims_nothing_bears_nothing(small_trace, tmp_path):
     for way in ("weight", "value", "similarity"):
-        assert "blanking" not in saved_text(seen, tmp_path / "a.txt", what=way, layer=1)
+        assert "blanking" not in saved_text(small_trace, tmp_path / "a.txt", what=way, layer=1)
 
 
 def test_a_model_that_went_on_learning_is_not_the_one_of_the_table():
     vit = playground.load("bundled")
     with torch.no_grad():
         vit.blocks[0].mlp.fc2.bias.add_(1)
-    seen = playground.trace(vit, "meadow")
-    assert faithfulness.foretold_for(seen, Target(query=QUERY), "gradient") is None
+    trace = playground.trace(vit, "meadow")
+    assert faithfulness.foretold_for(trace, Target(query=QUERY), "gradient") is None
 
 
 def test_a_store_of_many_bears_it(small, picture, tmp_path):

@@ -34,19 +34,19 @@ def legend() -> list[dict]:
 def test_numbers_and_habits_of_every_head_are_python_s(tmp_path, size):
     y, x = np.mgrid[0 : size[0], 0 : size[1]]
     pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x * y / 300) % 256], -1)
-    seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
-    habits = heads.look(seen)
-    colours = avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (patches, 3)
+    trace = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
+    habits = heads.look(trace)
+    colours = avg_pool2d(trace.input, trace.patch_size)[0].flatten(1).T  # (patches, 3)
     file = tmp_path / "own.pack"
-    file.write_bytes(seen.to_bytes())
-    arguments = {"file": str(file), "colours": colours.flatten().tolist(), "habits": legend(), "adds": lengths(seen)}
+    file.write_bytes(trace.to_bytes())
+    arguments = {"file": str(file), "colours": colours.flatten().tolist(), "habits": legend(), "adds": lengths(trace)}
     answers = in_javascript(["core", "habits"], LINES, arguments)
-    places = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
+    places = [(layer, head) for layer in range(trace.layers) for head in range(trace.heads)]
     for name in ("entropy", "breadth", "distance", "to_self", "to_class", "to_registers", "to_one", "near", "content"):
-        numbers = np.array([answer[name] for answer in answers]).reshape(seen.layers, seen.heads)
+        numbers = np.array([answer[name] for answer in answers]).reshape(trace.layers, trace.heads)
         np.testing.assert_allclose(numbers, getattr(habits, name), rtol=3e-3, atol=1e-3, err_msg=name)
     for name, tolerance in (("colour", 5e-3), ("effect", 1e-3)):
-        numbers = np.array([answer[name] for answer in answers]).reshape(seen.layers, seen.heads)
+        numbers = np.array([answer[name] for answer in answers]).reshape(trace.layers, trace.heads)
         np.testing.assert_allclose(numbers, getattr(habits, name), atol=tolerance, err_msg=name)
     offsets = np.array([answer["offsets"] for answer in answers]).reshape(habits.offsets.shape)
     np.testing.assert_allclose(offsets, habits.offsets, atol=1e-3)
@@ -61,13 +61,13 @@ def test_numbers_and_habits_of_every_head_are_python_s(tmp_path, size):
     )
 
 
-def lengths(seen: Trace) -> list[list[float]]:
+def lengths(trace: Trace) -> list[list[float]]:
     """The mean length of each head's addition to a patch, as the engine measures it."""
     mean_lengths = []
-    for layer in range(seen.layers):
-        proj = seen.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)
-        added = seen.weights(layer) @ seen.record[layer].v @ proj.mT  # (heads, tokens, D)
-        mean_lengths.append(added.norm(dim=-1)[:, len(seen.prefix) :].mean(-1).tolist())
+    for layer in range(trace.layers):
+        proj = trace.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (trace.heads, -1)).transpose(0, 1)
+        added = trace.weights(layer) @ trace.record[layer].v @ proj.mT  # (heads, tokens, D)
+        mean_lengths.append(added.norm(dim=-1)[:, len(trace.prefix) :].mean(-1).tolist())
     return mean_lengths
 
 

@@ -79,9 +79,9 @@ def test_the_distance_of_even_rows_is_known_without_a_head():
 @pytest.mark.parametrize(("rows", "columns"), [(1, 9), (9, 1), (2, 3), (2, 2)])
 def test_a_grid_smaller_than_the_reach_has_the_offsets_it_has(rows, columns):
     patches = rows * columns
-    seen = traced(even_rows(torch.ones(patches, patches))[None], prefix=())
-    seen = dataclasses.replace(seen, size=(rows * 8, columns * 8))
-    offsets = look(seen).offsets[0, 0]
+    trace = traced(even_rows(torch.ones(patches, patches))[None], prefix=())
+    trace = dataclasses.replace(trace, size=(rows * 8, columns * 8))
+    offsets = look(trace).offsets[0, 0]
     for (down, right), share in np.ndenumerate(offsets):
         queries = max(0, rows - abs(down - 3)) * max(0, columns - abs(right - 3))
         assert share == pytest.approx(1 / patches if 2 * queries >= patches else 0, abs=1e-5)
@@ -144,7 +144,7 @@ def test_halves_of_a_picture_are_content_and_colour():
     assert (even_head.colour, even_head.content) == pytest.approx((0, 0), abs=1e-4)
 
 
-def test_others_have_their_turn_between_two_layers(seen):
+def test_others_have_their_turn_between_two_layers(small_trace):
     turns = []
 
     @contextmanager
@@ -153,8 +153,8 @@ def test_others_have_their_turn_between_two_layers(seen):
         yield
         turns.append("done")
 
-    look(seen, turn)
-    assert turns == ["begun", "done"] * seen.layers
+    look(small_trace, turn)
+    assert turns == ["begun", "done"] * small_trace.layers
 
 
 def test_content_agrees_with_a_loop():
@@ -172,12 +172,12 @@ def test_content_agrees_with_a_loop():
     assert only_head(table).content == pytest.approx(np.mean(differences), abs=1e-4)
 
 
-def test_the_effect_is_the_length_of_what_arrives(seen):
-    habits = look(seen)
+def test_the_effect_is_the_length_of_what_arrives(small_trace):
+    habits = look(small_trace)
     lengths = []
-    for head in range(seen.heads):
-        columns = seen.vit.blocks[1].attn.proj.weight[:, 12 * head : 12 * head + 12]
-        added = seen.matrix(1, head)[3:] @ seen.record[1].v[head] @ columns.T
+    for head in range(small_trace.heads):
+        columns = small_trace.vit.blocks[1].attn.proj.weight[:, 12 * head : 12 * head + 12]
+        added = small_trace.matrix(1, head)[3:] @ small_trace.record[1].v[head] @ columns.T
         lengths.append(added.norm(dim=-1).mean().item())
     assert habits.effect[1] == pytest.approx(np.array(lengths) / np.mean(lengths), abs=1e-4)
 
@@ -187,37 +187,37 @@ def test_the_effect_of_a_model_with_layer_scale_has_its_gains(picture):
     with torch.no_grad():
         for block in vit.blocks:  # as in DINOv2, attention hardly changes some numbers of a token
             block.ls1.gamma.copy_(torch.linspace(0, 2, SMALL.width) ** 4)
-    seen = playground.trace(vit, picture)
-    added = contributions(seen, 1)[:, len(seen.prefix) :].norm(dim=-1).mean(-1)
-    assert look(seen).effect[1] == pytest.approx((added / added.mean()).numpy(), abs=1e-4)
+    trace = playground.trace(vit, picture)
+    added = contributions(trace, 1)[:, len(trace.prefix) :].norm(dim=-1).mean(-1)
+    assert look(trace).effect[1] == pytest.approx((added / added.mean()).numpy(), abs=1e-4)
 
 
-def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(seen):
-    habits = look(seen)
-    assert habits.entropy.shape == (seen.layers, seen.heads)
-    weights = seen.matrix(2, 1)[len(seen.prefix) :]
+def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(small_trace):
+    habits = look(small_trace)
+    assert habits.entropy.shape == (small_trace.layers, small_trace.heads)
+    weights = small_trace.matrix(2, 1)[len(small_trace.prefix) :]
     assert habits.entropy[2, 1] == pytest.approx(-(weights * weights.log2()).sum(-1).mean().item(), abs=1e-3)
     assert habits.to_registers[2, 1] == pytest.approx(weights[:, 1:3].sum(-1).mean().item(), abs=1e-5)
     assert habits.to_self[2, 1] == pytest.approx(weights[:, 3:].diagonal().mean().item(), abs=1e-5)
 
 
-def test_a_trace_from_bytes_has_all_but_colour_and_effect(seen):
-    with_image, without_image = look(seen), look(Trace.from_bytes(seen.to_bytes()))
+def test_a_trace_from_bytes_has_all_but_colour_and_effect(small_trace):
+    with_image, without_image = look(small_trace), look(Trace.from_bytes(small_trace.to_bytes()))
     assert without_image.entropy == pytest.approx(with_image.entropy, abs=2e-2)
     assert np.isnan(without_image.colour).all()
     assert np.isnan(without_image.effect).all()
     assert without_image.kinds()  # habits have names even without the picture
 
 
-def test_large_grids_are_sampled(monkeypatch, seen):
-    habits = look(seen)
+def test_large_grids_are_sampled(monkeypatch, small_trace):
+    habits = look(small_trace)
     monkeypatch.setattr(heads, "ALL", 20)
     monkeypatch.setattr(heads, "DRAWN", 20)
-    assert look(seen).entropy == pytest.approx(habits.entropy, rel=0.2)
+    assert look(small_trace).entropy == pytest.approx(habits.entropy, rel=0.2)
 
 
-def test_averages_and_spreads_are_over_images(seen):
-    habits = look(seen)
+def test_averages_and_spreads_are_over_images(small_trace):
+    habits = look(small_trace)
     raised_habits = Habits(**{f.name: getattr(habits, f.name) + 2 for f in dataclasses.fields(Habits)})
     assert average([habits, raised_habits]).entropy == pytest.approx(habits.entropy + 1)
     assert spread([habits, raised_habits]).near == pytest.approx(np.ones_like(habits.near))
@@ -265,16 +265,16 @@ def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
         assert len({getattr(habit, what) for habit in heads.HABITS}) == len(heads.HABITS), what
 
 
-def test_the_head_to_guess_gives_most_to_few_far_patches(seen):
-    rows, columns = seen.grid
+def test_the_head_to_guess_gives_most_to_few_far_patches(small_trace):
+    rows, columns = small_trace.grid
     corner, count = (0, 0), max(1, rows * columns // 20)
-    crowd = [token - len(seen.prefix) for token in seen.some_patches(heads.CROWD)]
+    crowd = [token - len(small_trace.prefix) for token in small_trace.some_patches(heads.CROWD)]
     crowd = [divmod(patch, columns) for patch in crowd]
     best_values = {}
-    for layer in range(seen.layers):
-        for head in range(seen.heads):
-            crowd_row = torch.stack([seen.row(layer, head, crowd_patch) for crowd_patch in crowd]).mean(0)
-            row = seen.on_grid((seen.row(layer, head, corner) - crowd_row).clamp(min=0))
+    for layer in range(small_trace.layers):
+        for head in range(small_trace.heads):
+            crowd_row = torch.stack([small_trace.row(layer, head, crowd_patch) for crowd_patch in crowd]).mean(0)
+            row = small_trace.on_grid((small_trace.row(layer, head, corner) - crowd_row).clamp(min=0))
             far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
             best_values[layer, head] = sum(sorted(far_weights)[-count:])
-    assert far_looking(seen, corner) == max(best_values, key=best_values.get)
+    assert far_looking(small_trace, corner) == max(best_values, key=best_values.get)

@@ -253,17 +253,17 @@ def test_relevance_of_a_changed_pass_is_autograd_s(picture, change, method):
             return x * torch.tensor([1.0, 0.0, 0.5, 1.0])[:, None, None]
         return x * gains[point] if "embedding" not in point else x
 
-    seen = playground.trace(vit, picture, at=at, cut="2,3>4,4@1")
-    relevance_row = seen.relevance(label=4, method=method)
+    trace = playground.trace(vit, picture, at=at, cut="2,3>4,4@1")
+    relevance_row = trace.relevance(label=4, method=method)
     expected = playground.trace(vit, picture, cut="2,3>4,4@1").relevance(label=4, method=method)
-    torch.testing.assert_close(relevance_row, by_autograd(vit, seen, at, method), atol=1e-5, rtol=1e-3)
+    torch.testing.assert_close(relevance_row, by_autograd(vit, trace, at, method), atol=1e-5, rtol=1e-3)
     assert (expected - relevance_row).abs().max() > 1e-4
 
 
-def by_autograd(vit, seen, at, method):
+def by_autograd(vit, trace, at, method):
     """Reference with all N × N weights in memory, computed from each layer's queries and keys, and differentiated."""
-    maps, cut_at = [], seen.cuts.at()
-    _, x, rotation = seen.entering()
+    maps, cut_at = [], trace.cuts.at()
+    _, x, rotation = trace.entering()
     x = leaf = x.detach().requires_grad_()
 
     def mix(q, k, v, scale, heard):
@@ -288,7 +288,7 @@ def by_autograd(vit, seen, at, method):
             total = total + gradient[0].clamp(min=0).sum((0, 1))
         return total / total.sum()
     answers[-1].backward()
-    relevance_row = torch.zeros(seen.tokens)
+    relevance_row = torch.zeros(trace.tokens)
     relevance_row[0] = 1
     class_row = relevance_row.clone()
     for map_ in reversed(maps):
@@ -298,8 +298,8 @@ def by_autograd(vit, seen, at, method):
 
 def test_gradients_of_logits_by_what_was_recorded(ours, two):
     pixels = two[0].input.clone().requires_grad_()
-    seen = playground.trace(ours, pixel_values=pixels, grad=True)
-    value_gradients, pixel_gradients = torch.autograd.grad(seen.logits[3], [seen.record[1].v, pixels])
+    trace = playground.trace(ours, pixel_values=pixels, grad=True)
+    value_gradients, pixel_gradients = torch.autograd.grad(trace.logits[3], [trace.record[1].v, pixels])
     leaf = {}
 
     def keep(point, x):

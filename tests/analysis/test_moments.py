@@ -178,8 +178,8 @@ def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
 def test_a_traced_sample_has_a_moment():
     from playground import load, trace
 
-    seen = trace(load("bundled", device="cpu"), "flock")
-    found_moments = moments.best_moments(seen)
-    assert len(found_moments) == seen.heads * (seen.layers - seen.layers // 2)
+    model_trace = trace(load("bundled", device="cpu"), "flock")
+    found_moments = moments.best_moments(model_trace)
+    assert len(found_moments) == model_trace.heads * (model_trace.layers - model_trace.layers // 2)
     assert found_moments == sorted(found_moments, key=lambda m: -m.tells[0])
-    assert all(0 <= patch < seen.grid[0] * seen.grid[1] for m in found_moments for patch in m.patches)
+    assert all(0 <= patch < model_trace.grid[0] * model_trace.grid[1] for m in found_moments for patch in m.patches)

@@ -18,8 +18,8 @@ def mask_of(*patches: tuple[int, int]) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("by", occlusion.BLANKS)
-def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(seen, by):
-    pixels, altered_pixels = seen.input, seen.input.clone()
+def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(small_trace, by):
+    pixels, altered_pixels = small_trace.input, small_trace.input.clone()
     altered_pixels[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
     blanked_pixels, blanked_altered = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, altered_pixels))
     outside = torch.ones(64, 64, dtype=torch.bool)
@@ -30,27 +30,27 @@ def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(see
         assert torch.equal(blanked_pixels, blanked_altered), "it is filled from what is around it alone"
 
 
-def test_what_is_all_gone_is_filled_from_as_far_as_needed(seen):
+def test_what_is_all_gone_is_filled_from_as_far_as_needed(small_trace):
     mask = ~mask_of((0, 0))
-    filled_pixels = blanked(seen.input, mask, 8, "neighbours")
+    filled_pixels = blanked(small_trace.input, mask, 8, "neighbours")
     assert torch.isfinite(filled_pixels).all()
-    corner = seen.input[..., :8, :8]
+    corner = small_trace.input[..., :8, :8]
     assert filled_pixels.max() <= corner.max() + 1e-4
     assert filled_pixels.min() >= corner.min() - 1e-4
 
 
-def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, seen):
+def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, small_trace):
     mask = mask_of((2, 5), (2, 6))
-    pixels = blanked(seen.input, mask, 8)
+    pixels = blanked(small_trace.input, mask, 8)
     with torch.no_grad():
         old_feature, new_feature = (
-            small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels)
+            small.norm(small.features(x, 2))[0, small_trace.token((4, 4))] for x in (small_trace.input, pixels)
         )
-        margins = [leads(small(x)[0], 7) for x in (seen.input, pixels)]
-    assert Measured(seen, Target(query=(4, 4))).moved([mask])[0] == pytest.approx(
+        margins = [leads(small(x)[0], 7) for x in (small_trace.input, pixels)]
+    assert Measured(small_trace, Target(query=(4, 4))).moved([mask])[0] == pytest.approx(
         float((new_feature - old_feature).norm() / old_feature.norm()), rel=1e-4
     )
-    assert Measured(seen, Target(label=7)).moved([mask])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
+    assert Measured(small_trace, Target(label=7)).moved([mask])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
 
 
 def leads(logits, label: int) -> float:
@@ -66,17 +66,17 @@ def test_the_margin_of_a_model_that_says_yes_or_no_to_each_label_is_the_label_s_
     assert occlusion.margin(logits[:, :1], 0, multi_label=False).tolist() == [3.0, 0.5], "there is no other"
 
 
-def test_where_no_block_moves_it_by_the_least_that_counts_the_last_step_says_so(seen, small):
+def test_where_no_block_moves_it_by_the_least_that_counts_the_last_step_says_so(small_trace, small):
     """If the class token attends only to itself, blanking does not move the label."""
-    deaf_trace = playground.trace(small, seen.shown, cut="cls>*")
+    deaf_trace = playground.trace(small, small_trace.shown, cut="cls>*")
     for target, is_nothing in ((Target(label=7), True), (Target(query=(4, 4)), False)):
         *_, last_step = occlusion.occlusion(Measured(deaf_trace, target))
         assert last_step.nothing is is_nothing, (target, last_step.largest)
         assert (last_step.largest < target.nothing) is is_nothing
 
 
-def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(seen):
-    steps = list(occlusion.occlusion(Measured(seen, Target(label=7)), most=40))
+def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(small_trace):
+    steps = list(occlusion.occlusion(Measured(small_trace, Target(label=7)), most=40))
     assert [step.sides for step in steps] == [(4,), (4, 2), (4, 2, 1)]
     assert occlusion.sides_of((14, 14)) == [4, 2, 1]
 
@@ -89,12 +89,12 @@ def test_maps_are_compared_with_the_smallest_blocks_that_are_all_blanked(grid, s
     assert occlusion.side_of(grid, most=0) == coarsest
 
 
-def test_nothing_blanked_moves_nothing(seen):
-    assert Measured(seen, Target(query=(4, 4))).moved([mask_of()]) == [pytest.approx(0, abs=1e-6)]
+def test_nothing_blanked_moves_nothing(small_trace):
+    assert Measured(small_trace, Target(query=(4, 4))).moved([mask_of()]) == [pytest.approx(0, abs=1e-6)]
 
 
-def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen):
-    steps = list(occlusion.occlusion(Measured(seen, Target(query=(4, 4))), most=40))
+def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(small_trace):
+    steps = list(occlusion.occlusion(Measured(small_trace, Target(query=(4, 4))), most=40))
     assert [step.passes for step in steps] == [4, 20, 40], "blocks of 4 × 4, of 2 × 2, and some patches"
     assert [step.whole for step in steps] == [4, 2, 2]
     assert steps[-1].map.shape == (8, 8)
@@ -103,8 +103,8 @@ def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen)
     assert occlusion.passes_of((8, 8)) == 84
 
 
-def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
-    measurement, passes = Measured(seen, Target(query=(4, 4))), []
+def test_what_was_blanked_is_not_blanked_again(small_trace, monkeypatch):
+    measurement, passes = Measured(small_trace, Target(query=(4, 4))), []
     answers = measurement._answer_vectors
     monkeypatch.setattr(measurement, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
     few_steps = list(occlusion.occlusion(measurement, most=10))
@@ -114,8 +114,8 @@ def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
 
 
 def test_only_the_half_that_moves_most_is_looked_at_closer_on_a_fine_grid(small, picture):
-    seen = playground.trace(small, picture, size=(160, 160))
-    *_, last_step = occlusion.occlusion(Measured(seen, Target(query=(9, 9))))
+    trace = playground.trace(small, picture, size=(160, 160))
+    *_, last_step = occlusion.occlusion(Measured(trace, Target(query=(9, 9))))
     assert last_step.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
     assert last_step.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
     assert len(last_step.moves) == 25
@@ -125,15 +125,15 @@ def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(sma
     for block in small.blocks:
         torch.nn.init.zeros_(block.attn.proj.weight)
         torch.nn.init.zeros_(block.attn.proj.bias)
-    seen = playground.trace(small, picture)
-    measurement = Measured(seen, Target(query=(4, 5)))
+    trace = playground.trace(small, picture)
+    measurement = Measured(trace, Target(query=(4, 5)))
     *_, last_step = occlusion.occlusion(measurement)
     occlusion_map = last_step.map
     assert occlusion_map.flatten().argmax().item() == 8 * 4 + 5
     assert (occlusion_map > 1e-6).sum() == 1
     true_map = torch.zeros(8, 8)
     true_map[4, 5] = 1
-    moves = measurement.moved(occlusion.blocks(seen.grid, 2))
+    moves = measurement.moved(occlusion.blocks(trace.grid, 2))
     assert occlusion.foretells(true_map, 2, moves) == pytest.approx(1, abs=1e-6)
     assert occlusion.deletion(true_map, measurement).area > occlusion.deletion(-true_map, measurement).area
     assert occlusion.insertion(true_map, measurement).area < occlusion.insertion(-true_map, measurement).area
@@ -173,6 +173,6 @@ def test_the_rank_correlation_is_pearson_s_of_ranks_that_are_counted():
     assert spearman(a, b) == pytest.approx(np.corrcoef(rank(a), rank(b))[0, 1], abs=1e-9)
 
 
-def test_an_unknown_way_to_blank_gets_a_sentence(seen):
+def test_an_unknown_way_to_blank_gets_a_sentence(small_trace):
     with pytest.raises(PlaygroundError, match="not by 'black'"):
-        blanked(seen.input, mask_of(), 8, "black")
+        blanked(small_trace.input, mask_of(), 8, "black")

@@ -30,11 +30,11 @@ def test_rows_features_and_relevance(two):
 
 
 def test_interventions(two):
-    def all_of(seen):
-        yield seen.ablate([(1, 2), (2, 0)], to="mean").logits
-        yield seen.patch(seen.ablate([(0, 1)]), layers=1, positions=(2, 3), what="keys").logits
-        yield seen.paths((0, 1), (2, 3)).through.logits
-        yield seen.occlude(blocks=2, label=3)
+    def all_of(trace):
+        yield trace.ablate([(1, 2), (2, 0)], to="mean").logits
+        yield trace.patch(trace.ablate([(0, 1)]), layers=1, positions=(2, 3), what="keys").logits
+        yield trace.paths((0, 1), (2, 3)).through.logits
+        yield trace.occlude(blocks=2, label=3)
 
     for on_cpu, on_cuda in zip(*map(all_of, two), strict=True):
         torch.testing.assert_close(on_cuda, on_cpu, **CLOSE)

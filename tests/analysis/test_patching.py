@@ -15,10 +15,10 @@ def other(small, picture):
     return playground.trace(small, ImageOps.mirror(ImageOps.posterize(picture, 2)))
 
 
-def by_hand(vit, seen, other, to_patch, of, layer, depth=3):
+def by_hand(vit, trace, other, to_patch, of, layer, depth=3):
     """Reference: runs both pictures block by block and, after `layer`, copies tokens from `other` into `seen`."""
     with torch.no_grad():
-        (x, _), (y, _) = vit.embed(seen.input), vit.embed(other.input)
+        (x, _), (y, _) = vit.embed(trace.input), vit.embed(other.input)
         for number in range(depth):
             x, y = (vit.blocks[number](t, None, None)[0] for t in (x, y))
             if number == layer:
@@ -28,34 +28,34 @@ def by_hand(vit, seen, other, to_patch, of, layer, depth=3):
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
-def test_the_network_goes_on_from_the_other_picture_s_tokens(small, seen, other, layer):
-    patched = patching.patch(seen, other, {(2, 5): (4, 4), "cls": "cls"}, layer)
-    tokens = [seen.token((2, 5)), 0], [seen.token((4, 4)), 0]
-    x, shares = by_hand(small, seen, other, *tokens, layer)
+def test_the_network_goes_on_from_the_other_picture_s_tokens(small, small_trace, other, layer):
+    patched = patching.patch(small_trace, other, {(2, 5): (4, 4), "cls": "cls"}, layer)
+    tokens = [small_trace.token((2, 5)), 0], [small_trace.token((4, 4)), 0]
+    x, shares = by_hand(small, small_trace, other, *tokens, layer)
     torch.testing.assert_close(patched.features, x[0], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(patched.after, shares, atol=1e-6, rtol=1e-4)
-    torch.testing.assert_close(patched.before, seen.logits.softmax(-1), atol=1e-6, rtol=1e-4)
-    old_features = seen.features()
+    torch.testing.assert_close(patched.before, small_trace.logits.softmax(-1), atol=1e-6, rtol=1e-4)
+    old_features = small_trace.features()
     torch.testing.assert_close(
         patched.moved, (x[0] - old_features).norm(dim=-1) / old_features.norm(dim=-1), atol=1e-5, rtol=1e-4
     )
 
 
-def test_after_the_last_layer_nobody_else_is_moved(seen, other):
-    changes = patching.patch(seen, other, {(2, 5): (2, 5)}, 2).moved
-    assert (changes > 1e-6).nonzero().flatten().tolist() == [seen.token((2, 5))]
+def test_after_the_last_layer_nobody_else_is_moved(small_trace, other):
+    changes = patching.patch(small_trace, other, {(2, 5): (2, 5)}, 2).moved
+    assert (changes > 1e-6).nonzero().flatten().tolist() == [small_trace.token((2, 5))]
 
 
-def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(seen, other):
-    assert patching.patch(seen, seen, {(2, 5): (2, 5)}, 1).moved.max() < 1e-6
-    all_tokens = {token: token for token in range(seen.tokens)}
+def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(small_trace, other):
+    assert patching.patch(small_trace, small_trace, {(2, 5): (2, 5)}, 1).moved.max() < 1e-6
+    all_tokens = {token: token for token in range(small_trace.tokens)}
     torch.testing.assert_close(
-        patching.patch(seen, other, all_tokens, 1).features, other.features(), atol=1e-5, rtol=1e-4
+        patching.patch(small_trace, other, all_tokens, 1).features, other.features(), atol=1e-5, rtol=1e-4
     )
 
 
-def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, seen, other):
-    patched = patching.patch(seen, other, {"cls": "cls"}, 2)
+def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, small_trace, other):
+    patched = patching.patch(small_trace, other, {"cls": "cls"}, 2)
     label_changes = patching.labels(small, patched, least=0)
     assert len(label_changes) == 10
     name, share_before, share_after = label_changes[0]
@@ -69,13 +69,13 @@ def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, 
     [({}, 1, "Nothing is put"), ({(9, 9): (0, 0)}, 1, "no patch (9, 9)"), ({(0, 0): (9, 9)}, 1, "no patch (9, 9)"),
      ({(0, 0): (0, 0)}, 3, "no layer 3")],
 )  # fmt: skip
-def test_what_can_not_be_put_gets_a_sentence(seen, other, put, layer, says):
+def test_what_can_not_be_put_gets_a_sentence(small_trace, other, put, layer, says):
     with pytest.raises(PlaygroundError) as error:
-        patching.patch(seen, other, put, layer)
+        patching.patch(small_trace, other, put, layer)
     assert says in str(error.value)
 
 
-def test_tokens_of_another_model_are_refused(seen, picture):
+def test_tokens_of_another_model_are_refused(small_trace, picture):
     stranger = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
     with pytest.raises(PlaygroundError, match="within one model only"):
-        patching.patch(seen, stranger, {(0, 0): (0, 0)}, 1)
+        patching.patch(small_trace, stranger, {(0, 0): (0, 0)}, 1)

@@ -19,13 +19,13 @@ LAYER, NEURON = 1, 17
 def planted(request, picture):
     """Plants a neuron in a middle layer that fires for one patch only and writes a vector of length 300."""
     vit = scramble(VisionTransformer(replace(SMALL, registers=0, positions=request.param)))
-    seen = playground.trace(vit, picture)
+    trace = playground.trace(vit, picture)
     block = vit.blocks[LAYER]
     with torch.no_grad():
-        entry_vit, x, rotation = seen.entering()
+        entry_vit, x, rotation = trace.entering()
         for layer in range(LAYER):
-            x, _ = entry_vit.blocks[layer](x, seen.scale, rotation)
-        after_attention = x + block.attn(block.norm1(x), seen.scale, rotation)[0]
+            x, _ = entry_vit.blocks[layer](x, trace.scale, rotation)
+        after_attention = x + block.attn(block.norm1(x), trace.scale, rotation)[0]
         mlp_input = block.norm2(after_attention)[0]  # (N, D)
         mean = mlp_input[1:].mean(0)
         token = 1 + int((mlp_input[1:] - mean).norm(dim=-1).argmax())  # the patch least like the mean
@@ -40,9 +40,9 @@ def planted(request, picture):
     return vit, token
 
 
-def lengths(seen):
-    norms = seen.features(LAYER).norm(dim=-1)
-    prefix_length = len(seen.prefix)
+def lengths(trace):
+    norms = trace.features(LAYER).norm(dim=-1)
+    prefix_length = len(trace.prefix)
     return norms[:prefix_length], norms[prefix_length:]
 
 
@@ -83,14 +83,14 @@ def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, pict
 def test_relevance_goes_through_the_moved_neurons(planted, picture):
     """The gradient in the relevance equals the gradient that autograd computes."""
     vit = with_register(planted[0], [(LAYER, NEURON), (0, 3)])
-    seen = playground.trace(vit, picture)
-    _, x, rotation = seen.entering()
+    trace = playground.trace(vit, picture)
+    _, x, rotation = trace.entering()
     x = x.detach().requires_grad_()
     for tokens, _ in vit.layers(x, rotation):  # noqa: B007
         pass
     vit.classify(tokens)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
-    relevance = seen.relevance(label=4, method="gradient")
+    relevance = trace.relevance(label=4, method="gradient")
     torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
 
 

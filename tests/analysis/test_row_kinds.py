@@ -189,27 +189,29 @@ def test_what_is_left_over_is_noise_in_an_early_layer_alone():
     assert row_kinds.kind_of(facts, early=False) is None
 
 
-def rows_that_contradict(seen) -> tuple[list, int]:
+def rows_that_contradict(trace) -> tuple[list, int]:
     """The rows whose kind contradicts the place of the largest weight, and the number of rows that were looked at. The
     page's sentence names both the kind and that place."""
-    columns, prefix_count, queries = seen.grid[1], len(seen.prefix), row_kinds.spread(seen.grid, row_kinds.CROWD)
-    directions = row_kinds.directions(row_kinds.late_keys(seen), prefix_count)
+    columns, prefix_count, queries = trace.grid[1], len(trace.prefix), row_kinds.spread(trace.grid, row_kinds.CROWD)
+    directions = row_kinds.directions(row_kinds.late_keys(trace), prefix_count)
     mistakes, count = [], 0
-    for layer, head in itertools.product(range(seen.layers), range(seen.heads)):
-        q, k = (x[head].cpu().float().numpy() for x in seen.record[layer][:2])
+    for layer, head in itertools.product(range(trace.layers), range(trace.heads)):
+        q, k = (x[head].cpu().float().numpy() for x in trace.record[layer][:2])
         crowd = row_kinds.crowd_of(
-            softmax(q[prefix_count + queries] @ k.T * seen.scale), queries, prefix_count, seen.grid
+            softmax(q[prefix_count + queries] @ k.T * trace.scale), queries, prefix_count, trace.grid
         )
-        for patch in row_kinds.spread(seen.grid, 6):
-            row, likeness = softmax(q[prefix_count + patch] @ k.T * seen.scale), directions @ directions[patch]
-            is_early = layer < seen.layers / 3
-            kind = row_kinds.kind_of(row_kinds.facts_of(row, patch, crowd, likeness, prefix_count, seen.grid), is_early)
+        for patch in row_kinds.spread(trace.grid, 6):
+            row, likeness = softmax(q[prefix_count + patch] @ k.T * trace.scale), directions @ directions[patch]
+            is_early = layer < trace.layers / 3
+            kind = row_kinds.kind_of(
+                row_kinds.facts_of(row, patch, crowd, likeness, prefix_count, trace.grid), is_early
+            )
             largest_patch = int(row[prefix_count:].argmax())
             patches_apart = max(
                 abs(largest_patch // columns - patch // columns), abs(largest_patch % columns - patch % columns)
             )
             is_near, largest_weight = (
-                patches_apart <= row_kinds.neighbourhood_radius(seen.grid),
+                patches_apart <= row_kinds.neighbourhood_radius(trace.grid),
                 row[prefix_count + largest_patch],
             )
             agrees = {

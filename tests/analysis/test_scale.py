@@ -102,17 +102,17 @@ def test_the_same_seed_draws_the_same_rows_and_nobody_changes_them():
 
 
 @pytest.mark.parametrize("scale", ["on", "off"])
-def test_sharpness_is_the_mean_over_the_patches_rows(seen, scale):
-    scale_number = 1.0 if scale == "off" else seen.native_scale
-    bits, peaks, deviations = rows.sharpness(seen, scale_number)
-    assert bits.shape == peaks.shape == deviations.shape == (seen.layers, seen.heads)
+def test_sharpness_is_the_mean_over_the_patches_rows(small_trace, scale):
+    scale_number = 1.0 if scale == "off" else small_trace.native_scale
+    bits, peaks, deviations = rows.sharpness(small_trace, scale_number)
+    assert bits.shape == peaks.shape == deviations.shape == (small_trace.layers, small_trace.heads)
     for layer, head in ((0, 0), (2, 3)):
-        weights = seen.matrix(layer, head, scale)[len(seen.prefix) :].double()
+        weights = small_trace.matrix(layer, head, scale)[len(small_trace.prefix) :].double()
         expected = -(weights * weights.clamp(min=1e-30).log2()).sum(-1).mean()
         assert bits[layer, head] == pytest.approx(expected.item(), abs=1e-4)
         assert peaks[layer, head] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
-        patches = range(len(seen.prefix), seen.tokens)
-        row_deviations = [seen.scores(layer, head, i, scale).double().std(correction=0).item() for i in patches]
+        patches = range(len(small_trace.prefix), small_trace.tokens)
+        row_deviations = [small_trace.scores(layer, head, i, scale).double().std(correction=0).item() for i in patches]
         assert deviations[layer, head] == pytest.approx(sum(row_deviations) / len(row_deviations), rel=1e-4)
 
 
@@ -129,8 +129,10 @@ def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
 
 def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture):
     vit = scramble(VisionTransformer(replace(SMALL, multi_label=True, labels=tuple("abcdefghij"))))
-    seen = playground.trace(vit, picture)
-    assert [(v.label, v.on) for v in rows.verdicts(seen, seen)] == [(n, pytest.approx(p)) for n, p in seen.predictions]
+    trace = playground.trace(vit, picture)
+    assert [(v.label, v.on) for v in rows.verdicts(trace, trace)] == [
+        (n, pytest.approx(p)) for n, p in trace.predictions
+    ]
 
 
 def test_every_label_that_changes_is_named_the_largest_change_first(small, picture):
@@ -145,8 +147,8 @@ def test_every_label_that_changes_is_named_the_largest_change_first(small, pictu
 
 
 def test_a_model_without_a_classifier_has_no_verdicts(picture):
-    seen = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
-    assert rows.verdicts(seen, seen) == []
+    trace = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
+    assert rows.verdicts(trace, trace) == []
 
 
 def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words():

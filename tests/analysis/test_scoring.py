@@ -11,13 +11,13 @@ from playground.analysis import explain, occlusion
 from playground.errors import PlaygroundError
 
 
-def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
+def test_the_scores_are_those_of_the_curves_and_of_the_blocks(small_trace):
     target = occlusion.Target(label=3)
-    scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer"])}
+    scores = {score.method: score for score in explain.scores(small_trace, target, methods=["chefer"])}
     assert list(scores) == ["chefer", "rollout", "random"]
-    measurement = occlusion.Measured(seen, target)
-    relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
-    moves = measurement.moved(occlusion.blocks(seen.grid, 1))
+    measurement = occlusion.Measured(small_trace, target)
+    relevance = small_trace.on_grid(small_trace.relevance(label=3, method="chefer"))
+    moves = measurement.moved(occlusion.blocks(small_trace.grid, 1))
     assert scores["chefer"].rank_correlation == pytest.approx(occlusion.foretells(relevance, 1, moves), abs=1e-6)
     assert scores["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measurement).area, abs=1e-6)
     assert scores["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measurement).area, abs=1e-6)
@@ -25,16 +25,16 @@ def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
 
 def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_does_not(small, picture):
     """In every layer all tokens attend to one patch; the label is read from the class token."""
-    seen = playground.trace(small, picture, cut=[f"*>{others(6, 1)}"])
-    patch_block = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
-    drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([patch_block])[0] for i in range(10)]
+    trace = playground.trace(small, picture, cut=[f"*>{others(6, 1)}"])
+    patch_block = occlusion.blocks(trace.grid, 1)[8 * 6 + 1]
+    drops = [occlusion.Measured(trace, occlusion.Target(label=i)).moved([patch_block])[0] for i in range(10)]
     target = occlusion.Target(label=drops.index(max(drops)))
-    scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer", "gradient"])}
+    scores = {score.method: score for score in explain.scores(trace, target, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):
         assert scores[method].deletion > scores["random"].deletion, scores
-    relevance_map = seen.relevance(label=target.label, method="chefer")
-    assert relevance_map[seen.token((6, 1))] == relevance_map[3:].max()
-    changes = occlusion.Measured(seen, target).moved(occlusion.blocks(seen.grid, 1))
+    relevance_map = trace.relevance(label=target.label, method="chefer")
+    assert relevance_map[trace.token((6, 1))] == relevance_map[3:].max()
+    changes = occlusion.Measured(trace, target).moved(occlusion.blocks(trace.grid, 1))
     assert torch.tensor(changes).abs().argmax() == 8 * 6 + 1
 
 
@@ -46,13 +46,13 @@ def others(row: int, column: int) -> str:
     ("query", "label", "expected"),
     [((1, 2), None, "1,2"), ("cls", None, "cls"), (None, 4, "class 4"), (None, None, "class ")],
 )
-def test_what_is_explained_is_named(seen, query, label, expected):
-    assert explain.words(seen, explain.answer_of(seen, query, label)).startswith(expected)
+def test_what_is_explained_is_named(small_trace, query, label, expected):
+    assert explain.words(small_trace, explain.answer_of(small_trace, query, label)).startswith(expected)
 
 
-def test_a_patch_and_a_label_at_once_are_refused(seen):
+def test_a_patch_and_a_label_at_once_are_refused(small_trace):
     with pytest.raises(PlaygroundError, match="give one of the two"):
-        explain.answer_of(seen, (1, 1), 3)
+        explain.answer_of(small_trace, (1, 1), 3)
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import torch
 from playground.analysis import token_norms
 
 
-def test_the_lengths_are_those_of_the_features(seen):
-    lengths = token_norms.lengths(seen)
-    for layer in range(seen.layers):
-        norms = seen.features(layer).norm(dim=-1)
-        torch.testing.assert_close(lengths.patches[layer], seen.on_grid(norms))
-        torch.testing.assert_close(lengths.prefix[layer], norms[: len(seen.prefix)])
+def test_the_lengths_are_those_of_the_features(small_trace):
+    lengths = token_norms.lengths(small_trace)
+    for layer in range(small_trace.layers):
+        norms = small_trace.features(layer).norm(dim=-1)
+        torch.testing.assert_close(lengths.patches[layer], small_trace.on_grid(norms))
+        torch.testing.assert_close(lengths.prefix[layer], norms[: len(small_trace.prefix)])
 
 
 def test_a_patch_that_stands_far_out_is_counted():

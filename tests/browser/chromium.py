@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# The first is Chromium without windows, which takes a tenth less of a processor.
+NAMES = (
+    "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"
+)  # fmt: skip
 # For each window, Chromium loads two pages of suggestions, which take a fifth of the time of opening our page.
 # This list replaces Playwright's list, so it repeats those of Playwright's entries that can affect a test.
 NOT_NEEDED = (

@@ -143,6 +143,6 @@ def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(some
     assert "WebAssembly ×" in credit, "the helpers are awake by now"
     state = visitor.until("r => r.layersHeld.length === 6")
     vit = playground.load("bundled", device="cpu")
-    seen = playground.trace(vit, playground.open_image(named("meadow").path), size=tuple(8 * n for n in state["grid"]))
+    trace = playground.trace(vit, playground.open_image(named("meadow").path), size=tuple(8 * n for n in state["grid"]))
     query = tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]
-    assert abs(np.asarray(state["row"]) - seen.row(state["layer"], state["head"], query).numpy()).max() < 0.05
+    assert abs(np.asarray(state["row"]) - trace.row(state["layer"], state["head"], query).numpy()).max() < 0.05

@@ -67,15 +67,17 @@ def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
 def test_its_numbers_are_the_model_s_own(reader):
     story_state = reader.begin()
     base_view, facts = story_state["base"], story_state["facts"]
-    seen = trace(model(), open_image(samples.named("meadow").path))
-    place = divmod(base_view["patch"], seen.grid[1])
-    row = seen.row(base_view["layer"], base_view["head"], place)
-    partner = divmod(facts["partner"], seen.grid[1])
-    assert facts["share"] == pytest.approx(float(row[seen.token(partner)]), abs=2e-3)  # the browser has 16-bit floats
+    model_trace = trace(model(), open_image(samples.named("meadow").path))
+    place = divmod(base_view["patch"], model_trace.grid[1])
+    row = model_trace.row(base_view["layer"], base_view["head"], place)
+    partner = divmod(facts["partner"], model_trace.grid[1])
+    assert facts["share"] == pytest.approx(
+        float(row[model_trace.token(partner)]), abs=2e-3
+    )  # the browser has 16-bit floats
     assert facts["loudest"] == pytest.approx(
-        float(seen.row(base_view["layer"], base_view["head"], place, scale="off").max()), abs=0.02
+        float(model_trace.row(base_view["layer"], base_view["head"], place, scale="off").max()), abs=0.02
     )
-    score = float(seen.scores(base_view["layer"], base_view["head"], place)[seen.token(partner)])
+    score = float(model_trace.scores(base_view["layer"], base_view["head"], place)[model_trace.token(partner)])
     assert facts["score"] == pytest.approx(score, abs=0.05)
     assert facts["distance"] == max(abs(a - b) for a, b in zip(place, partner, strict=True))
 

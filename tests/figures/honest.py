@@ -6,5 +6,5 @@ from playground.figures.compose import subjects
 ROW = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
 
 
-def caption_text(spec, seen, picture, **draw_arguments) -> str:
-    return layouts.content(*subjects(spec, seen, picture, **draw_arguments)).caption
+def caption_text(spec, trace, picture, **draw_arguments) -> str:
+    return layouts.content(*subjects(spec, trace, picture, **draw_arguments)).caption

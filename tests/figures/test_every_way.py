@@ -110,14 +110,14 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
 
 
 def test_a_way_made_up_here_has_its_files_and_its_command(squared, tmp_path):
-    seen = keeping.traced(squared)[0][0]
+    trace = keeping.traced(squared)[0][0]
     for kind in ("png", "csv"):
-        file = playground.save(seen, tmp_path / f"squared.{kind}", layer=4, query=(7, 5), what="squared")
+        file = playground.save(trace, tmp_path / f"squared.{kind}", layer=4, query=(7, 5), what="squared")
         assert file.stat().st_size > 200, file
     assert "squared" in (tmp_path / "squared.csv").read_text(encoding="utf-8")
     assert "--what squared" in command_line.command(keeping.figure(squared).spec)
     with pytest.raises(playground.PlaygroundError, match='it belongs to what="text"'):
-        playground.save(seen, tmp_path / "no.png", layer=4, what="squared", text="a cat")
+        playground.save(trace, tmp_path / "no.png", layer=4, what="squared", text="a cat")
 
 
 # Names of ways outside of the records ---------------------------------------------------------------------------------

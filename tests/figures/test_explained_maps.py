@@ -19,32 +19,41 @@ from playground.figures.drawing.spec import Spec
 SPEC = Spec(query=(4, 4), layer=1)
 
 
-def grid(seen, **options) -> np.ndarray:
-    return maps.look(seen, replace(SPEC, **options), 1, 0, None).grid
+def grid(trace, **options) -> np.ndarray:
+    return maps.look(trace, replace(SPEC, **options), 1, 0, None).grid
 
 
-def test_the_relevance_of_a_label_is_drawn_where_one_is_named(seen):
+def test_the_relevance_of_a_label_is_drawn_where_one_is_named(small_trace):
     np.testing.assert_allclose(
-        grid(seen, what="relevance", label="3"), seen.on_grid(seen.relevance(label=3)), rtol=1e-4, atol=1e-7
+        grid(small_trace, what="relevance", label="3"),
+        small_trace.on_grid(small_trace.relevance(label=3)),
+        rtol=1e-4,
+        atol=1e-7,
     )
-    np.testing.assert_allclose(grid(seen, what="relevance"), seen.on_grid(seen.relevance((4, 4))), rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(
+        grid(small_trace, what="relevance"), small_trace.on_grid(small_trace.relevance((4, 4))), rtol=1e-4, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("by", occlusion.BLANKS)
-def test_an_occlusion_is_the_last_of_its_steps(seen, by):
-    *_, last_step = occlusion.occlusion(occlusion.Measured(seen, occlusion.Target(query=(4, 4)), by))
-    np.testing.assert_allclose(grid(seen, what="occlusion", blank=by), last_step.map, rtol=1e-3, atol=1e-6)
+def test_an_occlusion_is_the_last_of_its_steps(small_trace, by):
+    *_, last_step = occlusion.occlusion(occlusion.Measured(small_trace, occlusion.Target(query=(4, 4)), by))
+    np.testing.assert_allclose(grid(small_trace, what="occlusion", blank=by), last_step.map, rtol=1e-3, atol=1e-6)
 
 
-def test_the_logit_lens_is_of_the_label_that_is_named_else_of_the_likeliest(seen):
-    np.testing.assert_allclose(grid(seen, what="label", label="3"), seen.on_grid(seen.answers(1)[:, 3]), rtol=1e-4)
-    likeliest = int(seen.logits.argmax())
-    np.testing.assert_allclose(grid(seen, what="label"), seen.on_grid(seen.answers(1)[:, likeliest]), rtol=1e-4)
+def test_the_logit_lens_is_of_the_label_that_is_named_else_of_the_likeliest(small_trace):
+    np.testing.assert_allclose(
+        grid(small_trace, what="label", label="3"), small_trace.on_grid(small_trace.answers(1)[:, 3]), rtol=1e-4
+    )
+    likeliest = int(small_trace.logits.argmax())
+    np.testing.assert_allclose(
+        grid(small_trace, what="label"), small_trace.on_grid(small_trace.answers(1)[:, likeliest]), rtol=1e-4
+    )
 
 
-def test_a_label_that_there_is_not_gets_a_sentence(seen):
+def test_a_label_that_there_is_not_gets_a_sentence(small_trace):
     with pytest.raises(PlaygroundError, match="no label 99"):
-        grid(seen, what="label", label="99")
+        grid(small_trace, what="label", label="99")
 
 
 @pytest.fixture
@@ -67,14 +76,14 @@ def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
     assert main([*line, "--label", "sane", "-o", "name.png"]) == 0
     assert main([*line, "--label", "1", "-o", "number.png"]) == 0
     assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # "1" names the third label
-    seen = playground.trace("leaves", "leaf.png")
+    trace = playground.trace("leaves", "leaf.png")
     for label in ("sane", 1):
-        playground.save(seen, "words.txt", what="relevance", label=label)
+        playground.save(trace, "words.txt", what="relevance", label=label)
         assert "what speaks for and against label “sane”, through all layers" in (named / "words.txt").read_text(
             encoding="utf-8"
         )
-    playground.save(seen, "words.txt", what="label")
-    likeliest = ["rust", "sane", "1"][int(seen.logits.argmax())]
+    playground.save(trace, "words.txt", what="label")
+    likeliest = ["rust", "sane", "1"][int(trace.logits.argmax())]
     assert f"how likely the likeliest label, “{likeliest}”, is" in (named / "words.txt").read_text(encoding="utf-8")
 
 
@@ -120,10 +129,10 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
         ({"what": "occlusion", "blank": "noise"}, "noise"), ({"what": "label"}, "the likeliest label"),
     ],
 )  # fmt: skip
-def test_the_caption_says_what_is_explained_and_how(what, says, seen):
+def test_the_caption_says_what_is_explained_and_how(what, says, small_trace):
     spec = replace(SPEC, **what)
     assert says in captions._statement(
-        spec, "row 4, column 4", [Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)]
+        spec, "row 4, column 4", [Shown(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
     )
 
 

@@ -45,8 +45,8 @@ def photo():
 
 
 @pytest.fixture
-def trio(seen, photo):
-    return figures.draw(TRIO, seen, photo)
+def trio(small_trace, photo):
+    return figures.draw(TRIO, small_trace, photo)
 
 
 def test_a_png_has_its_size_its_dots_and_its_provenance(trio, tmp_path):
@@ -97,8 +97,8 @@ def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
 
 
 @pytest.mark.slow
-def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(seen, photo, tmp_path):
-    figure = figures.draw(replace(TRIO, layout="heads"), seen, photo)
+def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(small_trace, photo, tmp_path):
+    figure = figures.draw(replace(TRIO, layout="heads"), small_trace, photo)
     file = figures.write(figure, tmp_path / "a.pdf")
     (page,) = read_pdf(file).pages
     widths = [axes.get_position().width * 7 for axes in figure.axes[:4]]  # inches
@@ -107,12 +107,12 @@ def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(seen, phot
     assert (figures.write(figure, tmp_path / "a.svg")).stat().st_size < 0.5e6
 
 
-def test_the_same_figure_is_the_same_file(seen, photo, tmp_path):
+def test_the_same_figure_is_the_same_file(small_trace, photo, tmp_path):
     for suffix in figures.SUFFIXES:
         for folder in "ab":
             (tmp_path / folder).mkdir(exist_ok=True)
         first_file, second_file = (
-            figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab"
+            figures.write(figures.draw(TRIO, small_trace, photo), tmp_path / n / f"row{suffix}") for n in "ab"
         )
         assert first_file.read_bytes() == second_file.read_bytes()
 
@@ -207,9 +207,9 @@ def test_a_walk_goes_from_corner_to_corner_one_patch_at_a_time():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gif", ".webp", ".png"])
-def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path, suffix):
+def test_a_sweep_through_the_layers_has_a_picture_of_each(small_trace, photo, tmp_path, suffix):
     spec = replace(TRIO, layout="head", purpose="column", sweep="layers", footer=False)
-    image = Image.open(figures.animate(tmp_path / f"a{suffix}", spec, seen, photo))
+    image = Image.open(figures.animate(tmp_path / f"a{suffix}", spec, small_trace, photo))
     assert image.n_frames == 3
     sizes, frames_shown = set(), []
     for frame in range(3):
@@ -222,13 +222,13 @@ def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path,
     assert b"--sweep layers" in comment
 
 
-def test_the_scale_is_turned_off_and_back(seen):
-    scales = [spec.scale for spec, _ in frames(replace(TRIO, sweep="scale"), seen)]
+def test_the_scale_is_turned_off_and_back(small_trace):
+    scales = [spec.scale for spec, _ in frames(replace(TRIO, sweep="scale"), small_trace)]
     assert (scales[0], scales[12], len(scales)) == ("on", "off", 24)
     scale_numbers = [float(s) for s in scales[1:12]]
     ratios = [b / a for a, b in pairwise(scale_numbers)]
     assert ratios == pytest.approx([ratios[0]] * 10, rel=1e-2)
-    assert scale_numbers[0] / seen.native_scale == pytest.approx(ratios[0], rel=1e-2)
+    assert scale_numbers[0] / small_trace.native_scale == pytest.approx(ratios[0], rel=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -244,9 +244,9 @@ def test_the_scale_is_turned_off_and_back(seen):
         ({"sweep": "patches:0,0-1,1", "layout": "components"}, ".gif", "does not change with the patches"),
     ],
 )
-def test_a_sweep_that_cannot_be_is_a_sentence(seen, photo, tmp_path, change, suffix, sentence):
+def test_a_sweep_that_cannot_be_is_a_sentence(small_trace, photo, tmp_path, change, suffix, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        figures.animate(tmp_path / f"a{suffix}", replace(TRIO, **change), seen, photo)
+        figures.animate(tmp_path / f"a{suffix}", replace(TRIO, **change), small_trace, photo)
     assert not re.search("a", " ".join(p.name for p in tmp_path.iterdir()))
 
 
@@ -295,8 +295,8 @@ def test_saved_by_matplotlib_itself_a_figure_has_real_text(trio, tmp_path, suffi
     ("name", "options"), [("ViT-Ti/16", {}), ("untrained", {}), ("vit_tiny_patch16_224", {"pretrained": False})]
 )
 def test_random_weights_are_called_random_in_the_caption_and_in_the_file(photo, tmp_path, name, options):
-    seen = playground.trace(playground.load(name, **options), photo)
-    figure = playground.figure(seen, purpose="column", image=photo)
+    trace = playground.trace(playground.load(name, **options), photo)
+    figure = playground.figure(trace, purpose="column", image=photo)
     assert "(random weights)" in " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     assert figure.facts["weights"].startswith("random weights, sha256:")
     assert "random weights" in Image.open(figures.write(figure, tmp_path / "a.png")).text["Description"]
@@ -307,9 +307,9 @@ def test_loaded_weights_are_not_called_random(tmp_path, photo):
 
     vit = playground.load("untrained")
     save_file(vit.state_dict(), tmp_path / "w.safetensors")
-    seen = playground.trace(playground.load("untrained", weights=tmp_path / "w.safetensors"), photo)
-    assert not naming.is_random(seen)
-    assert naming.model(seen) == "our small ViT"
+    trace = playground.trace(playground.load("untrained", weights=tmp_path / "w.safetensors"), photo)
+    assert not naming.is_random(trace)
+    assert naming.model(trace) == "our small ViT"
 
 
 def test_random_weights_are_said_on_stderr_once(photo, tmp_path, capsys):
@@ -319,10 +319,10 @@ def test_random_weights_are_said_on_stderr_once(photo, tmp_path, capsys):
     assert capsys.readouterr().err.count("ViT-Ti/16 (random weights)") == 1
 
 
-def test_a_comparison_names_both_models_and_both_layers(seen, photo):
+def test_a_comparison_names_both_models_and_both_layers(small_trace, photo):
     spec = Spec(image="a.png", layout="compare", model="small", other_model="ViT-Ti/16", layer=1, purpose="page")
     other_trace = playground.trace(playground.load("ViT-Ti/16"), photo)
-    figure = figures.draw(spec, seen, photo, other=other_trace)
+    figure = figures.draw(spec, small_trace, photo, other=other_trace)
     caption = " ".join(text.get_text() for text in figure.texts)
     assert "layer 1, head 0, and ViT-Ti/16 (random weights), layer 6, head 0" in caption
     assert figure.facts["other layer"] == "6"
@@ -351,17 +351,17 @@ def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monk
 # The caption alone ----------------------------------------------------------------------------------------------------
 
 
-def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(seen, photo, tmp_path):
-    figure = figures.draw(replace(TRIO, footer=False), seen, photo)
+def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(small_trace, photo, tmp_path):
+    figure = figures.draw(replace(TRIO, footer=False), small_trace, photo)
     text_drawn = " ".join(text.get_text() for text in figure.texts)
     options = {"layout": "convolution", "purpose": "page", "image": photo}
-    caption = playground.save(seen, tmp_path / "cat_1.txt", 1, 2, (3, 4), **options).read_text().strip()
+    caption = playground.save(small_trace, tmp_path / "cat_1.txt", 1, 2, (3, 4), **options).read_text().strip()
     assert caption.split(".")[0].split(", layer")[1] in text_drawn
-    tex = playground.save(seen, tmp_path / "cat_1.tex", 1, 2, (3, 4), **options).read_text()
+    tex = playground.save(small_trace, tmp_path / "cat_1.tex", 1, 2, (3, 4), **options).read_text()
     assert r"\includegraphics[width=7in]{cat_1.pdf}" in tex
     assert r"\label{fig:cat-1}" in tex
     assert not re.search(r"(?<!\\)%", tex.split(r"\caption")[1])
-    tex = playground.save(seen, tmp_path / "a.tex", layout="components", image=photo).read_text()
+    tex = playground.save(small_trace, tmp_path / "a.tex", layout="components", image=photo).read_text()
     assert tex.splitlines()[0].endswith(", after layer 2")
 
 
@@ -372,9 +372,11 @@ def test_tex_writes_roots_and_signs():
 # Another program draws the SVG ----------------------------------------------------------------------------------------
 
 
-def test_another_renderer_draws_the_svg_as_the_png(seen, photo, tmp_path):
+def test_another_renderer_draws_the_svg_as_the_png(small_trace, photo, tmp_path):
     resvg = pytest.importorskip("resvg_py")
-    figure = figures.draw(replace(TRIO, caption=False, footer=False, bar=False, marker=False, dpi=100), seen, photo)
+    figure = figures.draw(
+        replace(TRIO, caption=False, footer=False, bar=False, marker=False, dpi=100), small_trace, photo
+    )
     path = figures.write(figure, tmp_path / "a.svg")
     rendered = Image.open(
         io.BytesIO(bytes(resvg.svg_to_bytes(svg_path=str(path), background="white", dpi=100)))

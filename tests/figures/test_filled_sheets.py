@@ -76,9 +76,9 @@ def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
     assert "brightest" not in caption_text(Spec(layout="atlas", ceiling=1.0), deep, picture)
 
 
-def test_a_grid_says_how_its_patch_is_counted(seen, picture):
+def test_a_grid_says_how_its_patch_is_counted(small_trace, picture):
     spec = replace(ROW, layout="grid", rows="heads:0,1", columns="layers:0")
-    assert "patch 3, 4 (row, column, from 0) listens to" in caption_text(spec, seen, picture)
+    assert "patch 3, 4 (row, column, from 0) listens to" in caption_text(spec, small_trace, picture)
 
 
 def test_a_line_that_just_fits_loses_no_letter():
@@ -104,9 +104,9 @@ def test_a_line_that_does_not_fit_keeps_its_number():
 def test_a_grid_fills_its_slide(purpose, side):
     """Picture and words stand in one column, and the maps fill the remaining room."""
     vit = scramble(VisionTransformer(Config(image_size=side, patch_size=8, depth=6, width=48, heads=6, classes=0)))
-    seen = playground.trace(vit, Image.effect_noise(side[::-1], 60).convert("RGB"))
+    trace = playground.trace(vit, Image.effect_noise(side[::-1], 60).convert("RGB"))
     figure = playground.figure(
-        seen, layout="grid", rows="layers:1,3,5", columns="heads:0-2,mean", purpose=purpose, dpi=30, query=(2, 3)
+        trace, layout="grid", rows="layers:1,3,5", columns="heads:0-2,mean", purpose=purpose, dpi=30, query=(2, 3)
     )
     positions = [axes.get_position() for axes in figure.axes]
     assert len(positions) == 14  # the picture, twelve maps and the colour bar
@@ -115,8 +115,10 @@ def test_a_grid_fills_its_slide(purpose, side):
     assert max(p.y1 for p in positions) - min(p.y0 for p in positions) > 0.7
 
 
-def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
-    figure = playground.figure(seen, layout="grid", rows="layers:0,1", columns="heads:0-2", image=picture, dpi=30)
+def test_a_grid_of_layers_and_heads_shows_the_photograph(small_trace, picture):
+    figure = playground.figure(
+        small_trace, layout="grid", rows="layers:0,1", columns="heads:0-2", image=picture, dpi=30
+    )
     assert len([axes for axes in figure.axes if axes.artists]) == 7 + 1  # the picture, six maps and the colour bar
     assert "query" in [text.get_text() for text in figure.texts]
 

@@ -70,14 +70,14 @@ def installed(request, tmp_path, forgetting):
     return request.param
 
 
-def drawn(name: str, seen, picture):
-    return figures.draw(replace(NAMED, image=name), seen, picture)
+def drawn(name: str, trace, picture):
+    return figures.draw(replace(NAMED, image=name), trace, picture)
 
 
-def test_another_font_of_the_machine_has_what_ours_lack(installed, seen, picture):
-    figure = drawn(f"{CAT}.png", seen, picture)
+def test_another_font_of_the_machine_has_what_ours_lack(installed, small_trace, picture):
+    figure = drawn(f"{CAT}.png", small_trace, picture)
     assert figure.lacking == ""
-    missing_drawing = drawn(f"{fonts.MISSING}.png", seen, picture)
+    missing_drawing = drawn(f"{fonts.MISSING}.png", small_trace, picture)
     difference = ImageChops.difference(*(files.pixels(drawing).convert("RGB") for drawing in (figure, missing_drawing)))
     assert difference.getbbox(), "the letter is drawn as if there were no font"
     page = read_pdf_of(figure)
@@ -97,8 +97,8 @@ def read_pdf_of(figure):
     return read_pdf(io.BytesIO(files.pdf(figure))).pages[0]
 
 
-def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(forgetting, seen, picture):
-    figure = drawn(f"{CAT}{DOG}{CAT}.png", seen, picture)
+def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(forgetting, small_trace, picture):
+    figure = drawn(f"{CAT}{DOG}{CAT}.png", small_trace, picture)
     if not figure.lacking:
         pytest.skip("this machine has a font with Chinese letters")
     assert figure.lacking == CAT + DOG
@@ -106,16 +106,16 @@ def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(forgetting, seen,
     assert fonts.MISSING * 3 in read_pdf_of(figure).extract_text()
 
 
-def test_half_a_letter_is_no_text(seen, picture):
-    assert f"a{fonts.MISSING}.png" in words_of_svg(drawn("a\udcff.png", seen, picture))
-    assert files.png(drawn("a\udcff.png", seen, picture))
+def test_half_a_letter_is_no_text(small_trace, picture):
+    assert f"a{fonts.MISSING}.png" in words_of_svg(drawn("a\udcff.png", small_trace, picture))
+    assert files.png(drawn("a\udcff.png", small_trace, picture))
 
 
 @pytest.mark.slow
 def test_the_command_says_it_once_and_python_warns(forgetting, picture, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     picture.save(f"{CAT}.png")
-    seen = playground.trace("untrained", f"{CAT}.png")
+    trace = playground.trace("untrained", f"{CAT}.png")
     line = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
     with house_style():
         if not fonts.lacking(CAT):
@@ -125,4 +125,4 @@ def test_the_command_says_it_once_and_python_warns(forgetting, picture, tmp_path
     assert main([*line[:-1], f"{line[-1]}.svg"]) == 0
     assert "no font" not in capsys.readouterr().err
     with pytest.warns(UserWarning, match=f"no font on this machine has {CAT}"):
-        playground.figure(seen, footer=True)
+        playground.figure(trace, footer=True)

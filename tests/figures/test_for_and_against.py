@@ -27,19 +27,19 @@ KINDS = ("relevance", "occlusion")
 GREY = np.full((64, 64, 3), 110, np.uint8)
 
 
-def words_of(seen, tmp_path, **options) -> str:
-    return playground.save(seen, tmp_path / "words.txt", **options).read_text(encoding="utf-8")
+def words_of(trace, tmp_path, **options) -> str:
+    return playground.save(trace, tmp_path / "words.txt", **options).read_text(encoding="utf-8")
 
 
-def numbers_of(seen, tmp_path, **options) -> tuple[dict, dict]:
+def numbers_of(trace, tmp_path, **options) -> tuple[dict, dict]:
     """The facts and the first map of the figure's JSON file."""
-    record = json.loads(playground.save(seen, tmp_path / "n.json", **options).read_text(encoding="utf-8"))
+    record = json.loads(playground.save(trace, tmp_path / "n.json", **options).read_text(encoding="utf-8"))
     return record["figure"], record["tables"][0]["maps"][0]
 
 
-def by_autograd(small, seen) -> torch.Tensor:
+def by_autograd(small, trace) -> torch.Tensor:
     """Gradient × input of the label's logit for each token, (tokens,), computed by torch alone."""
-    x = small.embed(seen.input)[0].detach().requires_grad_()
+    x = small.embed(trace.input)[0].detach().requires_grad_()
     *_, (tokens, _) = small.layers(x, None)
     small.classify(tokens)[0, LABEL["label"]].backward()
     return (x.grad * x).sum(-1)[0].detach()
@@ -48,34 +48,34 @@ def by_autograd(small, seen) -> torch.Tensor:
 # Numbers and words ----------------------------------------------------------------------------------------------------
 
 
-def test_the_numbers_of_a_label_s_relevance_have_autograd_s_signs(small, seen, tmp_path):
-    facts, values = numbers_of(seen, tmp_path, what="relevance", **LABEL)
-    expected = by_autograd(small, seen)
+def test_the_numbers_of_a_label_s_relevance_have_autograd_s_signs(small, small_trace, tmp_path):
+    facts, values = numbers_of(small_trace, tmp_path, what="relevance", **LABEL)
+    expected = by_autograd(small, small_trace)
     expected = expected / expected.abs().sum()
     np.testing.assert_allclose(values["values"], expected, atol=1e-6)
     assert values["sign"] == facts["sign"] == "+ speaks for it, - against it"
     assert (values["label"], values["made"]) == ("3", "gradient × input")
-    _, unsigned_map = numbers_of(seen, tmp_path, what="relevance", signed=False, **LABEL)
+    _, unsigned_map = numbers_of(small_trace, tmp_path, what="relevance", signed=False, **LABEL)
     np.testing.assert_allclose(unsigned_map["values"], expected.abs(), atol=1e-6)
     assert "sign" not in unsigned_map
 
 
-def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, tmp_path):
-    caption = words_of(seen, tmp_path, what="relevance", **LABEL)
-    grid = seen.on_grid(seen.relevance(label=3))
+def test_the_caption_names_both_sides_with_their_shares_and_their_largest(small_trace, tmp_path):
+    caption = words_of(small_trace, tmp_path, what="relevance", **LABEL)
+    grid = small_trace.on_grid(small_trace.relevance(label=3))
     for words, sign, mark in (("for it", 1, "+"), ("against it", -1, "−")):
         share = captions.percent(float((sign * grid).clamp(min=0).sum()))
-        row, column = divmod(int((sign * grid).argmax()), seen.grid[1])
+        row, column = divmod(int((sign * grid).argmax()), small_trace.grid[1])
         largest = captions.percent(float((sign * grid).max()))
         assert f"{share} {words}, most patch {row}, {column} ({mark}{largest})" in caption, caption
-    class_share = float(seen.relevance(label=3)[0])
+    class_share = float(small_trace.relevance(label=3)[0])
     assert f"CLS {captions.signed(class_share, True)}" in caption, caption
 
 
-def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, seen, tmp_path):
+def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, small_trace, tmp_path):
     """The last step blanks each patch alone, so each value of the map comes from one pass over a blanked picture."""
-    _, map_record = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
-    values = np.array(map_record["values"])[len(seen.prefix) :].reshape(seen.grid)
+    _, map_record = numbers_of(small_trace, tmp_path, what="occlusion", **LABEL)
+    values = np.array(map_record["values"])[len(small_trace.prefix) :].reshape(small_trace.grid)
     assert map_record["blocks"] == "4x4, 2x2, 1x1"
     assert map_record["unit"] == "logits, how far it is above the largest other"
 
@@ -84,32 +84,34 @@ def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, 
             logits = small(pixels)[0]
         return float(logits[3] - torch.cat([logits[:3], logits[4:]]).max())
 
-    margin_before, mean_colour = margin(seen.input), seen.input.mean((2, 3), keepdim=True)
+    margin_before, mean_colour = margin(small_trace.input), small_trace.input.mean((2, 3), keepdim=True)
     for row, column in ((0, 0), (3, 5), (7, 2)):
-        pixels = seen.input.clone()
+        pixels = small_trace.input.clone()
         pixels[:, :, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = mean_colour
         assert values[row, column] == pytest.approx(margin_before - margin(pixels), abs=1e-4), (row, column)
-    caption = words_of(seen, tmp_path, what="occlusion", **LABEL)
+    caption = words_of(small_trace, tmp_path, what="occlusion", **LABEL)
     assert "what label 3 loses in logits" in caption, caption
     assert "blocks of 4 × 4, 2 × 2 and 1 × 1" in caption, caption
 
 
-def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_is_the_logit(seen, monkeypatch):
-    monkeypatch.setattr(seen.vit, "config", replace(seen.vit.config, multi_label=True))
+def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_is_the_logit(small_trace, monkeypatch):
+    monkeypatch.setattr(small_trace.vit, "config", replace(small_trace.vit.config, multi_label=True))
     spec = Spec(what="occlusion", label="3")
-    statement = captions._statement(spec, "", [Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)])
+    statement = captions._statement(
+        spec, "", [Shown(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
+    )
     assert "(its own: this model says yes or no to each label)" in statement
 
 
-def test_other_methods_are_said_and_have_no_sign(seen, tmp_path):
+def test_other_methods_are_said_and_have_no_sign(small_trace, tmp_path):
     for method in ("chefer", "legrad"):
-        caption = words_of(seen, tmp_path, what="relevance", method=method, **LABEL)
+        caption = words_of(small_trace, tmp_path, what="relevance", method=method, **LABEL)
         assert METHODS[method] in caption, caption
         assert "against" not in caption.replace("for and against", "")
-        _, values = numbers_of(seen, tmp_path, what="relevance", method=method, **LABEL)
-        np.testing.assert_allclose(values["values"], seen.relevance(label=3, method=method), atol=1e-6)
+        _, values = numbers_of(small_trace, tmp_path, what="relevance", method=method, **LABEL)
+        np.testing.assert_allclose(values["values"], small_trace.relevance(label=3, method=method), atol=1e-6)
     with pytest.raises(PlaygroundError, match="has no sign: leave signed=True out"):
-        playground.figure(seen, what="relevance", method="chefer", signed=True, **LABEL)
+        playground.figure(small_trace, what="relevance", method="chefer", signed=True, **LABEL)
 
 
 @pytest.mark.parametrize("method", relevance.METHODS)
@@ -127,20 +129,20 @@ def test_what_is_drawn_has_a_sign_where_the_numbers_have_one(method, signed, lab
 
 
 @pytest.mark.parametrize("what", KINDS)
-def test_a_figure_about_a_label_has_no_query_and_no_box(what, seen, tmp_path):
-    figure = playground.figure(seen, what=what, **LABEL)
+def test_a_figure_about_a_label_has_no_query_and_no_box(what, small_trace, tmp_path):
+    figure = playground.figure(small_trace, what=what, **LABEL)
     texts = [text.get_text() for text in figure.texts]
     assert "picture" in texts, texts
     assert not any("query" in text or text == "patch 4, 4" for text in texts), texts
     boxes = [patch for axes in figure.axes for patch in axes.patches if patch.get_zorder() == 4]
     assert not boxes, "the outline of the patch that asks"
-    facts, values = numbers_of(seen, tmp_path, what=what, **LABEL)
+    facts, values = numbers_of(small_trace, tmp_path, what=what, **LABEL)
     assert "patch" not in {**facts, **values}, (facts, values)
 
 
 @pytest.mark.parametrize("what", KINDS)
-def test_of_a_patch_the_query_and_its_box_stay(what, seen):
-    figure = playground.figure(seen, what=what, query=(2, 5))
+def test_of_a_patch_the_query_and_its_box_stay(what, small_trace):
+    figure = playground.figure(small_trace, what=what, query=(2, 5))
     assert {"query", "patch 2, 5"} <= {text.get_text() for text in figure.texts}
     assert any(patch.get_zorder() == 4 for axes in figure.axes for patch in axes.patches)
 
@@ -234,10 +236,10 @@ def test_in_grey_what_speaks_against_is_hatched_and_what_speaks_for_is_not():
     assert grey[:, 64:].std() > 8, "lines"
 
 
-def test_the_colour_bar_has_both_signs_around_zero(seen):
-    figure = playground.figure(seen, what="relevance", **LABEL)
+def test_the_colour_bar_has_both_signs_around_zero(small_trace):
+    figure = playground.figure(small_trace, what="relevance", **LABEL)
     texts = [text.get_text() for text in figure.texts]
-    largest = captions.number(100 * float(seen.on_grid(seen.relevance(label=3)).abs().max()))
+    largest = captions.number(100 * float(small_trace.on_grid(small_trace.relevance(label=3)).abs().max()))
     assert {f"−{largest}", "0", f"{largest} %"} <= set(texts), texts
     assert any("against it (hatched)" in text for text in texts), texts
 

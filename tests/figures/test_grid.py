@@ -21,8 +21,8 @@ from playground.pictures.images import fit
 SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
 
 
-def cells(spec, seen, picture, **draw_arguments):
-    spec, first_subject, other_subjects = subjects(spec, seen, picture, **draw_arguments)
+def cells(spec, trace, picture, **draw_arguments):
+    spec, first_subject, other_subjects = subjects(spec, trace, picture, **draw_arguments)
     return [panel.one for panel in layouts.of(spec).shown(spec, first_subject, other_subjects)]
 
 
@@ -37,16 +37,16 @@ def cells(spec, seen, picture, **draw_arguments):
         ("patches:0,0-cls", None, lambda seen: [seen.row(1, 2, (0, 0)), seen.row(1, 2, "cls")]),
     ],
 )  # fmt: skip
-def test_each_cell_has_the_numbers_of_its_row_and_its_column(seen, picture, tmp_path, rows, columns, expected):
+def test_each_cell_has_the_numbers_of_its_row_and_its_column(small_trace, picture, tmp_path, rows, columns, expected):
     spec = replace(SMALL, rows=rows, columns=columns)
-    _, (table,) = files.collected(".npz", spec, seen, picture)
-    np.testing.assert_allclose(table.values, [row.numpy() for row in expected(seen)], rtol=1e-6)
+    _, (table,) = files.collected(".npz", spec, small_trace, picture)
+    np.testing.assert_allclose(table.values, [row.numpy() for row in expected(small_trace)], rtol=1e-6)
 
 
-def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(seen, picture):
+def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(small_trace, picture):
     spec = replace(SMALL, rows="layers:0,2", columns="heads:1,3")
-    figure = figures.draw(spec, seen, picture)
-    grid_maps = [map_.map() for map_ in cells(spec, seen, picture)]
+    figure = figures.draw(spec, small_trace, picture)
+    grid_maps = [map_.map() for map_ in cells(spec, small_trace, picture)]
     drawn_maps = [a.picture.at((80, 80)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2][:4]
     photo = prints.pale(picture).resize((80, 80), Image.Resampling.LANCZOS)
     for map_, panel in zip(grid_maps, drawn_maps, strict=True):
@@ -118,13 +118,13 @@ def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
         ("patches:0,0-9,9", None, r"There is no patch \(9, 9\)"),
     ],
 )
-def test_what_is_no_grid_is_a_sentence(seen, picture, rows, columns, sentence):
+def test_what_is_no_grid_is_a_sentence(small_trace, picture, rows, columns, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        figures.draw(replace(SMALL, rows=rows, columns=columns), seen, picture)
+        figures.draw(replace(SMALL, rows=rows, columns=columns), small_trace, picture)
 
 
-def test_the_colours_of_features_are_three_principal_components(seen, picture):
-    features = prints.patches(seen, 1)
+def test_the_colours_of_features_are_three_principal_components(small_trace, picture):
+    features = prints.patches(small_trace, 1)
     (colours,), share = prints.colours([features])
     centred = features - features.mean(0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
@@ -132,7 +132,7 @@ def test_the_colours_of_features_are_three_principal_components(seen, picture):
     for n in range(3):
         projections = centred @ vectors[:, -1 - n]
         assert abs(np.corrcoef(colours[:, n], projections)[0, 1]) > 0.97  # not 1, because a few values are clipped
-    figure = figures.draw(replace(SMALL, layout="components", query=None), seen, picture)
+    figure = figures.draw(replace(SMALL, layout="components", query=None), small_trace, picture)
     picture_shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
     np.testing.assert_array_equal(np.asarray(picture_shown).reshape(-1, 3), colours)
     assert f"they hold {percent(share)} of what differs" in " ".join(text.get_text() for text in figure.texts)
@@ -154,16 +154,16 @@ def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small,
         assert arrays["colour"].tolist() == ["red", "green", "blue"] * 2
 
 
-def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path):
+def test_lengths_of_features_are_drawn_as_on_the_screen(small_trace, picture, tmp_path):
     spec = replace(SMALL, layout="head", what="norm", query=None)
-    lengths = seen.features(1).norm(dim=-1)
-    _, (table,) = files.collected(".npz", spec, seen, picture)
+    lengths = small_trace.features(1).norm(dim=-1)
+    _, (table,) = files.collected(".npz", spec, small_trace, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
-    map_ = layouts.of(spec).shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
+    map_ = layouts.of(spec).shown(spec.settled(small_trace), Subject(small_trace, picture, ""))[0].map
     map_domain = domain(spec, [map_])
     assert (map_domain.low, map_domain.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
-    texts_drawn = [text.get_text() for text in figures.draw(spec, seen, picture).texts]
+    texts_drawn = [text.get_text() for text in figures.draw(spec, small_trace, picture).texts]
     assert {"picture", "length of features", "after layer 1"} <= set(texts_drawn)
     assert "how long each patch’s features are." in " ".join(texts_drawn)
 
@@ -177,13 +177,13 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
         ("norm", "scales:on,off", "comes out of the whole pass"),
     ],
 )
-def test_an_axis_that_would_change_nothing_is_refused(seen, picture, what, rows, sentence):
+def test_an_axis_that_would_change_nothing_is_refused(small_trace, picture, what, rows, sentence):
     with pytest.raises(PlaygroundError, match=f"would change nothing in this grid: .*{sentence}"):
-        figures.draw(replace(SMALL, what=what, rows=rows), seen, picture)
+        figures.draw(replace(SMALL, what=what, rows=rows), small_trace, picture)
 
 
-def test_from_python_a_grid_needs_one_trace(seen, picture):
+def test_from_python_a_grid_needs_one_trace(small_trace, picture):
     figure = playground.figure(
-        seen, 1, query=(3, 4), layout="grid", rows="heads:0-3", columns="scales:on,off", image=picture
+        small_trace, 1, query=(3, 4), layout="grid", rows="heads:0-3", columns="scales:on,off", image=picture
     )
     assert figure.facts["rows"] == "heads:0-3"

@@ -37,12 +37,12 @@ from playground.vit import Config, VisionTransformer
 # Contents of the drawing
 
 
-def test_all_in_a_grid_means_all(seen, picture):
+def test_all_in_a_grid_means_all(small_trace, picture):
     spec = replace(ROW, layout="grid", rows="heads:all", columns="layers:all")
-    body = layouts.content(*subjects(spec, seen, picture)).body
-    assert (len(body.panels), len(body.panels[0])) == (seen.heads, seen.layers)
+    body = layouts.content(*subjects(spec, small_trace, picture)).body
+    assert (len(body.panels), len(body.panels[0])) == (small_trace.heads, small_trace.layers)
     spec = replace(spec, rows="heads:2,all", columns=None)
-    assert [row[-1] for row in layouts.content(*subjects(spec, seen, picture)).body.beside] == list("2013")
+    assert [row[-1] for row in layouts.content(*subjects(spec, small_trace, picture)).body.beside] == list("2013")
 
 
 def test_a_server_counts_all_before_it_draws():
@@ -53,14 +53,14 @@ def test_a_server_counts_all_before_it_draws():
 
 
 @pytest.mark.parametrize("layout", ["head", "heads", "wall", "grid"])
-def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layout, seen, picture):
+def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layout, small_trace, picture):
     clipped_spec = replace(ROW, layout=layout, ceiling=0.02, **({"rows": "heads:all"} if layout == "grid" else {}))
     assert re.search(
-        r"brightest from 2\.0 %, \d+ patches above it, up to \d", caption_text(clipped_spec, seen, picture)
+        r"brightest from 2\.0 %, \d+ patches above it, up to \d", caption_text(clipped_spec, small_trace, picture)
     ), layout
 
 
-def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
+def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(small_trace, picture):
     """Once, patches of 94 % and of 19 % looked equal where patches were too small for a number."""
     vit = scramble(
         VisionTransformer(Config(image_size=(120, 120), patch_size=4, depth=1, width=48, heads=4, classes=0))
@@ -100,8 +100,8 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
 # Letters in an SVG
 
 
-def test_an_svg_brings_its_letters(seen, picture):
-    data = files.svg(figures.draw(ROW, seen, picture))
+def test_an_svg_brings_its_letters(small_trace, picture):
+    data = files.svg(figures.draw(ROW, small_trace, picture))
     assert len(data) < 500_000
     style = next(
         element
@@ -111,7 +111,7 @@ def test_an_svg_brings_its_letters(seen, picture):
     faces = re.findall(r"font-family:'([^']+)';font-weight:(\w+);src:url\(data:font/woff;base64,", style.text)
     assert ("Source Sans Pro", "normal") in faces
     assert len(style.text) < 80_000
-    assert files.svg(figures.draw(ROW, seen, picture)) == data
+    assert files.svg(figures.draw(ROW, small_trace, picture)) == data
 
 
 def test_a_font_of_one_s_own_is_not_given_away():
@@ -151,20 +151,20 @@ def test_numbers_are_written_as_people_write_them():
     ]  # fmt: skip
 
 
-def test_a_caption_says_how_tokens_and_patches_are_counted(seen, picture):
-    caption = caption_text(ROW, seen, picture)
+def test_a_caption_says_how_tokens_and_patches_are_counted(small_trace, picture):
+    caption = caption_text(ROW, small_trace, picture)
     assert "(row, column, from 0)" in caption
     assert re.search(r"about \d+ of 67 tokens \(2\^entropy\)", caption)
-    assert "attends to" in caption_text(replace(ROW, words="paper"), seen, picture)
-    assert "listens to" not in caption_text(replace(ROW, words="paper"), seen, picture)
+    assert "attends to" in caption_text(replace(ROW, words="paper"), small_trace, picture)
+    assert "listens to" not in caption_text(replace(ROW, words="paper"), small_trace, picture)
 
 
-def test_without_a_caption_no_words_stand_under_a_figure(seen, picture):
+def test_without_a_caption_no_words_stand_under_a_figure(small_trace, picture):
     for spec in (replace(ROW, caption=False), replace(ROW, purpose="neurips"), replace(ROW, purpose="cvpr")):
-        words = " ".join(text.get_text() for text in figures.draw(spec, seen, picture).texts)
+        words = " ".join(text.get_text() for text in figures.draw(spec, small_trace, picture).texts)
         assert "listens" not in words
         assert "Not in the picture" not in words
-    assert "listens" in " ".join(text.get_text() for text in figures.draw(ROW, seen, picture).texts)
+    assert "listens" in " ".join(text.get_text() for text in figures.draw(ROW, small_trace, picture).texts)
 
 
 def test_the_latex_of_a_venue_has_the_caption(here):
@@ -185,10 +185,10 @@ def test_a_number_above_another_is_written_larger():
     assert captions.distinct_numbers(1.231, 1.234, captions.number) == ("1.231", "1.234")
 
 
-def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture):
+def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(small_trace, picture):
     """Once, if the query had the largest weight, the only number stood on a neighbour with a smaller weight."""
-    subject = subjects(ROW, seen, picture)[1]
-    grid = np.zeros(seen.grid)
+    subject = subjects(ROW, small_trace, picture)[1]
+    grid = np.zeros(small_trace.grid)
     grid[3, 4], grid[3, 5] = 0.6, 0.3  # patch 3, 4 is the query
     map_domain = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
     sheet = MagicMock()
@@ -202,8 +202,8 @@ def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture)
 # A notebook
 
 
-def test_a_notebook_holds_a_picture_of_its_own_width_and_not_a_slide(seen, picture):
-    figure = playground.figure(seen, 1, 2, (3, 4), image=picture)
+def test_a_notebook_holds_a_picture_of_its_own_width_and_not_a_slide(small_trace, picture):
+    figure = playground.figure(small_trace, 1, 2, (3, 4), image=picture)
     slide_png = io.BytesIO()
     figure.savefig(slide_png, format="png")
     cell_png = figure._repr_png_()
@@ -229,11 +229,11 @@ def test_numbers_have_neither_caption_nor_exposure(suffix, more, here, capsys):
     assert f"would change nothing here: a .{suffix} has the numbers themselves" in capsys.readouterr().err
 
 
-def test_a_folder_is_made_aloud_by_the_command_and_never_by_python(here, seen, capsys):
+def test_a_folder_is_made_aloud_by_the_command_and_never_by_python(here, small_trace, capsys):
     assert main(["figure", "disc.png", "--model", "untrained", "--dpi", "20", "-o", "out/{image}.png"]) == 0
     assert "made the folder out" in capsys.readouterr().err
     with pytest.raises(PlaygroundError, match="there is no folder"):
-        playground.save(seen, "nowhere/a.png", layer=1)
+        playground.save(small_trace, "nowhere/a.png", layer=1)
     assert not (here / "nowhere").exists()
 
 

@@ -62,36 +62,38 @@ class Reader(HTMLParser):
         return Image.open(BytesIO(base64.b64decode(source.removeprefix("data:image/jpeg;base64,"))))
 
 
-def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(seen, picture):
-    reader = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), seen, picture))
+def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(small_trace, picture):
+    reader = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), small_trace, picture))
     header, arrays = unpack(reader.pack())
     assert (header["held"], header["heads"], header["head_numbers"]) == ([1, 2], 2, [1, 3])
     for name in ("q", "k"):
         assert arrays[name].dtype == np.float16
         for index, layer in enumerate((1, 2)):
-            expected = getattr(seen.record[layer], name)[[1, 3]].half().numpy()
+            expected = getattr(small_trace.record[layer], name)[[1, 3]].half().numpy()
             assert np.array_equal(arrays[name][index], expected)
-    assert np.allclose(arrays["value_norms"][1], seen.value_norms(2)[[1, 3]])
+    assert np.allclose(arrays["value_norms"][1], small_trace.value_norms(2)[[1, 3]])
 
 
-def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(seen):
-    restored = Trace.from_bytes(seen.to_bytes([2], [1, 3]))
-    assert torch.allclose(restored.row(2, 1, (3, 4)), seen.row(2, 3, (3, 4)), atol=1e-3)
+def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(small_trace):
+    restored = Trace.from_bytes(small_trace.to_bytes([2], [1, 3]))
+    assert torch.allclose(restored.row(2, 1, (3, 4)), small_trace.row(2, 3, (3, 4)), atol=1e-3)
     with pytest.raises(PlaygroundError, match="There is no head 4"):
-        seen.to_bytes([2], [4])
+        small_trace.to_bytes([2], [4])
 
 
-def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(seen, picture, tmp_path, capsys):
+def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(small_trace, picture, tmp_path, capsys):
     spec = replace(SMALL, layers=(2, 1), heads=(3, 1), head=1, pack="int8")
-    reader = Reader(html.page(spec, seen, picture))
+    reader = Reader(html.page(spec, small_trace, picture))
     _, arrays = unpack(reader.pack())
     assert (arrays["q"].dtype, arrays["k"].dtype) == (np.uint8, np.uint8)
     pack_words = reader.metas["playground:pack"]
     assert pack_words in reader.texts["span"]
-    packed_trace, patches = Trace.from_bytes(reader.pack()), seen.some_patches(48)
-    weight_pairs = [(packed_trace.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
+    packed_trace, patches = Trace.from_bytes(reader.pack()), small_trace.some_patches(48)
+    weight_pairs = [
+        (packed_trace.weights(layer, patches), small_trace.weights(layer, patches)[[1, 3]]) for layer in (1, 2)
+    ]
     largest = max(float((packed_weights - exact_weights).abs().max()) for packed_weights, exact_weights in weight_pairs)
-    strongest = [[x[..., len(seen.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
+    strongest = [[x[..., len(small_trace.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
     share_kept = np.mean(
         [float((packed_weights == exact_weights).float().mean()) for packed_weights, exact_weights in strongest]
     )
@@ -99,7 +101,7 @@ def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(see
     assert f"at most {100 * largest:.2g} percentage points" in pack_words
     assert f"{100 * share_kept:.3g} % of the rows" in pack_words
     assert largest < 0.01
-    assert "playground:pack" not in Reader(html.page(SMALL, seen, picture)).metas
+    assert "playground:pack" not in Reader(html.page(SMALL, small_trace, picture)).metas
     picture.save(tmp_path / "disc.png")
     arguments = [str(tmp_path / "disc.png"), "--model", "untrained", "--pack", "int8", "-o", str(tmp_path / "a.html")]
     assert main(["figure", *arguments]) == 0
@@ -109,24 +111,24 @@ def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(see
 @pytest.mark.parametrize(
     "choice", [{}, {"layers": (1,)}, {"layers": (0, 2), "heads": (2,), "head": 2, "pack": "int8"}, {"image": HOSTILE}]
 )
-def test_the_size_is_known_before_anything_is_written(seen, picture, tmp_path, choice):
+def test_the_size_is_known_before_anything_is_written(small_trace, picture, tmp_path, choice):
     spec = replace(SMALL, **choice)
-    byte_count = html.write(tmp_path / "a.html", spec, seen, picture)
+    byte_count = html.write(tmp_path / "a.html", spec, small_trace, picture)
     assert byte_count == (tmp_path / "a.html").stat().st_size
-    assert abs(html.size(spec, seen, picture) - byte_count) < 500
+    assert abs(html.size(spec, small_trace, picture) - byte_count) < 500
 
 
 def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise():
     config = Config(width=384, heads=6, depth=2, mlp_width=8)
     noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (1500, 1500, 3), dtype=np.uint8))
     blurred = noise.resize((400, 400)).resize((1500, 1500))  # has more detail than a photograph
-    seen = playground.trace(VisionTransformer(config), blurred)
-    assert (seen.tokens, seen.heads, seen.size) == (197, 6, (224, 224))
-    assert len(html.page(replace(SMALL, layer=1), seen, blurred).encode()) < 1.08e6
+    trace = playground.trace(VisionTransformer(config), blurred)
+    assert (trace.tokens, trace.heads, trace.size) == (197, 6, (224, 224))
+    assert len(html.page(replace(SMALL, layer=1), trace, blurred).encode()) < 1.08e6
 
 
-def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, picture):
-    page = html.page(SMALL, seen, picture)
+def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(small_trace, picture):
+    page = html.page(SMALL, small_trace, picture)
     reader = Reader(page)
     rules = dict(rule.strip().split(" ", 1) for rule in reader.metas["Content-Security-Policy"].split(";"))
     assert rules["default-src"] == "'none'"
@@ -144,11 +146,11 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, pictur
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
 
 
-def test_where_it_comes_from_is_written_in_it(seen, picture):
+def test_where_it_comes_from_is_written_in_it(small_trace, picture):
     spec = replace(SMALL, layer=2, layers="all", head=3, query="cls", scale="off")
-    metas = Reader(html.page(spec, seen, picture)).metas
+    metas = Reader(html.page(spec, small_trace, picture)).metas
     facts = {key.removeprefix("playground:"): value for key, value in metas.items() if key.startswith("playground:")}
-    assert facts.pop("weights") == f"random weights, sha256:{naming.hash_of_weights(seen.vit)}"
+    assert facts.pop("weights") == f"random weights, sha256:{naming.hash_of_weights(small_trace.vit)}"
     assert facts.pop("pixels") == f"sha256:{naming.hash_of_image(picture)}"
     assert shlex.split(facts.pop("command"))[3:-2] == [
         *("figure", "disc.png", "--model", "untrained", "--size", "64x64", "--layer", "2,all"),
@@ -160,9 +162,9 @@ def test_where_it_comes_from_is_written_in_it(seen, picture):
     }  # fmt: skip
 
 
-def test_other_weights_and_other_pixels_have_other_fingerprints(seen, picture):
-    other_vit = VisionTransformer(seen.vit.config)
-    assert naming.hash_of_weights(other_vit) != naming.hash_of_weights(seen.vit)
+def test_other_weights_and_other_pixels_have_other_fingerprints(small_trace, picture):
+    other_vit = VisionTransformer(small_trace.vit.config)
+    assert naming.hash_of_weights(other_vit) != naming.hash_of_weights(small_trace.vit)
     assert naming.hash_of_image(picture.rotate(90)) != naming.hash_of_image(picture)
 
 
@@ -176,16 +178,18 @@ def test_other_weights_and_other_pixels_have_other_fingerprints(seen, picture):
         ({"layers": (0,), "heads": (3,), "head": 3}, ("0-0", "3-3")),
     ],
 )
-def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(seen, picture, choice, said):
-    page = html.page(replace(SMALL, **choice), seen, picture)
+def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(small_trace, picture, choice, said):
+    page = html.page(replace(SMALL, **choice), small_trace, picture)
     words = shlex.split(Reader(page).metas["playground:command"])
     options = dict(zip(words[5:-2:2], words[6:-2:2], strict=True))
     assert (options["--layer"], options.get("--head")) == said
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "-o", "{title}", "'; rm -rf ~ #.png"])
-def test_no_name_breaks_out(seen, picture, name):
-    plain_page, named_page = (Reader(html.page(replace(SMALL, image=n), seen, picture)) for n in ("disc.png", name))
+def test_no_name_breaks_out(small_trace, picture, name):
+    plain_page, named_page = (
+        Reader(html.page(replace(SMALL, image=n), small_trace, picture)) for n in ("disc.png", name)
+    )
     assert [tag for tag, _ in named_page.tags] == [tag for tag, _ in plain_page.tags]
     printable = "".join(c if c.isprintable() else "\ufffd" for c in PurePath(name).name)
     assert json.loads(named_page.texts["start"])["title"] == named_page.metas["playground:image"] == printable
@@ -194,32 +198,32 @@ def test_no_name_breaks_out(seen, picture, name):
     assert "\n" not in named_page.metas["playground:command"]
 
 
-def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
+def test_the_picture_is_small_upright_and_says_nothing_of_its_file(small_trace):
     large_image = Image.new("RGB", (2000, 1000), "green")
     large_image.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
-    embedded_image = Reader(html.page(SMALL, seen, large_image)).image()
+    embedded_image = Reader(html.page(SMALL, small_trace, large_image)).image()
     assert embedded_image.size == (html.SIDE, html.SIDE // 2)
     assert not {"comment", "exif"} & set(embedded_image.info)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score", "smooth": True}], ids=str)
-def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, picture, choice):
+def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(small_trace, picture, choice):
     spec = replace(SMALL, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
-    reader = Reader(html.page(spec, seen, picture))
+    reader = Reader(html.page(spec, small_trace, picture))
     visible = {
         tag_attributes["id"]: "hidden" not in tag_attributes for tag, tag_attributes in reader.tags if tag == "img"
     }
     assert visible == {"picture": False, "still": True}
     look = {"layer": 1, "head": 2, "query": spec.query, "image": picture, "purpose": "page", "dpi": html.STILL}
-    still = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
+    still = files.pixels(playground.figure(small_trace, **look, **{k: v for k, v in choice.items() if k != "query"}))
     difference = np.abs(np.asarray(reader.image("still"), int) - np.asarray(still.convert("RGB"), int)).mean()
     print(f"off by {difference:.2f} of 255 on average")
     assert difference < 4  # JPEG compression changes colours a little
 
 
-def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(seen, picture):
-    reader = Reader(html.page(replace(SMALL, bare=True), seen, picture))
+def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(small_trace, picture):
+    reader = Reader(html.page(replace(SMALL, bare=True), small_trace, picture))
     assert "hidden" in next(tag_attributes for _, tag_attributes in reader.tags if tag_attributes.get("id") == "foot")
     assert "--bare" in shlex.split(reader.metas["playground:command"])
 
@@ -231,11 +235,11 @@ def test_bare_belongs_to_a_living_file(picture, tmp_path, capsys):
     assert "leave it out, or write an .html" in capsys.readouterr().err
 
 
-def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_saw(small, seen, picture):
-    assert Reader(html.page(SMALL, seen)).image().size == picture.size == (120, 120)
+def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_saw(small, small_trace, picture):
+    assert Reader(html.page(SMALL, small_trace)).image().size == picture.size == (120, 120)
     assert Reader(html.page(SMALL, tracing.trace(small, picture))).image().size == (64, 64)
     with pytest.raises(PlaygroundError, match="has no picture"):
-        html.page(SMALL, Trace.from_bytes(seen.to_bytes()))
+        html.page(SMALL, Trace.from_bytes(small_trace.to_bytes()))
 
 
 @pytest.mark.parametrize(
@@ -257,28 +261,28 @@ def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_sa
         ({"sweep": "layers"}, "has no sweep"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(seen, picture, choice, sentence):
+def test_what_is_wrong_is_said_in_a_sentence(small_trace, picture, choice, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        html.page(replace(SMALL, **choice), seen, picture)
+        html.page(replace(SMALL, **choice), small_trace, picture)
 
 
-def test_a_pass_with_another_scale_is_refused_and_so_is_a_place_that_can_t_be_written(small, seen, picture):
+def test_a_pass_with_another_scale_is_refused_and_so_is_a_place_that_can_t_be_written(small, small_trace, picture):
     with pytest.raises(PlaygroundError, match="shows the trained pass"):
         html.page(SMALL, playground.trace(small, picture, scale="off"), picture)
     with pytest.raises(PlaygroundError, match="can't be written"):
-        html.write("/dev/null/a.html", SMALL, seen, picture)
+        html.write("/dev/null/a.html", SMALL, small_trace, picture)
 
 
-def test_all_layers_are_held_where_they_are_light_else_the_one_shown(seen, monkeypatch):
+def test_all_layers_are_held_where_they_are_light_else_the_one_shown(small_trace, monkeypatch):
     def held_layers(spec) -> list[int]:
-        return html.layers(html.filled(spec, seen), seen)
+        return html.layers(html.filled(spec, small_trace), small_trace)
 
     assert held_layers(SMALL) == [0, 1, 2]
     monkeypatch.setattr(html, "LIGHT", 1000)
     assert (held_layers(SMALL), held_layers(replace(SMALL, layer=0))) == ([2], [0])
 
 
-def test_it_begins_with_everything_that_was_chosen(seen, picture):
+def test_it_begins_with_everything_that_was_chosen(small_trace, picture):
     spec = replace(
         SMALL,
         layer=1,
@@ -291,7 +295,7 @@ def test_it_begins_with_everything_that_was_chosen(seen, picture):
         draw="light",
         view="locked=true",
     )
-    start = json.loads(Reader(html.page(spec, seen, picture)).texts["start"])
+    start = json.loads(Reader(html.page(spec, small_trace, picture)).texts["start"])
     expected_view = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
     expected_view |= {"log": True, "draw": "light", "locked": "true"}
     assert (expected_view | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
@@ -309,9 +313,9 @@ def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsy
     assert command[3:-1] == ["figure", "disc.png", *options[:2], "--size", "112x112", *options[2:-1]]
 
 
-def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(seen, picture):
+def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(small_trace, picture):
     tag, tag_attributes = Reader(
-        playground.show(seen, layer=1, head=3, query=(3, 4), image=picture)._repr_html_()
+        playground.show(small_trace, layer=1, head=3, query=(3, 4), image=picture)._repr_html_()
     ).tags[0]
     assert tag == "iframe"
     assert tag_attributes["sandbox"].split() == ["allow-scripts", "allow-downloads"]
@@ -320,8 +324,8 @@ def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_no
     assert [metas[f"playground:{key}"] for key in ("layer", "head", "patch", "scale")] == ["1", "3", "3,4", "on"]
 
 
-def test_a_notebook_that_runs_no_scripts_gets_a_still_picture_and_words(seen, picture):
-    bundle = playground.show(seen, layer=1, head=3, query=(3, 4), image=picture)._repr_mimebundle_()
+def test_a_notebook_that_runs_no_scripts_gets_a_still_picture_and_words(small_trace, picture):
+    bundle = playground.show(small_trace, layer=1, head=3, query=(3, 4), image=picture)._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
     still_image = Image.open(BytesIO(base64.b64decode(bundle["image/png"])))
     assert still_image.width == 770

@@ -37,9 +37,9 @@ def texts_and_places(figure):
         return [(text.get_window_extent(), text.get_text()) for text in figure.texts if text.get_text()]
 
 
-def test_a_panel_has_the_row_s_own_numbers(seen, picture):
-    map_ = look(seen, SMALL.settled(seen), 1, 2, "on")
-    row = seen.row(1, 2, (3, 4))
+def test_a_panel_has_the_row_s_own_numbers(small_trace, picture):
+    map_ = look(small_trace, SMALL.settled(small_trace), 1, 2, "on")
+    row = small_trace.row(1, 2, (3, 4))
     np.testing.assert_array_equal(map_.grid.ravel(), row[3:].numpy())
     assert dict(map_.prefix) == pytest.approx({"cls": float(row[0]), "reg0": float(row[1]), "reg1": float(row[2])})
     bits = -sum(w * np.log2(w) for w in row.tolist())
@@ -47,33 +47,35 @@ def test_a_panel_has_the_row_s_own_numbers(seen, picture):
 
 
 @pytest.mark.parametrize("what", ["weight", "value", "score", "similarity", "rollout"])
-def test_whatever_is_asked_is_what_the_trace_answers(seen, what):
+def test_whatever_is_asked_is_what_the_trace_answers(small_trace, what):
     spec = replace(SMALL, what=what)
     answers = {
-        "weight": lambda: seen.row(1, 2, (3, 4), "off"),
-        "value": lambda: seen.row(1, 2, (3, 4), "off") * seen.value_norms(1)[2],
-        "score": lambda: seen.scores(1, 2, (3, 4), "off"),
-        "similarity": lambda: seen.similarity((3, 4), 1),
-        "rollout": lambda: seen.rollout((3, 4)),
+        "weight": lambda: small_trace.row(1, 2, (3, 4), "off"),
+        "value": lambda: small_trace.row(1, 2, (3, 4), "off") * small_trace.value_norms(1)[2],
+        "score": lambda: small_trace.scores(1, 2, (3, 4), "off"),
+        "similarity": lambda: small_trace.similarity((3, 4), 1),
+        "rollout": lambda: small_trace.rollout((3, 4)),
     }
-    np.testing.assert_allclose(look(seen, spec, 1, 2, "off").grid.ravel(), answers[what]()[3:].numpy(), rtol=1e-6)
+    np.testing.assert_allclose(
+        look(small_trace, spec, 1, 2, "off").grid.ravel(), answers[what]()[3:].numpy(), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("what", ["weight", "score"])
-def test_a_column_is_that_of_the_whole_matrix(seen, what):
+def test_a_column_is_that_of_the_whole_matrix(small_trace, what):
     spec = replace(SMALL, what=what, direction="column")
-    scores = np.stack([seen.scores(1, 2, token).numpy() for token in range(seen.tokens)])
-    matrix = seen.matrix(1, 2).numpy() if what == "weight" else scores
-    column = matrix[:, seen.token((3, 4))]
-    np.testing.assert_allclose(look(seen, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
+    scores = np.stack([small_trace.scores(1, 2, token).numpy() for token in range(small_trace.tokens)])
+    matrix = small_trace.matrix(1, 2).numpy() if what == "weight" else scores
+    column = matrix[:, small_trace.token((3, 4))]
+    np.testing.assert_allclose(look(small_trace, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("change", [{}, {"draw": "light"}, {"smooth": True}, {"log": True}, {"ceiling": 0.07}], ids=str)
-def test_a_figure_has_the_colours_of_the_screen(seen, picture, change):
+def test_a_figure_has_the_colours_of_the_screen(small_trace, picture, change):
     """The panel equals light.py's colours at the panel's size; test_light.py compares those with the browser's."""
     spec = replace(SMALL, **change)
-    drawn_print = prints_of(figures.draw(spec, seen, picture))[0]
-    grid = seen.on_grid(seen.row(1, 2, (3, 4))).numpy()
+    drawn_print = prints_of(figures.draw(spec, small_trace, picture))[0]
+    grid = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
     ceiling = change.get("ceiling", light.exposure(grid))
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS))
     values = np.kron(grid, np.ones((10, 10)))
@@ -95,11 +97,11 @@ def grey(image) -> np.ndarray:
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
 @pytest.mark.parametrize("log", [False, True])
-def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, log):
+def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(small_trace, draw, log):
     """On a picture of one colour, patches with more weight are lighter, in the figure and in its colour bar."""
     spec = replace(SMALL, draw=draw, log=log)
-    panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
-    map_ = look(seen, spec.settled(seen), 1, 2, "on")
+    panel, bar = prints_of(figures.draw(spec, small_trace, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
+    map_ = look(small_trace, spec.settled(small_trace), 1, 2, "on")
     share = shares(map_.grid, domain(spec, [map_])).ravel()
     # only the middle of each patch, because `light` fades at the edges
     lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()
@@ -116,10 +118,10 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
     assert bar.any()
 
 
-def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has(seen):
+def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has(small_trace):
     for change in ({}, {"log": True}):
         spec = replace(SMALL, **change)
-        map_domain = domain(spec, [look(seen, spec, 1, 2, "on")])
+        map_domain = domain(spec, [look(small_trace, spec, 1, 2, "on")])
         fractions = np.linspace(0, 1, 256)
         values = (
             map_domain.low * (map_domain.high / map_domain.low) ** fractions
@@ -130,18 +132,19 @@ def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has
         assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - patches).max() <= 2
 
 
-def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(seen, picture):
-    rows = [look(seen, SMALL, 1, head, "on") for head in range(4)]
+def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(small_trace, picture):
+    rows = [look(small_trace, SMALL, 1, head, "on") for head in range(4)]
     shared_exposure = light.exposure(np.concatenate([map_.grid for map_ in rows]))
     for layout in ("heads", "wall"):
         spec = replace(SMALL, layout=layout)
-        content = layouts.content(spec, Subject(seen, picture, ""), None)
+        content = layouts.content(spec, Subject(small_trace, picture, ""), None)
         values = shared_exposure if layout == "heads" else content.domain.high
         assert content.domain.high == pytest.approx(values)
-        fixed_content = layouts.content(replace(spec, ceiling=0.07), Subject(seen, picture, ""), None)
+        fixed_content = layouts.content(replace(spec, ceiling=0.07), Subject(small_trace, picture, ""), None)
         assert fixed_content.domain.high == 0.07
     shared, separate = (
-        prints_of(figures.draw(replace(SMALL, layout="heads", colours=c), seen, picture)) for c in ("shared", "own")
+        prints_of(figures.draw(replace(SMALL, layout="heads", colours=c), small_trace, picture))
+        for c in ("shared", "own")
     )
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
     for head, map_ in enumerate(rows):
@@ -150,14 +153,14 @@ def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(s
             np.testing.assert_array_equal(drawn[head], np.asarray(expected))
 
 
-def test_an_even_row_is_called_even_and_looks_even(seen, picture):
+def test_an_even_row_is_called_even_and_looks_even(small_trace, picture):
     spec = replace(SMALL, scale="0.0001")
-    figure = figures.draw(spec, seen, picture)
+    figure = figures.draw(spec, small_trace, picture)
     assert "evenly: all 67 tokens alike" in " ".join(t.get_text() for t in figure.texts).replace("\n", " ")
     even_map = Map(np.full((8, 8), 1 / 67), (), 67.0)
     drawn_print = prints.printed(Image.new("RGB", (80, 80), "gray"), even_map.grid, spec, domain(spec, [even_map]))
     assert np.ptp(np.asarray(drawn_print), axis=(0, 1)).max() == 0
-    heads = figures.draw(replace(spec, layout="heads"), seen, picture)
+    heads = figures.draw(replace(spec, layout="heads"), small_trace, picture)
     assert [t.get_text() for t in heads.texts].count("even") == 4
 
 
@@ -167,11 +170,11 @@ def test_a_kernel_at_the_corner_reads_what_there_is():
     assert len(neighbourhood(3, 4, (8, 8), 7)) == 49
 
 
-def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(seen, picture):
+def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(small_trace, picture):
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
     faded = light.heat(photo, np.zeros((80, 80))).astype(int)
     for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # "follow" stacks the layers 0 and 1
-        figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
+        figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), small_trace, picture)
         kernel_print = prints_of(figure)[1].astype(int)
         patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), faded.reshape(8, 10, 8, 10, 3)
         for r in range(8):
@@ -258,68 +261,70 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     assert max(filled_shares) > 0.8, f"it could be larger: it fills {filled_shares} of the sheet"
 
 
-def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, picture):
+def test_two_models_stand_side_by_side_and_share_their_exposure(small_trace, small, picture):
     fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
-    maps = [look(seen, spec, 1, 2, "on"), look(fine_trace, replace(spec, query=(7, 9)), 1, 2, "on")]
+    maps = [look(small_trace, spec, 1, 2, "on"), look(fine_trace, replace(spec, query=(7, 9)), 1, 2, "on")]
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
-    drawn_print = prints_of(figures.draw(spec, seen, picture, other=fine_trace))
+    drawn_print = prints_of(figures.draw(spec, small_trace, picture, other=fine_trace))
     for map_, panel in zip(maps, drawn_print, strict=False):
         np.testing.assert_array_equal(
             panel, prints.printed(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, maps))
         )
 
 
-def test_the_scale_off_is_drawn_from_the_row_without_it(seen, picture):
+def test_the_scale_off_is_drawn_from_the_row_without_it(small_trace, picture):
     spec = replace(SMALL, layout="scale", ceiling=0.1)
-    scaled, unscaled = prints_of(figures.draw(spec, seen, picture))[:2]
+    scaled, unscaled = prints_of(figures.draw(spec, small_trace, picture))[:2]
     prints_alone = [
-        prints_of(figures.draw(replace(spec, layout="head", scale=s), seen, picture))[0] for s in ("on", "off")
+        prints_of(figures.draw(replace(spec, layout="head", scale=s), small_trace, picture))[0] for s in ("on", "off")
     ]
     np.testing.assert_array_equal(scaled, prints_alone[0])
     np.testing.assert_array_equal(unscaled, prints_alone[1])
     assert not np.array_equal(scaled, unscaled)
 
 
-def test_what_the_prefix_takes_is_said(seen, picture):
-    row = seen.row(1, 2, (3, 4))
-    text_drawn = " ".join(t.get_text() for t in figures.draw(SMALL, seen, picture).texts)
+def test_what_the_prefix_takes_is_said(small_trace, picture):
+    row = small_trace.row(1, 2, (3, 4))
+    text_drawn = " ".join(t.get_text() for t in figures.draw(SMALL, small_trace, picture).texts)
     share = float(row[1] + row[2])
     assert f"registers {percent(share)}" in text_drawn
-    text_without = " ".join(t.get_text() for t in figures.draw(replace(SMALL, prefix=False), seen, picture).texts)
+    text_without = " ".join(
+        t.get_text() for t in figures.draw(replace(SMALL, prefix=False), small_trace, picture).texts
+    )
     assert "registers" not in text_without
 
 
-def test_a_class_token_asks_without_a_marker_and_no_convolution_answers_it(seen, picture):
-    figure = figures.draw(replace(SMALL, query="cls"), seen, picture)
+def test_a_class_token_asks_without_a_marker_and_no_convolution_answers_it(small_trace, picture):
+    figure = figures.draw(replace(SMALL, query="cls"), small_trace, picture)
     assert "the class token" in " ".join(t.get_text() for t in figure.texts)
     with pytest.raises(PlaygroundError, match="A convolution has no 'cls' token"):
-        figures.draw(replace(SMALL, query="cls", layout="convolution"), seen, picture)
+        figures.draw(replace(SMALL, query="cls", layout="convolution"), small_trace, picture)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_transparent_figure_is_so_around_its_panels_alone(seen, picture, theme):
-    image = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme, transparent=True), seen, picture)))
+def test_a_transparent_figure_is_so_around_its_panels_alone(small_trace, picture, theme):
+    image = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme, transparent=True), small_trace, picture)))
     assert image[0, 0, 3] == 0
     assert image[image.shape[0] // 2, image.shape[1] // 2, 3] == 255
-    solid_pixels = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme), seen, picture)))
+    solid_pixels = np.asarray(pixels(figures.draw(replace(SMALL, theme=theme), small_trace, picture)))
     assert tuple(solid_pixels[0, 0]) == ((255, 255, 255, 255) if theme == "light" else (14, 17, 23, 255))
 
 
-def test_a_person_s_own_settings_change_nothing(seen, picture):
+def test_a_person_s_own_settings_change_nothing(small_trace, picture):
     import matplotlib
 
-    plain_pixels = pixels(figures.draw(SMALL, seen, picture))
+    plain_pixels = pixels(figures.draw(SMALL, small_trace, picture))
     with matplotlib.rc_context(
         {"font.size": 30, "figure.facecolor": "red", "savefig.bbox": "tight", "font.family": "serif"}
     ):
-        assert pixels(figures.draw(SMALL, seen, picture)).tobytes() == plain_pixels.tobytes()
+        assert pixels(figures.draw(SMALL, small_trace, picture)).tobytes() == plain_pixels.tobytes()
         assert matplotlib.rcParams["font.size"] == 30
 
 
-def test_a_trace_gives_a_figure_to_go_on_editing(seen, picture):
+def test_a_trace_gives_a_figure_to_go_on_editing(small_trace, picture):
     figure = playground.figure(
-        seen, layer=1, head=2, query=(3, 4), layout="head", purpose="column", theme="dark", image=picture
+        small_trace, layer=1, head=2, query=(3, 4), layout="head", purpose="column", theme="dark", image=picture
     )
     figure.axes[0].plot([0, 8], [0, 8])
     assert Image.open(io.BytesIO(figure._repr_png_())).width == 900  # the width for a notebook, not for a slide
@@ -337,12 +342,12 @@ def test_a_trace_gives_a_figure_to_go_on_editing(seen, picture):
     ],
 )
 def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(small, picture, ran, given, drawn, said):
-    seen = playground.trace(small, picture, scale=ran)
-    spec = playground.figure(seen, 1, 2, (3, 4), given, purpose="column").spec
-    caption = layouts.content(spec, Subject(seen, picture, ""), None).caption
+    trace = playground.trace(small, picture, scale=ran)
+    spec = playground.figure(trace, 1, 2, (3, 4), given, purpose="column").spec
+    caption = layouts.content(spec, Subject(trace, picture, ""), None).caption
     assert caption.endswith(said or "tokens (2^entropy)."), caption
-    map_ = look(seen, spec, 1, 2, None if spec.whole else spec.scale)
-    np.testing.assert_allclose(map_.grid.ravel(), seen.row(1, 2, (3, 4), drawn)[3:], rtol=1e-5)
+    map_ = look(trace, spec, 1, 2, None if spec.whole else spec.scale)
+    np.testing.assert_allclose(map_.grid.ravel(), trace.row(1, 2, (3, 4), drawn)[3:], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -354,6 +359,6 @@ def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(sma
         ({"what": "rollout", "layout": "wall"}, "Rollout has no heads"),
     ],
 )
-def test_what_cannot_be_drawn_is_a_sentence(seen, picture, change, sentence):
+def test_what_cannot_be_drawn_is_a_sentence(small_trace, picture, change, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        figures.draw(replace(SMALL, **change), seen, picture)
+        figures.draw(replace(SMALL, **change), small_trace, picture)

@@ -251,9 +251,9 @@ def test_stairs_become_a_straight_slope():
 @pytest.mark.slow
 @pytest.mark.parametrize(("sample", "layer", "head"), [("meadow", 1, 0), ("portrait", 3, 2), ("flock", 4, 0)])
 def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_that_is_said_does(sample, layer, head):
-    seen = playground.trace("bundled", sample)
-    for token in range(seen.tokens):
-        grid = seen.on_grid(seen.row(layer, head, token)).numpy()
+    trace = playground.trace("bundled", sample)
+    for token in range(trace.tokens):
+        grid = trace.on_grid(trace.row(layer, head, token)).numpy()
         is_inside = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
         assert is_inside.flat[grid.argmax()], token
         share = grid[is_inside].sum(dtype=float) / grid.sum(dtype=float)

@@ -84,15 +84,15 @@ def test_logits_labels_norms_and_what_speaks_for_a_label_are_those_of_each_trace
     files, cut = sorted(pictures.iterdir())[:3], ("2,3>4,4@1", "*>3x3@2.0")
     for numbers in playground.trace_many(files, small, what, batch=2, cut=cut):
         picture = many._centre_crop(playground.open_image(numbers.name), (64, 64))
-        seen = playground.trace(small, picture, size=(64, 64), cut=cut)
-        close(numbers.arrays["logits"], seen.logits, 1e-4)
-        close(numbers.arrays["labels"], seen.logits.softmax(-1), 1e-4)
-        close(numbers.arrays["weights"][0], seen.weights(1))
+        trace = playground.trace(small, picture, size=(64, 64), cut=cut)
+        close(numbers.arrays["logits"], trace.logits, 1e-4)
+        close(numbers.arrays["labels"], trace.logits.softmax(-1), 1e-4)
+        close(numbers.arrays["weights"][0], trace.weights(1))
         for layer in range(3):
-            close(numbers.arrays["norms"][layer], seen.value_norms(layer), 1e-4)
-            close(numbers.arrays["entropy"][layer], seen.entropy(layer), 1e-3)
+            close(numbers.arrays["norms"][layer], trace.value_norms(layer), 1e-4)
+            close(numbers.arrays["entropy"][layer], trace.entropy(layer), 1e-3)
         for index, label in enumerate((4, 7)):
-            close(numbers.arrays["relevance_of"][index], seen.relevance(label=label), 1e-4)
+            close(numbers.arrays["relevance_of"][index], trace.relevance(label=label), 1e-4)
         assert (numbers.arrays["relevance_of"] < 0).any(), "signed"
 
 
@@ -101,9 +101,9 @@ def test_each_method_of_relevance_is_that_of_each_trace(small, pictures, method)
     files = sorted(pictures.iterdir())[:3]
     for numbers in playground.trace_many(files, small, ("relevance", "relevance_of:4"), batch=2, method=method):
         picture = many._centre_crop(playground.open_image(numbers.name), (64, 64))
-        seen = playground.trace(small, picture, size=(64, 64))
-        close(numbers.arrays["relevance"], seen.relevance("cls", method=method), 1e-4)
-        close(numbers.arrays["relevance_of"][0], seen.relevance(label=4, method=method), 1e-4)
+        trace = playground.trace(small, picture, size=(64, 64))
+        close(numbers.arrays["relevance"], trace.relevance("cls", method=method), 1e-4)
+        close(numbers.arrays["relevance_of"][0], trace.relevance(label=4, method=method), 1e-4)
     with pytest.raises(PlaygroundError, match="There is no method 'magic'"):
         playground.trace_many(files, small, "relevance", method="magic")
 

@@ -43,61 +43,61 @@ def read(path) -> list[tuple[dict, np.ndarray]]:
 
 @pytest.mark.parametrize("suffix", files.NUMBERS)
 @pytest.mark.parametrize("layout", ["head", "convolution", "heads", "wall", "scale"])
-def test_the_numbers_are_the_trace_s_own_rows(seen, picture, tmp_path, suffix, layout):
-    path = files.write_numbers(tmp_path / f"a{suffix}", replace(SMALL, layout=layout), seen, picture)
+def test_the_numbers_are_the_trace_s_own_rows(small_trace, picture, tmp_path, suffix, layout):
+    path = files.write_numbers(tmp_path / f"a{suffix}", replace(SMALL, layout=layout), small_trace, picture)
     maps = read(path)
     assert len(maps) == {"heads": 4, "wall": 12, "scale": 2}.get(layout, 1)
     for map_keys, values in maps:
         query = tuple(map(int, map_keys["patch"].split(",")))
-        row = seen.row(int(map_keys["layer"]), int(map_keys["head"]), query, map_keys["scale"])
+        row = small_trace.row(int(map_keys["layer"]), int(map_keys["head"]), query, map_keys["scale"])
         np.testing.assert_array_equal(values, row.numpy())
         assert values.sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(seen, picture, tmp_path):
-    record = json.loads(files.write_numbers(tmp_path / "a.json", SMALL, seen, picture).read_text())
+def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(small_trace, picture, tmp_path):
+    record = json.loads(files.write_numbers(tmp_path / "a.json", SMALL, small_trace, picture).read_text())
     (table,) = record["tables"]
     assert table["grid"] == [8, 8]
     assert table["tokens"][:4] == ["cls", "reg0", "reg1", "0,0"]
     assert table["tokens"][-1] == "7,7"
-    assert len(table["tokens"]) == len(table["maps"][0]["values"]) == seen.tokens
-    assert table["predictions"] == [[label, pytest.approx(share, rel=1e-5)] for label, share in seen.predictions]
+    assert len(table["tokens"]) == len(table["maps"][0]["values"]) == small_trace.tokens
+    assert table["predictions"] == [[label, pytest.approx(share, rel=1e-5)] for label, share in small_trace.predictions]
     assert record["figure"]["pixels"].startswith("sha256:")
     assert record["figure"]["command"].startswith("python -m playground figure disc.png")
-    with np.load(files.write_numbers(tmp_path / "a.npz", SMALL, seen, picture)) as arrays:
+    with np.load(files.write_numbers(tmp_path / "a.npz", SMALL, small_trace, picture)) as arrays:
         facts = json.loads(arrays["about"].item())
         assert facts == record["figure"] | {"command": record["figure"]["command"].replace("figure.json", "figure.npz")}
         assert arrays["tokens"].tolist() == table["tokens"]
 
 
-def test_two_pictures_of_different_grids_stand_in_one_file(small, seen, picture, tmp_path):
+def test_two_pictures_of_different_grids_stand_in_one_file(small, small_trace, picture, tmp_path):
     fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
     for suffix in files.NUMBERS:
         first_map, second_map = read(
-            files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture, other=fine_trace)
+            files.write_numbers(tmp_path / f"a{suffix}", spec, small_trace, picture, other=fine_trace)
         )
         assert (len(first_map[1]), len(second_map[1])) == (3 + 64, 3 + 256)
         np.testing.assert_array_equal(second_map[1], fine_trace.row(1, 2, (7, 9)).numpy())
 
 
 @pytest.mark.parametrize("head", ["mean", "max"])
-def test_the_mean_and_the_largest_of_all_heads(seen, picture, tmp_path, head):
-    file = playground.save(seen, tmp_path / "a.npz", 1, head, (3, 4), image=picture)
-    rows = seen.rows(1, (3, 4)).numpy()
+def test_the_mean_and_the_largest_of_all_heads(small_trace, picture, tmp_path, head):
+    file = playground.save(small_trace, tmp_path / "a.npz", 1, head, (3, 4), image=picture)
+    rows = small_trace.rows(1, (3, 4)).numpy()
     with np.load(file) as arrays:
         np.testing.assert_allclose(arrays["values"][0], getattr(rows, head)(0), rtol=1e-6)
-    caption = " ".join(text.get_text() for text in playground.figure(seen, 1, head, (3, 4), image=picture).texts)
+    caption = " ".join(text.get_text() for text in playground.figure(small_trace, 1, head, (3, 4), image=picture).texts)
     assert {"mean": "the mean of all heads", "max": "the largest of all heads"}[head] in caption
     assert ("of 67 tokens" in caption) == (head == "mean")  # the heads' largest weights do not sum to 1: no breadth
 
 
-def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):
+def test_the_atlas_and_the_curves_have_numbers_too(small_trace, picture, tmp_path):
     from playground.analysis import heads
 
-    path = playground.save(seen, tmp_path / "a.json", layout="atlas", image=picture)
+    path = playground.save(small_trace, tmp_path / "a.json", layout="atlas", image=picture)
     (table,) = json.loads(path.read_text())["tables"]
-    offsets = heads.look(seen).offsets
+    offsets = heads.look(small_trace).offsets
     for map_ in table["maps"]:
         np.testing.assert_allclose(map_["values"], offsets[map_["layer"], map_["head"]].ravel(), rtol=1e-6)
     assert main(["figure", "--layout", "curves", "-o", str(tmp_path / "c.csv")]) == 0
@@ -113,13 +113,13 @@ def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(pictu
         assert first_file.read_bytes() == second_file.read_bytes()
 
 
-def test_an_anonymous_file_of_numbers_names_nobody(seen, picture, tmp_path):
+def test_an_anonymous_file_of_numbers_names_nobody(small_trace, picture, tmp_path):
     spec = replace(SMALL, image="/home/jane/jane.png", anonymous=True)
     for suffix in (".csv", ".json"):
-        text_of_file = files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture).read_text()
+        text_of_file = files.write_numbers(tmp_path / f"a{suffix}", spec, small_trace, picture).read_text()
         assert not any(word in text_of_file for word in ("jane", "sha256", "python -m"))
 
 
-def test_another_kind_of_file_is_a_sentence(seen, picture, tmp_path):
+def test_another_kind_of_file_is_a_sentence(small_trace, picture, tmp_path):
     with pytest.raises(PlaygroundError, match=r"Numbers are written as \.npz, \.csv, \.json"):
-        files.write_numbers(tmp_path / "a.xlsx", SMALL, seen, picture)
+        files.write_numbers(tmp_path / "a.xlsx", SMALL, small_trace, picture)

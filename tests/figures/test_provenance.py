@@ -269,7 +269,7 @@ def test_many_anonymous_figures_tell_no_name(here, picture, capsys):
         assert not re.search(rb"jane|patient", file.read_bytes()), file.name
 
 
-def test_an_anonymous_figure_does_not_name_somebody_s_repository(seen, picture):
+def test_an_anonymous_figure_does_not_name_somebody_s_repository(small_trace, picture):
     spec = replace(ROW, model="jane-doe/leaves", anonymous=True)
-    figure = figures.draw(spec, replace(seen, model="jane-doe/leaves"), picture)
+    figure = figures.draw(spec, replace(small_trace, model="jane-doe/leaves"), picture)
     assert not re.search("jane|leaves", f"{figure.facts} {files.provenance(figure.spec, figure.facts)}")

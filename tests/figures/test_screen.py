@@ -39,12 +39,12 @@ def in_javascript(modules: list[str], lines: str):
 
 
 @pytest.fixture
-def on_screen(seen, tmp_path):
+def on_screen(small_trace, tmp_path):
     """For each view two exposures (low, high, log): the large picture's, and the one that all heads share."""
-    (tmp_path / "pack.bin").write_bytes(seen.to_bytes())
+    (tmp_path / "pack.bin").write_bytes(small_trace.to_bytes())
     questions = [
         [
-            seen.scale_number(view.get("scale", "on")),
+            small_trace.scale_number(view.get("scale", "on")),
             view.get("what", "weight"),
             view.get("direction", "row"),
             view.get("ceiling", "auto"),
@@ -58,7 +58,7 @@ def on_screen(seen, tmp_path):
             const pack = core.unpack(new Uint8Array(readFileSync({json.dumps(str(tmp_path / "pack.bin"))})));
             const made = answers.createAnswers(pack);
             answers.prepareColumns(made, [{LAYER}], {HEAD}, scale, 1e9);
-            answers.answerLayer(made, {LAYER}, {seen.token(QUERY)}, scale, what, direction);
+            answers.answerLayer(made, {LAYER}, {small_trace.token(QUERY)}, scale, what, direction);
             const at = {HEAD} * pack.tokens;
             return [
               answers.ownExposure(made.drawn, at, pack, what, ceiling, log),
@@ -68,13 +68,13 @@ def on_screen(seen, tmp_path):
     )
 
 
-def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_screen):
+def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, picture, on_screen):
     for view, (own_domain, shared_domain) in zip(VIEWS, on_screen, strict=True):
-        spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(seen)
+        spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(small_trace)
         for layout, screen_domain in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
                 continue  # the screen's range of scores holds for all queries, a figure's only for the figure's maps
-            panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
+            panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(small_trace, picture, ""))
             figure_domain = maps.domain(spec, [panel.map for panel in panels])
             # loosely, because the browser has q and k in 16 bits
             assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (
@@ -85,22 +85,25 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_s
             assert figure_domain.log == screen_domain["log"], (view, layout)
 
 
-def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
-    features = seen.features(LAYER).numpy()
+def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, picture):
+    features = small_trace.features(LAYER).numpy()
     lengths, similarities = in_javascript(
         ["features"],
         f"""(() => {{
             const raw = Float32Array.from({features.ravel().tolist()});
-            const made = features.makeFeatures(raw, {seen.tokens}, {features.shape[1]}, {len(seen.prefix)});
-            const alike = features.similarityInto(new Float32Array({seen.tokens}), made, {seen.token(QUERY)});
+            const tokens = {small_trace.tokens};
+            const made = features.makeFeatures(raw, tokens, {features.shape[1]}, {len(small_trace.prefix)});
+            const alike = features.similarityInto(new Float32Array(tokens), made, {small_trace.token(QUERY)});
             return [[...made.norms], [...alike]];
         }})()""",
     )
     for way, screen_values in (("norm", lengths), ("similarity", similarities)):
-        spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(seen)
-        np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5)
-        map_ = layouts.of(spec).shown(spec, Subject(seen, picture, ""))[0].map
-        map_domain, patches = maps.domain(spec, [map_]), screen_values[len(seen.prefix) :]
+        spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(small_trace)
+        np.testing.assert_allclose(
+            maps.look(small_trace, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5
+        )
+        map_ = layouts.of(spec).shown(spec, Subject(small_trace, picture, ""))[0].map
+        map_domain, patches = maps.domain(spec, [map_]), screen_values[len(small_trace.prefix) :]
         assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 

@@ -88,19 +88,19 @@ def test_places_of_layers_are_blanked_as_a_loop_does_it(named, pictures):
     dataset = playground.sweep(files, named, "moved", "layers x positions", blocks=4, progress=False)
     assert dataset["value"].dims == ("image", "layer", "row", "column")
     assert dataset["row"].values.tolist() == [0, 4]
-    seen = playground.trace(named, files[1], size=(64, 64))
-    final_tokens = seen.features()
+    trace = playground.trace(named, files[1], size=(64, 64))
+    final_tokens = trace.features()
     for row, column in ((0, 0), (1, 0), (1, 1)):
         for layer in range(3):
             patches = [(r, c) for r in range(row * 4, row * 4 + 4) for c in range(column * 4, column * 4 + 4)]
-            tokens = [seen.token(patch) for patch in patches]
+            tokens = [trace.token(patch) for patch in patches]
 
             def blank(x, tokens=tokens):
                 x = x.clone()
                 x[0, tokens] = x[0, 3:].mean(0)
                 return x
 
-            changed_tokens = seen.again({f"layers.{layer}.residual": blank}).features()
+            changed_tokens = trace.again({f"layers.{layer}.residual": blank}).features()
             expected = ((changed_tokens - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1)).mean()
             assert float(dataset["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
 
@@ -143,8 +143,8 @@ def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
     logits = without(named, 1, 3)(playground.trace(named, files[0], size=(64, 64)).input)[0]
     assert float(dataset["value"][0, 1, 3]) == pytest.approx(2 * float(logits[2].detach()), abs=1e-4)
     dataset = playground.sweep(files, named, length, progress=False)
-    seen = playground.trace(named, files[0], size=(64, 64))
-    assert float(dataset["before"][0]) == pytest.approx(float(named.norm(seen.features())[0].norm()), rel=1e-4)
+    trace = playground.trace(named, files[0], size=(64, 64))
+    assert float(dataset["before"][0]) == pytest.approx(float(named.norm(trace.features())[0].norm()), rel=1e-4)
 
 
 def test_labels_come_from_folders_a_table_or_the_model(named, pictures, tmp_path):

@@ -34,9 +34,9 @@ def test_the_strongest_head_is_the_one_that_adds_most():
     assert effect[layer, head] == effect.max()
 
 
-def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
-    head_numbers = look(seen)
-    layer_means = [head_numbers.distance[layer].mean() for layer in range(seen.layers)]
+def test_what_is_said_of_near_and_far_is_in_the_numbers(small_trace):
+    head_numbers = look(small_trace)
+    layer_means = [head_numbers.distance[layer].mean() for layer in range(small_trace.layers)]
     words = heads.near_or_far(head_numbers.distance, True).says
     assert heads.near_or_far(head_numbers.distance, False).text == f"{words} {heads.OF_SAMPLES}"
     assert f"layer {layer_means.index(min(layer_means))} ({min(layer_means):.1f} patches)" in words

@@ -54,10 +54,10 @@ def looked_at_once(monkeypatch):
 FOUND: dict[tuple, tuple] = {}  # (function, id of a trace, arguments) -> (trace, kept so that its id stays, result)
 
 
-def once(look, seen, *more):
-    key = (look.__name__, id(seen), *more)
+def once(look, trace, *more):
+    key = (look.__name__, id(trace), *more)
     if key not in FOUND:
-        FOUND[key] = seen, look(seen, *more)
+        FOUND[key] = trace, look(trace, *more)
     return FOUND[key][1]
 
 
@@ -81,14 +81,14 @@ def measures_of(value: object) -> list[Measured]:
 
 @pytest.mark.parametrize(("name", "step"), FOLLOWING, ids=" ".join)
 def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
-    seen = meadow().trace()
-    spot = start_patch("meadow", seen.grid)
+    trace = meadow().trace()
+    spot = start_patch("meadow", trace.grid)
     values = [thing for part in flat(parts_of(name, step)) for thing in within(part)]
     assert values, "nothing of it follows a photograph"
     for number in (number for thing in values for number in measures_of(thing)):
         assert "says" not in number.given, "that is what the sample's value is called in JSON"
         spot_option = {"spot": spot} if number.name.startswith("far_") else {}
-        assert_same(number.value, MEASURES[number.name](seen, **number.given, **spot_option), number.name, rtol=1e-5)
+        assert_same(number.value, MEASURES[number.name](trace, **number.given, **spot_option), number.name, rtol=1e-5)
     for words in (thing for thing in values if isinstance(thing, Words)):
         assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
         assert "{" not in words.says
@@ -110,12 +110,12 @@ def own(tmp_path_factory) -> tuple[Trace, str]:
     Values are not, because the browser has its engine compute the lengths of what heads add."""
     y, x = np.mgrid[0:240, 0:400]
     pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x + y) % 256], -1)
-    seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
+    trace = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
     file = tmp_path_factory.mktemp("pack") / "own.pack"
-    file.write_bytes(seen.to_bytes())
+    file.write_bytes(trace.to_bytes())
     rounded = Trace.from_bytes(file.read_bytes())
-    record = {layer: rounded.record[layer]._replace(v=seen.record[layer].v) for layer in range(seen.layers)}
-    return replace(rounded, vit=seen.vit, record=record), str(file)
+    record = {layer: rounded.record[layer]._replace(v=trace.record[layer].v) for layer in range(trace.layers)}
+    return replace(rounded, vit=trace.vit, record=record), str(file)
 
 
 def test_each_measure_has_a_twin_that_gives_the_same(own):

@@ -55,13 +55,13 @@ def test_a_picture_walks_through_any_vit(picture, changes):
         )
     )
     walk = walk_picture(vit, picture, 1)
-    seen = playground.trace(vit, picture)
-    for walk_tensor, expected in zip(walk.tensors[2].values(), seen.record[1], strict=True):
+    trace = playground.trace(vit, picture)
+    for walk_tensor, expected in zip(walk.tensors[2].values(), trace.record[1], strict=True):
         torch.testing.assert_close(walk_tensor[0], expected, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(walk.tensors[4]["weights"][0, 2], seen.matrix(1, 2), atol=1e-5, rtol=1e-5)
-    assert len(walk.tokens) == seen.tokens
+    torch.testing.assert_close(walk.tensors[4]["weights"][0, 2], trace.matrix(1, 2), atol=1e-5, rtol=1e-5)
+    assert len(walk.tokens) == trace.tokens
     assert walk.tokens[-1] == "patch (7, 7)"
-    block, (x, rotation) = vit.blocks[0], vit.embed(seen.input)
+    block, (x, rotation) = vit.blocks[0], vit.embed(trace.input)
     expected = x + block.ls1(block.attn(block.norm1(x), None, rotation)[0])
     torch.testing.assert_close(tensors_of(block, x, rotation)[-1]["sum"], expected, atol=1e-5, rtol=1e-5)
     assert all(list(tensors) == [*step.tensors] for step, tensors in zip(walk.steps, walk.tensors, strict=True))
@@ -110,21 +110,21 @@ def test_both_are_timed():
     assert timing.apart < 1e-5
 
 
-def test_how_often_another_patch_contributes_most_against_a_loop(seen):
-    prefix_count, patches = len(seen.prefix), seen.tokens - len(seen.prefix)
-    differing_counts = torch.zeros(seen.layers, seen.heads)
-    for layer in range(seen.layers):
-        out_matrix = seen.vit.blocks[layer].attn.proj.weight.detach()
-        d = out_matrix.shape[0] // seen.heads
-        for head in range(seen.heads):
-            values = seen.record[layer].v[head] @ out_matrix[:, head * d : (head + 1) * d].T  # (tokens, D)
-            for query in range(prefix_count, seen.tokens):
-                row = seen.row(layer, head, query)
-                added_lengths = [float((row[j] * values[j]).norm()) for j in range(prefix_count, seen.tokens)]
+def test_how_often_another_patch_contributes_most_against_a_loop(small_trace):
+    prefix_count, patches = len(small_trace.prefix), small_trace.tokens - len(small_trace.prefix)
+    differing_counts = torch.zeros(small_trace.layers, small_trace.heads)
+    for layer in range(small_trace.layers):
+        out_matrix = small_trace.vit.blocks[layer].attn.proj.weight.detach()
+        d = out_matrix.shape[0] // small_trace.heads
+        for head in range(small_trace.heads):
+            values = small_trace.record[layer].v[head] @ out_matrix[:, head * d : (head + 1) * d].T  # (tokens, D)
+            for query in range(prefix_count, small_trace.tokens):
+                row = small_trace.row(layer, head, query)
+                added_lengths = [float((row[j] * values[j]).norm()) for j in range(prefix_count, small_trace.tokens)]
                 differing_counts[layer, head] += int(row[prefix_count:].argmax()) != added_lengths.index(
                     max(added_lengths)
                 )
-    result = differing(seen)
-    assert (result.queries, result.rows) == (patches, patches * seen.layers * seen.heads)
+    result = differing(small_trace)
+    assert (result.queries, result.rows) == (patches, patches * small_trace.layers * small_trace.heads)
     torch.testing.assert_close(result.share, differing_counts / patches)
     assert 0 < result.overall < 1

@@ -50,10 +50,10 @@ def parts_of_kind(name, step, kind, **state):
 
 
 def test_layer_norm_is_torch_s_and_does_not_notice_how_long_a_token_is():
-    seen = meadow().trace()
-    (token, normed_token), (scaled_token, normed_scaled) = (block.normed(seen, 30, times) for times in (1, 10))
+    trace = meadow().trace()
+    (token, normed_token), (scaled_token, normed_scaled) = (block.normed(trace, 30, times) for times in (1, 10))
     torch.testing.assert_close(scaled_token, 10 * token)
-    by_hand = (token - token.mean()) / (((token - token.mean()) ** 2).mean() + seen.vit.blocks[0].norm1.eps).sqrt()
+    by_hand = (token - token.mean()) / (((token - token.mean()) ** 2).mean() + trace.vit.blocks[0].norm1.eps).sqrt()
     torch.testing.assert_close(normed_token, by_hand, atol=1e-5, rtol=0)
     torch.testing.assert_close(normed_token, normed_scaled, atol=1e-2, rtol=0)
     (chart,) = parts_of_kind("block", "norms", Chart, times=10)

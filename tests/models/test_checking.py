@@ -116,13 +116,13 @@ def test_what_a_transform_gives_is_what_runs_and_what_is_drawn(model, picture):
     transform = transforms.Compose(
         [transforms.Resize(96), transforms.CenterCrop(64), transforms.ToTensor(), transforms.Normalize(mean, std)]
     )
-    seen = playground.trace(model, picture, transform=transform)
+    trace = playground.trace(model, picture, transform=transform)
     pixels = transform(picture)[None]
-    assert torch.equal(seen.input, pixels)
+    assert torch.equal(trace.input, pixels)
     with torch.no_grad():
-        torch.testing.assert_close(seen.logits, model(pixels)[0], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(trace.logits, model(pixels)[0], atol=1e-4, rtol=1e-4)
     cropped = transforms.CenterCrop(64)(transforms.Resize(96)(picture))
-    assert np.abs(np.asarray(seen.shown).astype(int) - np.asarray(cropped)).max() <= 1
+    assert np.abs(np.asarray(trace.shown).astype(int) - np.asarray(cropped)).max() <= 1
 
 
 def test_a_transform_that_fails_or_gives_no_input_is_a_sentence(vit, picture):

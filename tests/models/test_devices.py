@@ -16,22 +16,22 @@ DEVICES = [
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_a_pass_in_halves_is_close_and_says_what_it_is(small, picture, dtype):
     reference = playground.trace(small, picture)
-    seen = playground.trace(small.to(dtype), picture)
-    assert seen.vit.patch_embed.proj.weight.dtype == dtype
-    row = seen.row(1, 2, (3, 4))
+    trace = playground.trace(small.to(dtype), picture)
+    assert trace.vit.patch_embed.proj.weight.dtype == dtype
+    row = trace.row(1, 2, (3, 4))
     assert row.dtype == torch.float32
     assert row.sum().item() == pytest.approx(1, abs=1e-5)
     torch.testing.assert_close(row, reference.row(1, 2, (3, 4)), atol=0.02, rtol=0.3)
     for numbers in (
-        seen.features(),
-        seen.value_norms(1),
-        seen.relevance((3, 4)),
-        seen.rollout("cls"),
-        seen.scores(1, 2, 9),
+        trace.features(),
+        trace.value_norms(1),
+        trace.relevance((3, 4)),
+        trace.rollout("cls"),
+        trace.scores(1, 2, 9),
     ):
         assert numbers.dtype == torch.float32
         assert numbers.isfinite().all()
-    playground.figure(seen, 1, 2, (3, 4), dpi=20)
+    playground.figure(trace, 1, 2, (3, 4), dpi=20)
     (picture_numbers,) = playground.trace_many(
         [picture], small, ("weights:1", "features", "entropy", "distance", "relevance")
     )
@@ -41,9 +41,9 @@ def test_a_pass_in_halves_is_close_and_says_what_it_is(small, picture, dtype):
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_pass_on_a_card_gives_the_processor_s_rows(small, picture, device):
     reference = playground.trace(small, picture)
-    seen = playground.trace(small.to(device), picture)
-    assert seen.vit.patch_embed.proj.weight.device.type == device
-    torch.testing.assert_close(seen.row(1, 2, (3, 4)), reference.row(1, 2, (3, 4)), atol=1e-4, rtol=1e-3)
-    torch.testing.assert_close(seen.relevance((3, 4)), reference.relevance((3, 4)), atol=1e-3, rtol=1e-2)
+    trace = playground.trace(small.to(device), picture)
+    assert trace.vit.patch_embed.proj.weight.device.type == device
+    torch.testing.assert_close(trace.row(1, 2, (3, 4)), reference.row(1, 2, (3, 4)), atol=1e-4, rtol=1e-3)
+    torch.testing.assert_close(trace.relevance((3, 4)), reference.relevance((3, 4)), atol=1e-3, rtol=1e-2)
     (numbers,) = playground.trace_many([picture], small, ("entropy", "distance", "relevance"))
     assert numbers.arrays["entropy"].shape == (3, 4, 67)

@@ -253,17 +253,17 @@ def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, h
     scramble(timm_model)
     with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
         our_vit = playground.load(timm_model)
-    seen = playground.trace(our_vit, pixel_values=pixels(64, 1))
+    trace = playground.trace(our_vit, pixel_values=pixels(64, 1))
     _, weights = attentions(timm_model, pixels(64, 1))
     for layer in range(3):
-        torch.testing.assert_close(seen.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
-    assert (seen.logits, seen.predictions) == (None, ())
+        torch.testing.assert_close(trace.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
+    assert (trace.logits, trace.predictions) == (None, ())
     with pytest.raises(PlaygroundError, match="its head is one of its own"):
-        seen.relevance(label=0)
+        trace.relevance(label=0)
     save_file(timm_model.state_dict(), tmp_path / "own.safetensors")
     with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
         loaded = playground.load("vit_tiny_patch16_224", weights=tmp_path / "own.safetensors", device="cpu")
-    assert torch.equal(playground.trace(loaded, pixel_values=pixels(64, 1)).weights(2), seen.weights(2))
+    assert torch.equal(playground.trace(loaded, pixel_values=pixels(64, 1)).weights(2), trace.weights(2))
 
 
 REFUSED = {
@@ -301,7 +301,7 @@ def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, pic
             if "bias_table" in key:
                 p.copy_(torch.randn(p.shape, generator=torch.Generator().manual_seed(3)))
     our_vit = playground.load(timm_model, mean=(0.5,) * 3, std=(0.5,) * 3)
-    seen = playground.trace(our_vit, pixel_values=pixels(224, 1))
+    trace = playground.trace(our_vit, pixel_values=pixels(224, 1))
     with torch.no_grad():
         logits, weights = attentions(timm_model, pixels(224, 1))
         shared_bias = getattr(timm_model, "shared_rel_pos", None) or getattr(timm_model, "rel_pos_bias", None)
@@ -312,18 +312,18 @@ def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, pic
             else timm_model.blocks[1].attn.rel_pos.get_bias()
         )  # fmt: skip
     assert bias.std() > 0.01, "it adds something"
-    torch.testing.assert_close(seen.logits, logits[0], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(trace.logits, logits[0], atol=1e-4, rtol=1e-4)
     for layer in range(3):
-        torch.testing.assert_close(seen.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
-    torch.testing.assert_close(seen.row(1, 2, (7, 5)), weights[1][0, 2, seen.token((7, 5))], atol=1e-5, rtol=0)
-    torch.testing.assert_close(seen.column(1, 2, (7, 5)), weights[1][0, 2, :, seen.token((7, 5))], atol=1e-5, rtol=0)
-    torch.testing.assert_close(seen.matrix(1, 2), weights[1][0, 2], atol=1e-5, rtol=0)
+        torch.testing.assert_close(trace.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(trace.row(1, 2, (7, 5)), weights[1][0, 2, trace.token((7, 5))], atol=1e-5, rtol=0)
+    torch.testing.assert_close(trace.column(1, 2, (7, 5)), weights[1][0, 2, :, trace.token((7, 5))], atol=1e-5, rtol=0)
+    torch.testing.assert_close(trace.matrix(1, 2), weights[1][0, 2], atol=1e-5, rtol=0)
     cut_trace = playground.trace(our_vit, pixel_values=pixels(224, 1), cut="7,5>3,2")
     assert cut_trace.row(1, 2, (7, 5))[cut_trace.token((3, 2))] == 0
     assert cut_trace.row(1, 2, (7, 5)).sum().item() == pytest.approx(1, abs=1e-5)
     for call, reason in (
-        (lambda: seen.to_bytes(), "which bytes can't say"),
-        (lambda: seen.relevance((7, 5)), "which relevance leaves out"),
+        (lambda: trace.to_bytes(), "which bytes can't say"),
+        (lambda: trace.relevance((7, 5)), "which relevance leaves out"),
         (lambda: playground.trace(our_vit, picture, size=(112, 112)), "of one grid alone"),
         (lambda: playground.trace_many([picture], our_vit, "entropy"), "one by one"),
     ):

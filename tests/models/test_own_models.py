@@ -141,13 +141,13 @@ def test_dinov3_and_a_distilled_model_may_be_changed_too(tmp_path):
 
 def test_a_model_itself_is_traced_and_stays_as_it_was(picture):
     reference = changed({"num_classes": 7}).train()
-    seen = playground.trace(reference, picture)
-    assert seen.model == NAME  # without timm's tag, which names published weights
+    trace = playground.trace(reference, picture)
+    assert trace.model == NAME  # without timm's tag, which names published weights
     with torch.no_grad():
-        torch.testing.assert_close(seen.logits, reference.eval()(seen.input)[0], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(trace.logits, reference.eval()(trace.input)[0], atol=1e-5, rtol=1e-5)
     assert playground.load(torch.nn.DataParallel(reference)).config.classes == 7
     assert playground.load(torch.compile(reference)).config.classes == 7
-    assert seen.vit.patch_embed.proj.weight.data_ptr() == reference.patch_embed.proj.weight.data_ptr()
+    assert trace.vit.patch_embed.proj.weight.data_ptr() == reference.patch_embed.proj.weight.data_ptr()
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
@@ -158,18 +158,24 @@ def test_the_precision_of_a_model_is_kept(dtype, picture):
     reference.load_state_dict(model.state_dict())
     vit = playground.load(reference.to(dtype))
     assert {p.dtype for p in vit.parameters()} == {dtype}
-    seen = playground.trace(vit, picture)
-    row = seen.row(1, 0, (3, 3))
+    trace = playground.trace(vit, picture)
+    row = trace.row(1, 0, (3, 3))
     assert row.dtype == torch.float32
     assert row.sum() == pytest.approx(1, abs=1e-5)
     tolerance = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
     assert (row - expected.row(1, 0, (3, 3))).abs().max() < tolerance
-    for result in (seen.features(1), seen.value_norms(1), seen.rollout((3, 3)), seen.relevance((3, 3)), seen.logits):
+    for result in (
+        trace.features(1),
+        trace.value_norms(1),
+        trace.rollout((3, 3)),
+        trace.relevance((3, 3)),
+        trace.logits,
+    ):
         assert result.dtype == torch.float32
         assert bool(result.isfinite().all())
     wide_trace = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
     assert wide_trace.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide_trace.heads, abs=1e-5)
-    assert len(seen.to_bytes()) > 1000
+    assert len(trace.to_bytes()) > 1000
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU here: a model on one was not tried")
@@ -179,11 +185,11 @@ def test_a_model_on_a_gpu_stays_there(dtype, picture):
     expected = playground.trace(reference, picture)
     vit = playground.load(reference.to("cuda", dtype))
     assert {(p.device.type, p.dtype) for p in vit.parameters()} == {("cuda", dtype)}
-    seen = playground.trace(vit, picture)
+    trace = playground.trace(vit, picture)
     tolerance = {torch.float32: 1e-3, torch.float16: 5e-3, torch.bfloat16: 5e-2}[dtype]
-    assert (seen.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < tolerance
-    assert seen.relevance((3, 3)).isfinite().all()
-    assert seen.features(1).device.type == "cpu"
+    assert (trace.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < tolerance
+    assert trace.relevance((3, 3)).isfinite().all()
+    assert trace.features(1).device.type == "cpu"
 
 
 @pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no Apple GPU here: a model on one was not tried")

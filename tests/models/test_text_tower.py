@@ -42,13 +42,13 @@ def tower(kind: str, folder):
 def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, picture):
     hf_model = tower(kind, tmp_path)
     vit = playground.load(tmp_path)
-    seen = playground.trace(vit, picture)
-    likenesses = likeness(seen, text_tower.direction(vit, " a cat "))
+    trace = playground.trace(vit, picture)
+    likenesses = likeness(trace, text_tower.direction(vit, " a cat "))
 
     tokens = [2, 3] if kind == "CLIP" else [2, 3, 0, 0, 0, 0]
     with torch.no_grad():
         # in CLIP these have not passed the last norm yet
-        hidden_states = hf_model.vision_model(pixel_values=seen.input).last_hidden_state
+        hidden_states = hf_model.vision_model(pixel_values=trace.input).last_hidden_state
         text_feature = hf_model.get_text_features(input_ids=torch.tensor([tokens]))
         text_feature = text_feature if isinstance(text_feature, torch.Tensor) else text_feature.pooler_output
         if kind == "CLIP":
@@ -58,7 +58,7 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
     expected = torch.cosine_similarity(patches, text_feature, dim=-1)
     torch.testing.assert_close(likenesses, expected, atol=1e-5, rtol=1e-4)
     assert likenesses.std() > 0.01, "patches differ"
-    other_likenesses = likeness(seen, text_tower.direction(vit, "sky"), layer=0)
+    other_likenesses = likeness(trace, text_tower.direction(vit, "sky"), layer=0)
     assert not torch.allclose(other_likenesses, likenesses, atol=1e-3)
 
 
@@ -102,6 +102,6 @@ def test_with_the_real_weights_a_cat_is_like_the_cat():
         reason = "No weights of CLIP or SigLIP with their text tower are on this machine"
         warnings.warn(f"{reason}: texts are tested with random ones alone.", stacklevel=1)
         pytest.skip(reason)
-    seen = playground.trace(playground.load(name), "chelsea")
-    likenesses = {text: likeness(seen, text_tower.direction(seen.vit, text))[0] for text in ("a cat", "a rocket")}
+    trace = playground.trace(playground.load(name), "chelsea")
+    likenesses = {text: likeness(trace, text_tower.direction(trace.vit, text))[0] for text in ("a cat", "a rocket")}
     assert likenesses["a cat"] > likenesses["a rocket"]

@@ -62,8 +62,8 @@ def rows_differ(reference: torch.nn.Module, our_vit) -> float:
     image = random_input()
     with torch.no_grad():
         _, expected = attentions(reference, image)
-    seen = playground.trace(our_vit, pixel_values=image)
-    return max(float((seen.weights(i) - weights[0]).abs().max()) for i, weights in enumerate(expected))
+    trace = playground.trace(our_vit, pixel_values=image)
+    return max(float((trace.weights(i) - weights[0]).abs().max()) for i, weights in enumerate(expected))
 
 
 # Labels ---------------------------------------------------------------------------------------------------------------
@@ -78,10 +78,10 @@ def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
         logit_error = float((our_vit(random_input()) - reference(random_input())).abs().max())
     print(f"{changed}: logits that are not shown would be off by {logit_error:.2f}")
     assert (logit_error > 0.05) == (changed in UNSAID)
-    seen = playground.trace(our_vit, "meadow")
-    assert (seen.logits, seen.predictions, our_vit.classes) == (None, (), 0)
+    trace = playground.trace(our_vit, "meadow")
+    assert (trace.logits, trace.predictions, our_vit.classes) == (None, (), 0)
     reason = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
-    for request in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
+    for request in (lambda: trace.answers(), lambda: trace.label(3), lambda: trace.relevance(label=3)):
         with pytest.raises(PlaygroundError, match=reason):
             request()
     if changed != "another activation":
@@ -104,9 +104,9 @@ def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(cha
     said = {"act_layer": "gelu", "global_pool": "token"} | said
     our_vit = quietly(NAME, weights=bare(reference), **said)
     assert_equal(reference, our_vit, (224, 224))
-    seen = playground.trace(our_vit, pixel_values=random_input())
+    trace = playground.trace(our_vit, pixel_values=random_input())
     with torch.no_grad():
-        torch.testing.assert_close(seen.logits, reference(random_input())[0], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(trace.logits, reference(random_input())[0], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("pool", ["max", "avgmax"])
@@ -118,10 +118,10 @@ def test_of_a_pool_that_this_vit_has_not_rows_are_shown_and_labels_are_not(pool,
     else:
         save_for_hf(reference, tmp_path / "folder", model_args={"depth": 2}, safe_serialization=True)
         our_vit = quietly(tmp_path / "folder")
-    seen = playground.trace(our_vit, "meadow")
-    assert seen.logits is None
+    trace = playground.trace(our_vit, "meadow")
+    assert trace.logits is None
     with pytest.raises(PlaygroundError, match=f"not shown: they are read out by '{pool}', which"):
-        seen.relevance(label=0)
+        trace.relevance(label=0)
     assert rows_differ(reference, our_vit) < 1e-5
 
 
@@ -148,9 +148,9 @@ def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transf
     with torch.no_grad():
         _, expected = attentions(reference, transform(picture)[None])
     our_vit = quietly(NAME, weights=bare(reference), **IMAGENET)
-    seen = playground.trace(our_vit, picture)
+    trace = playground.trace(our_vit, picture)
     for layer, weights in enumerate(expected):
-        torch.testing.assert_close(seen.weights(layer), weights[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(trace.weights(layer), weights[0], atol=1e-5, rtol=0)
     assumed_trace = playground.trace(quietly(NAME, weights=bare(reference)), picture)
     row_error = (assumed_trace.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
     print(f"with the mean and deviation that the name has a row is off by {row_error:.2f}")
@@ -235,11 +235,11 @@ def test_pixel_values_go_into_the_model_as_they_are(how):
     pixel_input = {"a tensor": pixels, "an array": pixels.numpy(), "what a processor gives": {"pixel_values": pixels}}[
         how
     ]
-    seen = playground.trace(reference, pixel_values=pixel_input)
-    assert torch.equal(seen.input, pixels)
-    assert seen.grid == (6, 10)
+    trace = playground.trace(reference, pixel_values=pixel_input)
+    assert torch.equal(trace.input, pixels)
+    assert trace.grid == (6, 10)
     with torch.no_grad():
-        torch.testing.assert_close(seen.logits, reference(pixels)[0], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(trace.logits, reference(pixels)[0], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -286,14 +286,14 @@ def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes()
 
 
 def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):
-    seen = playground.trace(quietly(NAME, weights=bare(model())), "meadow")
+    trace = playground.trace(quietly(NAME, weights=bare(model())), "meadow")
     assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
     for options in ({}, {"layout": "wall"}, {"layout": "atlas"}, {"what": "components"}, {"other_queries": "3,4-9,9"}):
-        playground.save(seen, tmp_path / "x.txt", layer=1, **options)
+        playground.save(trace, tmp_path / "x.txt", layer=1, **options)
         assert f"Assumed of ViT Ti/16: {assumed}." in (tmp_path / "x.txt").read_text(), options
-    playground.save(seen, tmp_path / "x.json", layer=1)
+    playground.save(trace, tmp_path / "x.json", layer=1)
     assert json.loads((tmp_path / "x.json").read_text())["figure"]["assumed of it"] == assumed
-    seen.save(tmp_path / "x.pack")
+    trace.save(tmp_path / "x.pack")
     assert playground.Trace.load(tmp_path / "x.pack").assumed == assumed
     bundled_trace = playground.trace("bundled", "meadow")
     playground.save(bundled_trace, tmp_path / "x.txt", layer=1)

@@ -201,10 +201,10 @@ def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
     save_file(reference.state_dict(), tmp_path / "tiny.safetensors")
     options = {"act_layer": "gelu", "global_pool": "token"}  # the weights do not say these
     vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu", **options)
-    seen = playground.trace(vit, picture)
+    trace = playground.trace(vit, picture)
     with torch.no_grad():
-        torch.testing.assert_close(seen.logits, reference(seen.input)[0], atol=1e-5, rtol=1e-5)
-    assert seen.predictions[0][0] == vit.config.labels[int(seen.logits.argmax())]
+        torch.testing.assert_close(trace.logits, reference(trace.input)[0], atol=1e-5, rtol=1e-5)
+    assert trace.predictions[0][0] == vit.config.labels[int(trace.logits.argmax())]
 
 
 def test_our_own_file_carries_its_architecture(tmp_path, small):

@@ -42,14 +42,14 @@ def say(folder, **more) -> None:
         os.utime(file, ns=(changed_at, changed_at))
 
 
-def seen():
+def flock_trace():
     return traces.trace(pictures.sample("flock"), Setup(NAME), None)
 
 
 def test_what_was_assumed_stands_in_the_card_and_with_the_numbers(folder):
     traces.of_samples().drop_where(lambda key: True)
     assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
-    header, _ = unpack(seen().to_bytes([1]))
+    header, _ = unpack(flock_trace().to_bytes([1]))
     assert header["assumed"] == assumed
     card = next(card for card in models.cards() if card.name == NAME)
     assert card.assumed.startswith(f"Assumed: {assumed}, the class token read out. leaves.json beside its file says")
@@ -60,17 +60,17 @@ def test_what_was_assumed_stands_in_the_card_and_with_the_numbers(folder):
 
 def test_labels_that_may_be_wrong_are_refused(folder):
     with pytest.raises(PlaygroundError, match="labels of leaves are not shown"):
-        routes_beyond._label({"label": "0"}, seen())
+        routes_beyond._label({"label": "0"}, flock_trace())
 
 
 def test_what_is_said_beside_the_file_counts_at_once(folder):
-    first_trace, digest = seen(), chosen.digest(pictures.sample("flock"), Setup(NAME))
+    first_trace, digest = flock_trace(), chosen.digest(pictures.sample("flock"), Setup(NAME))
     assert first_trace.logits is None
     say(folder)
     assert chosen.digest(pictures.sample("flock"), Setup(NAME)) != digest, "a browser would keep the old rows"
     trace = playground.trace(models.load(NAME), pictures.sample("flock").image)
     assert (trace.assumed, trace.vit.config.std, trace.logits is None) == ("", (0.229, 0.224, 0.225), False)
-    second_trace = seen()
+    second_trace = flock_trace()
     assert second_trace.vit is trace.vit, "the trace of the model as it was is not shown any more"
     say(folder, std=[0.5, 0.5, 0.5])
     assert models.load(NAME).config.std == (0.5, 0.5, 0.5)

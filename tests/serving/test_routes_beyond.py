@@ -24,7 +24,7 @@ def http():
 
 
 @pytest.fixture(scope="module")
-def seen():
+def flock_trace():
     return traces.trace(pictures.sample("flock"), Setup("bundled"), None)
 
 
@@ -33,28 +33,28 @@ def read(answer) -> tuple[dict, np.ndarray]:
     return header, arrays["matrix"][0].astype(np.float32)
 
 
-def test_relevance_of_a_label_is_python_s(http, seen):
+def test_relevance_of_a_label_is_python_s(http, flock_trace):
     _, values = read(part(http, OURS, "relevance", label="5"))
-    np.testing.assert_allclose(values, seen.relevance(label=5), atol=1e-3)
+    np.testing.assert_allclose(values, flock_trace.relevance(label=5), atol=1e-3)
 
 
-def test_the_labels_come_with_their_numbers_the_likeliest_first(http, seen):
+def test_the_labels_come_with_their_numbers_the_likeliest_first(http, flock_trace):
     reply = part(http, OURS, "labels").json()["labels"]
     assert len(reply) == 13
-    assert [name for _, name, _ in reply[:5]] == [label for label, _ in seen.predictions]
-    assert all(seen.vit.config.labels[number] == name for number, name, _ in reply)
+    assert [name for _, name, _ in reply[:5]] == [label for label, _ in flock_trace.predictions]
+    assert all(flock_trace.vit.config.labels[number] == name for number, name, _ in reply)
     assert part(http, OURS | {"model": "untrained"}, "labels").status_code == 200
 
 
-def test_the_logit_lens_is_python_s(http, seen):
+def test_the_logit_lens_is_python_s(http, flock_trace):
     _, values = read(part(http, OURS, "answers", layer="4", label="5"))
-    np.testing.assert_allclose(values, seen.answers(4)[:, 5], atol=1e-3)
+    np.testing.assert_allclose(values, flock_trace.answers(4)[:, 5], atol=1e-3)
     layers = part(http, OURS, "answers", query="cls").json()["layers"]
-    assert len(layers) == seen.layers
-    assert [label for label, _ in layers[-1]] == [label for label, _ in seen.predictions[:3]]
+    assert len(layers) == flock_trace.layers
+    assert [label for label, _ in layers[-1]] == [label for label, _ in flock_trace.predictions[:3]]
 
 
-def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, seen, monkeypatch):
+def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, flock_trace, monkeypatch):
     pass_counts = []
     real_answers = occlusion.Measured._answer_vectors
     monkeypatch.setattr(
@@ -70,26 +70,26 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
         step += 1
     passes = [header["passes"] for header, _ in steps]
     assert passes == sorted(set(passes))
-    assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(seen.grid)
+    assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(flock_trace.grid)
     # Each pass runs once; each answer also needs one pass of the whole picture. Equal blocks save up to four passes.
     assert passes[-1] - 4 <= sum(pass_counts) - len(steps) <= passes[-1]
-    measurement = occlusion.Measured(seen, occlusion.Target(query=(7, 5)))
+    measurement = occlusion.Measured(flock_trace, occlusion.Target(query=(7, 5)))
     *_, last_state = occlusion.occlusion(measurement)
     np.testing.assert_allclose(steps[-1][1], last_state.map.flatten(), rtol=2e-3, atol=1e-5)
-    relevance = seen.on_grid(seen.relevance((7, 5)))
-    moves = measurement.moved(occlusion.blocks(seen.grid, last_state.whole))
+    relevance = flock_trace.on_grid(flock_trace.relevance((7, 5)))
+    moves = measurement.moved(occlusion.blocks(flock_trace.grid, last_state.whole))
     assert steps[-1][0]["foretells"] == pytest.approx(occlusion.foretells(relevance, last_state.whole, moves), abs=0.01)
 
 
 @pytest.mark.slow
-def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, seen):
+def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, flock_trace):
     """The route and Python blank the same blocks: one constant limits the passes, one rule gives the blocks' sides."""
     header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
-    *_, last_state = occlusion.occlusion(occlusion.Measured(seen, occlusion.Target(label=11)))
+    *_, last_state = occlusion.occlusion(occlusion.Measured(flock_trace, occlusion.Target(label=11)))
     np.testing.assert_allclose(values, last_state.map.flatten(), rtol=2e-3, atol=1e-4)
     assert (values < 0).any()
-    assert header["passes"] == last_state.passes == occlusion.passes_of(seen.grid)
-    assert header["side"] == occlusion.side_of(seen.grid)
+    assert header["passes"] == last_state.passes == occlusion.passes_of(flock_trace.grid)
+    assert header["side"] == occlusion.side_of(flock_trace.grid)
     assert header["how"].startswith(f"blanked in {captions.sides(last_state.sides)}; in logits (its own"), header
     assert "unmoved" not in header
 
@@ -100,13 +100,13 @@ def test_where_nothing_moves_a_label_the_answer_says_below_what(http, monkeypatc
     assert (header["floor"], header["unmoved"]) == (50.0, "50 logits")
 
 
-def test_what_a_patch_of_another_picture_changes_is_python_s(http, seen):
+def test_what_a_patch_of_another_picture_changes_is_python_s(http, flock_trace):
     header, values = read(part(http, OURS, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"}))
     donor = traces.trace(pictures.sample("meadow"), Setup("bundled"), None)
-    patched_trace = patching.patch(seen, donor, {(4, 9): (1, 1)}, 2)
+    patched_trace = patching.patch(flock_trace, donor, {(4, 9): (1, 1)}, 2)
     np.testing.assert_allclose(values, patched_trace.moved, atol=1e-3)
     assert [label for label, *_ in header["labels"]] == [
-        label for label, *_ in patching.labels(seen.vit, patched_trace)
+        label for label, *_ in patching.labels(flock_trace.vit, patched_trace)
     ]
 
 
@@ -129,10 +129,10 @@ def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, mo
         assert "would take about" in refused(answer, 400), name
 
 
-def test_the_passes_of_an_occlusion_follow_the_time_there_is(seen, monkeypatch):
+def test_the_passes_of_an_occlusion_follow_the_time_there_is(flock_trace, monkeypatch):
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 1.0)
-    assert routes_beyond._most_passes(seen, 180) == 60
+    assert routes_beyond._most_passes(flock_trace, 180) == 60
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 100.0)
-    assert routes_beyond._most_passes(seen, 180) == 24
+    assert routes_beyond._most_passes(flock_trace, 180) == 24
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 0.01)
-    assert routes_beyond._most_passes(seen, 180) == 180
+    assert routes_beyond._most_passes(flock_trace, 180) == 180

@@ -64,20 +64,20 @@ class Stranger:
         return self.done
 
 
-def test_somebody_else_is_served_between_two_passes(one_queue, seen):
-    stranger = Stranger(one_queue, seen.vit)
+def test_somebody_else_is_served_between_two_passes(one_queue, small_trace):
+    stranger = Stranger(one_queue, small_trace.vit)
     with queue.turns() as give_way:
-        addition(seen, seen.layers - 1, give_way)
-    assert stranger.leave() == ["a pass", "the stranger", *["a pass"] * (seen.heads + 1)]
+        addition(small_trace, small_trace.layers - 1, give_way)
+    assert stranger.leave() == ["a pass", "the stranger", *["a pass"] * (small_trace.heads + 1)]
     assert one_queue.line == []
 
 
-def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
+def test_a_short_piece_is_not_cut_up(one_queue, small_trace, monkeypatch):
     monkeypatch.setattr(queue, "SLICE", float("inf"))
-    stranger = Stranger(one_queue, seen.vit)
+    stranger = Stranger(one_queue, small_trace.vit)
     with queue.turns() as give_way:
-        addition(seen, seen.layers - 1, give_way)
-    assert stranger.leave() == [*["a pass"] * (seen.heads + 2), "the stranger"]
+        addition(small_trace, small_trace.layers - 1, give_way)
+    assert stranger.leave() == [*["a pass"] * (small_trace.heads + 2), "the stranger"]
 
 
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
@@ -128,11 +128,11 @@ class Leaving(queue.Nobody):
 
 
 @pytest.mark.parametrize("work", MANY.values(), ids=MANY)
-def test_it_ends_when_the_asker_has_left(one_queue, seen, monkeypatch, work):
+def test_it_ends_when_the_asker_has_left(one_queue, small_trace, monkeypatch, work):
     person = Leaving()
     monkeypatch.setattr(queue, "find", lambda: person)
     with pytest.raises(queue.Left), queue.turns() as give_way:
-        work(seen, give_way)
+        work(small_trace, give_way)
     assert person.looked == 3
     assert one_queue.line == []
 

@@ -43,8 +43,8 @@ def test_an_example_says_of_every_patch_what_the_targets_say():
 
 def test_pixels_are_what_a_trace_gives_the_model():
     image = generate.scene(5, 64).image
-    seen = playground.trace(VisionTransformer(TINY).eval(), Image.fromarray(image))
-    assert torch.allclose(pixels(torch.from_numpy(image)[None], TINY), seen.input, atol=1e-6)
+    trace = playground.trace(VisionTransformer(TINY).eval(), Image.fromarray(image))
+    assert torch.allclose(pixels(torch.from_numpy(image)[None], TINY), trace.input, atol=1e-6)
 
 
 def by_hand(scores, segment, cost):

@@ -80,9 +80,9 @@ def test_the_mass_on_the_twin_is_the_traces(watched):
     vit = TINY[TOLD].untrained().eval()
     with torch.no_grad():
         vit.blocks[1].attn.qkv.weight *= 20  # makes rows uneven
-    seen = Trace.from_bytes(quick.trace(vit, quick.image(0)).to_bytes())
+    trace = Trace.from_bytes(quick.trace(vit, quick.image(0)).to_bytes())
     twin = boards.twin[0]
-    rows = [seen.row(1, 2, divmod(patch, 6))[int(twin[patch])] for patch in range(36)]
+    rows = [trace.row(1, 2, divmod(patch, 6))[int(twin[patch])] for patch in range(36)]
     assert quick.on_the_twin(vit, boards)[1, 2] == pytest.approx(float(np.mean(rows)), rel=0.02)
 
 

@@ -113,9 +113,9 @@ def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     entry = json.loads(file.read_text(encoding="utf-8"))
     prepared_model = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
     image = playground.open_image(named("portrait").path)
-    seen = playground.trace(models.load("bundled"), image, size=prepared_model.size)  # from the pixels, as in the app
-    for layer in range(seen.layers):
-        assert [tuple(head) for head in entry[layer]] == traces.measure(seen, layer)
+    trace = playground.trace(models.load("bundled"), image, size=prepared_model.size)  # from the pixels, as in the app
+    for layer in range(trace.layers):
+        assert [tuple(head) for head in entry[layer]] == traces.measure(trace, layer)
 
 
 def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_path, monkeypatch):

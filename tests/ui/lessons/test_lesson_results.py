@@ -67,23 +67,23 @@ def shown(app: AppTest) -> list[str | bytes]:
     )
 
 
-def mb(value: object, seen: set[int]) -> float:
+def mb(value: object, trace: set[int]) -> float:
     """The MB that `value` keeps in memory, without caches' contents and without samples, which all people share."""
-    if id(value) in seen or isinstance(value, Cache) or (isinstance(value, Picture) and value.sample):
+    if id(value) in trace or isinstance(value, Cache) or (isinstance(value, Picture) and value.sample):
         return 0
-    seen.add(id(value))
+    trace.add(id(value))
     if isinstance(value, str | bytes):
         return len(value) / 2**20
     if isinstance(value, torch.Tensor | np.ndarray | Image.Image):
         return worked.bytes_of(value) / 2**20
     if isinstance(value, dict):
-        return sum(mb(part, seen) for part in [*value.keys(), *value.values()]) + 1e-4 * len(value)
+        return sum(mb(part, trace) for part in [*value.keys(), *value.values()]) + 1e-4 * len(value)
     if isinstance(value, list | tuple | set | frozenset):
-        return sum(mb(part, seen) for part in value) + 8e-6 * len(value)
+        return sum(mb(part, trace) for part in value) + 8e-6 * len(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return sum(mb(getattr(value, field.name), seen) for field in fields(value))
+        return sum(mb(getattr(value, field.name), trace) for field in fields(value))
     return (
-        mb(vars(value), seen) if type(value).__module__.startswith("playground") and hasattr(value, "__dict__") else 0
+        mb(vars(value), trace) if type(value).__module__.startswith("playground") and hasattr(value, "__dict__") else 0
     )
 
 

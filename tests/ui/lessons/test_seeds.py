@@ -32,10 +32,10 @@ def test_the_library_comes_before_its_question():
     assert library_at < question_at < limits_at
 
 
-def test_the_whole_table_has_a_pixel_for_every_weight(seen):
-    weights = seen.matrix(1, 2)
+def test_the_whole_table_has_a_pixel_for_every_weight(small_trace):
+    weights = small_trace.matrix(1, 2)
     picture = Image.open(io.BytesIO(table_of(weights)))
-    assert picture.size == (seen.tokens, seen.tokens)
-    row, column = divmod(int(weights.argmax()), seen.tokens)
+    assert picture.size == (small_trace.tokens, small_trace.tokens)
+    row, column = divmod(int(weights.argmax()), small_trace.tokens)
     luma = torch.from_numpy(np.array(picture.convert("L")))
     assert luma[row, column] == luma.max()
