@@ -81,7 +81,8 @@ def memory() -> None:
         relevance_bytes = more_memory(lambda method=method: model_trace.relevance((1, 1), method=method))
         print(
             f"| dinov2-small, {model_trace.tokens} tokens | memory of relevance: {method} | "
-            f"{relevance_bytes / 2**20:.0f} MB, {relevance_bytes / trace_bytes:.2f} × a trace ({trace_bytes / 2**20:.0f} MB) | ≤ 2 × |"
+            f"{relevance_bytes / 2**20:.0f} MB, {relevance_bytes / trace_bytes:.2f} × a trace "
+            f"({trace_bytes / 2**20:.0f} MB) | ≤ 2 × |"
         )
 
 

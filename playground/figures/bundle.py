@@ -64,11 +64,17 @@ def bundle(entry: str) -> str:
             if declared_name in owners:
                 raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
             owners[declared_name] = name
-        code = _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))))
+        code = _code(source)
         if re.search(r"^import |^export (?!default )", code, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
-        modules.append(f"// ---- {name}\n{code.strip()}\n")
+        modules.append(f"// ---- {name}\n{code}\n")
     return "\n".join(modules).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
+
+
+@cache
+def _code(source: str) -> str:
+    """A module's source without imports, the word export, comments and the spaces that code does not need."""
+    return _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source))))).strip()
 
 
 def _joined(script: str) -> str:

@@ -48,7 +48,9 @@ def install() -> str:
     if shutil.which("apt-get"):
         sudo = [] if os.geteuid() == 0 else ["sudo"]
         subprocess.run([*sudo, "apt-get", "update", "-q"], check=True)
-        subprocess.run([*sudo, "apt-get", "install", "-yq", "chromium"], check=True)
+        for package in ("chromium-headless-shell", "chromium"):  # Ubuntu has only the second
+            if subprocess.run([*sudo, "apt-get", "install", "-yq", package], check=False).returncode == 0:
+                break
     if path := find():
         return path
     sys.exit("No Chromium could be found or installed for the browser tests; install Chromium or Chrome and try again.")
