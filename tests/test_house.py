@@ -2,7 +2,9 @@
 
 import ast
 import re
+from collections.abc import Callable
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from playground.serving.routes import ROUTES
@@ -83,74 +85,59 @@ def imports() -> dict[str, set[str]]:
     return {name: imported(file) for name, file in MODULES.items()}
 
 
-def needs_of_modules() -> dict[str, set[str]]:
-    return {name: (names & MODULES.keys()) - {name} for name, names in imports().items()}
+Arrows = set[tuple[str, str]]  # each from an importer to what it imports
 
 
-def circle(needs: dict[str, set[str]]) -> dict[str, set[str]]:
-    """The part of `needs` that contains import cycles: repeatedly removes names that need none of the rest."""
-    remaining = {name: set(needed_names) for name, needed_names in needs.items()}
-    while free_names := [name for name, needed_names in remaining.items() if not needed_names & remaining.keys()]:
-        for name in free_names:
-            del remaining[name]
-    return {name: needed_names & remaining.keys() for name, needed_names in remaining.items()}
+def arrows() -> Arrows:
+    return {(name, other) for name, names in imports().items() for other in names & MODULES.keys() if other != name}
 
 
-def between_rooms(needs: dict[str, set[str]], room_of) -> dict[str, set[str]]:
-    rooms: dict[str, set[str]] = {}
-    for name, needed_names in needs.items():
-        rooms.setdefault(room_of(name), set()).update(room_of(needed_name) for needed_name in needed_names)
-    return {
-        room_name: {needed_name for needed_name in needed_names if needed_name in rooms and needed_name != room_name}
-        for room_name, needed_names in rooms.items()
-    }
+def between_rooms(arrows: Arrows, room_of: Callable[[str], str]) -> Arrows:
+    rooms = {(room_of(importer), room_of(other)) for importer, other in arrows}
+    return {(importer, other) for importer, other in rooms if importer != other}
+
+
+def refuse_circles(arrows: Arrows) -> None:
+    """Raises a CycleError, which names the circle."""
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for importer, other in arrows:
+        sorter.add(importer, other)
+    sorter.prepare()
 
 
 def test_imports_point_down_and_every_room_has_a_floor():
     assert {room(name) for name in MODULES} == FLOOR.keys()
-    pairs = [
-        (name, needed_name)
-        for name, needed_names in needs_of_modules().items()
-        for needed_name in needed_names
-        if room(needed_name) != room(name)
-    ]
-    assert not [(name, needed_name) for name, needed_name in pairs if FLOOR[room(needed_name)] >= FLOOR[room(name)]]
-    assert not circle(needs_of_modules())
+    upward = [(name, other) for name, other in arrows() if FLOOR[room(other)] >= FLOOR[room(name)]]
+    assert not [(name, other) for name, other in upward if room(name) != room(other)]
+    refuse_circles(arrows())
 
 
 def test_few_know_scenes_the_workshop_or_streamlit():
-    for room_name, allowed_users in ONLY.items():
-        users = {
-            name
-            for name, names in imports().items()
-            if any(room_name in imported_name.split(".")[:2] for imported_name in names)
-        }
-        assert {room(name).split("/")[0] for name in users} == allowed_users, room_name
+    for known, allowed_users in ONLY.items():
+        users = {name for name, names in imports().items() if any(known in other.split(".")[:2] for other in names)}
+        assert {room(name).split("/")[0] for name in users} == allowed_users, known
 
 
 def test_the_house_is_small_enough_to_be_known():
     kinds = (".py", ".js", ".css", ".c")
     files = [file for name in ("pages", "playground") for file in (ROOT / name).rglob("*") if file.suffix in kinds]
-    rooms = between_rooms(needs_of_modules(), room)
+    room_arrows = between_rooms(arrows(), room)
     lines, longest = max((file.read_text(encoding="utf-8").count("\n"), file.name) for file in files)
-    counts = {"rooms": len(rooms), "floors": len(FLOORS), "arrows": sum(map(len, rooms.values())),
+    counts = {"rooms": len(FLOOR), "floors": len(FLOORS), "arrows": len(room_arrows),
               "modules on top": len(list((ROOT / "playground").glob("*.py"))), "files": len(files),
               "lines of a file": lines}  # fmt: skip
-    room_plan = "\n".join(f"{name}: {', '.join(sorted(needed_rooms))}" for name, needed_rooms in sorted(rooms.items()))
-    assert all(counts[name] <= bound for name, bound in MOST.items()), f"{counts} of {MOST}; {longest}\n{room_plan}"
+    assert all(counts[name] <= bound for name, bound in MOST.items()), (counts, MOST, longest, sorted(room_arrows))
 
 
 def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
     """Only serving/ counts what stays in memory. Only `ui.components` gives a picture an address, because Streamlit
     forgets its own addresses while a browser still fetches them."""
-    texts = {name: file.read_text(encoding="utf-8") for name, file in MODULES.items()}
-    page_texts = {name: text for name, text in texts.items() if name.startswith(("pages.", "playground.ui."))}
-    assert not [name for name, text in page_texts.items() if re.search(r"\bCache\(", text)]
-    picture_modules = {name for name, text in page_texts.items() if re.search(r"(?<!quick)\.image\(", text)}
-    assert picture_modules == {"playground.ui.components"}
-    assert not [
-        name for name in page_texts if name.startswith("pages.") and imports()[name] & {"torch", "numpy", "math"}
-    ]
+    shown = [name for name in MODULES if name.startswith(("pages.", "playground.ui."))]
+    texts = {name: MODULES[name].read_text(encoding="utf-8") for name in shown}
+    assert not [name for name, text in texts.items() if re.search(r"\bCache\(", text)]
+    drawing_modules = {name for name, text in texts.items() if re.search(r"(?<!quick)\.image\(", text)}
+    assert drawing_modules == {"playground.ui.components"}
+    assert not [name for name in shown if name.startswith("pages.") and imports()[name] & {"torch", "numpy", "math"}]
 
 
 def test_the_description_names_files_that_there_are_every_room_and_every_route():
@@ -161,13 +148,11 @@ def test_the_description_names_files_that_there_are_every_room_and_every_route()
     assert not [file for file in files if not any((folder / file).is_file() for folder in folders)]
     rooms = {path.name for path in (ROOT / "playground").iterdir() if path.is_dir()} - {"__pycache__"}
     assert rooms <= set(re.findall(r"^  (\w+)/ +\w", text, re.MULTILINE))
-    rows = "\n".join(line for line in text.splitlines() if line.startswith("| `"))
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
     for path in (route.path.replace(":path", "") for route in ROUTES):
-        folder, _, path_end = path.rpartition(
-            "/"
-        )  # routes of one folder share a row, which lists the ends of their paths
-        shares_row = any(f"{folder}/" in row and f"`{path_end}`" in row for row in rows.splitlines())
-        assert shares_row or re.search(rf"{re.escape(path)}[`,]", rows), path
+        folder, _, path_end = path.rpartition("/")  # routes of one folder share a row, which lists their ends
+        shares_row = any(f"{folder}/" in row and f"`{path_end}`" in row for row in rows)
+        assert shares_row or any(re.search(rf"{re.escape(path)}[`,]", row) for row in rows), path
 
 
 # JavaScript
@@ -179,53 +164,38 @@ IMPORT = re.compile(
 
 
 def test_each_room_of_the_microscope_imports_what_it_may():
-    needs = {}  # {file, such as "core/view.js": the files that it imports}
+    arrows, rooms = set(), set()
     for file in MICROSCOPE.rglob("*.js"):
-        paths = [
-            static_path or dynamic_path
-            for static_path, dynamic_path in IMPORT.findall(file.read_text(encoding="utf-8"))
-        ]
-        assert all(path.startswith(".") and (file.parent / path).is_file() for path in paths), f"{file}: {paths}"
-        needs[file.relative_to(MICROSCOPE).as_posix()] = {
-            (file.parent / path).resolve().relative_to(MICROSCOPE).as_posix() for path in paths
-        }
-    assert sum(map(len, needs.values())) > 50  # otherwise the pattern IMPORT matches too little
-    rooms = between_rooms(needs, lambda name: name.split("/")[0])
-    assert rooms.keys() == BROWSER.keys()
-    assert {name: needed_rooms - BROWSER[name] for name, needed_rooms in rooms.items()} == {
-        name: set() for name in BROWSER
-    }
-    assert not circle(needs)
+        name = file.relative_to(MICROSCOPE).as_posix()
+        rooms.add(name.split("/")[0])
+        for path in map("".join, IMPORT.findall(file.read_text(encoding="utf-8"))):  # a static or a dynamic import
+            assert (path[0], (file.parent / path).is_file()) == (".", True), f"{name}: {path}"
+            arrows.add((name, (file.parent / path).resolve().relative_to(MICROSCOPE).as_posix()))
+    assert len(arrows) > 50  # otherwise the pattern IMPORT matches too little
+    assert rooms == BROWSER.keys()
+    room_arrows = between_rooms(arrows, lambda name: name.split("/")[0])
+    assert not [(importer, other) for importer, other in room_arrows if other not in BROWSER[importer]]
+    refuse_circles(arrows)
 
 
 # Tests wait for states, never for time
 
 
-def calls(files: list[Path], *names: str) -> list[tuple[str, ast.Call]]:
-    """("file.py: name", call) of each call of these methods."""
+def calls(folders: list[str], *names: str) -> list[tuple[str, ast.Call]]:
+    """("file.py: name", call) of each call of these methods in the files of these folders."""
+    files = [file for folder in folders for file in (ROOT / folder).glob("*.py")]
     nodes = [(file, node) for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
-    call_nodes = [(file, node) for file, node in nodes if isinstance(node, ast.Call)]
-    named_calls = [(file, getattr(node.func, "attr", None), node) for file, node in call_nodes]
+    named_calls = [(file, getattr(node.func, "attr", ""), node) for file, node in nodes if isinstance(node, ast.Call)]
     return [(f"{file.name}: {name}", node) for file, name, node in named_calls if name in names]
 
 
 def test_what_a_page_is_asked_to_wait_for_is_a_state_and_a_function():
     """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies. It
     evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
-    browser_files, benchmark_files = ([*(ROOT / folder).glob("*.py")] for folder in ("tests/browser", "benchmarks"))
-    waits = [place for place, _ in calls(browser_files, "wait_for_timeout", "sleep")]
+    waits = [place for place, _ in calls(["tests/browser"], "wait_for_timeout", "sleep")]
     assert waits == ["server.py: sleep"]  # the pause between two requests to a starting server
-    awaited_conditions = [
-        (place, call.args[0]) for place, call in calls(browser_files + benchmark_files, "wait_for_function")
-    ]
-    texts = [
-        (place, condition.values[0] if isinstance(condition, ast.JoinedStr) else condition)
-        for place, condition in awaited_conditions
-    ]
+    awaited = [(place, call.args[0]) for place, call in calls(["tests/browser", "benchmarks"], "wait_for_function")]
+    texts = [(place, node.values[0] if isinstance(node, ast.JoinedStr) else node) for place, node in awaited]
     assert len(texts) > 20
-    condition_texts = [(place, str(text.value)) for place, text in texts if isinstance(text, ast.Constant)]
-    assert not [
-        condition_text
-        for condition_text in condition_texts
-        if not re.match(r"\s*(async )?(\([^)]*\)|\w+) => ", condition_text[1])
-    ]
+    written = [(place, str(text.value)) for place, text in texts if isinstance(text, ast.Constant)]
+    assert not [(place, text) for place, text in written if not re.match(r"\s*(async )?(\([^)]*\)|\w+) => ", text)]
