@@ -186,10 +186,10 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     clicking_count, hostile_count = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
     uploader_count = max(1, round(share * WITH_PHOTOS))
     idle_count = max(0, round(share * PEOPLE) - clicking_count - hostile_count)
-    models = ["model=bundled"] * uploader_count + [""] * (
+    queries = ["model=bundled"] * uploader_count + [""] * (
         clicking_count + idle_count - uploader_count
     )  # the bundled model, because two cores are too slow for larger ones
-    people = [Person(server.url, words, network=HALLS[i % len(HALLS)]) for i, words in enumerate(models)]
+    people = [Person(server.url, query, network=HALLS[i % len(HALLS)]) for i, query in enumerate(queries)]
     for first_person in range(0, len(people), 20):
         await asyncio.gather(*(person.open() for person in people[first_person : first_person + 20]))
     await people[0].pick(SAMPLES[0].name)  # makes the server load the model

@@ -147,7 +147,7 @@ def bytes_held(vit: VisionTransformer, tokens: int) -> int:
 
 
 def at_once(vit: VisionTransformer, tokens: int) -> int:
-    """How many pictures go through at once without recomputing layers: at least one."""
+    """How many pictures fit into memory at once without recomputing layers; 1 if not even one does."""
     return max(1, KEPT // _kept_of_one(vit, tokens))
 
 

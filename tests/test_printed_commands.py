@@ -203,8 +203,8 @@ def sentences() -> dict[str, str]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in docstring_ids | inner_ids:
                 sentence = text(node).replace("{program}", PROGRAM)
-                for line in re.findall(r"`((?:attention-playground|python -m playground)[^`…]*)`", sentence):
-                    places[re.sub(r"\{\w+\}", "NAME", line)] = f"{file.relative_to(ROOT)}:{node.lineno}"
+                for command in re.findall(r"`((?:attention-playground|python -m playground)[^`…]*)`", sentence):
+                    places[re.sub(r"\{\w+\}", "NAME", command)] = f"{file.relative_to(ROOT)}:{node.lineno}"
     return places
 
 

@@ -96,9 +96,9 @@ class Trace(tracing.Trace):
     def foretells(
         self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT, by: str = "mean"
     ) -> Foretold:
-        """How well a map of relevance ("gradient", "integrated", "chefer", "legrad"), "rollout" or "raw" foretells what
-        blanking blocks of this picture moves: the rank correlation, and what a random map and a constant map get. From
-        now on, the figures of this trace show this number.
+        """How well a map predicts the effect of blanking each block of this picture: the rank correlation of the two,
+        and the correlations of a random and of a constant map. `method`: a way of computing relevance ("gradient",
+        "integrated", "chefer", "legrad"), "rollout" or "raw". From now on, the figures of this trace show this number.
 
         >>> seen = playground.trace("untrained", "meadow", size=(112, 112))
         >>> seen.foretells("cls").constant
@@ -229,17 +229,17 @@ def patching(
     points = {f"layers.{layer}.{part}" for layer in layer_numbers}
     if not points:
         raise PlaygroundError("Nothing is put in place of anything: name a layer.")
-    values = collected(other._need_vit(), other._need_input(), points, other)
+    other_tensors = collected(other._need_vit(), other._need_input(), points, other)
 
     def at(point: str, x: Tensor) -> Tensor:
         if point not in points:
             return x
-        x, new_values = x.clone(), values[point].to(x)
+        x, other_x = x.clone(), other_tensors[point].to(x)
         head_index = slice(None) if head is None else head
         if x.dim() == 4:  # (B, h, N, d)
-            x[:, head_index, targets] = new_values[:, head_index, sources]
+            x[:, head_index, targets] = other_x[:, head_index, sources]
         else:
-            x[:, targets] = new_values[:, sources]
+            x[:, targets] = other_x[:, sources]
         return x
 
     other_name = other.picture_name or "another picture"

@@ -261,8 +261,8 @@ class Mounted:
 
     code: str  # a module whose default export mounts the script
     styles: str
-    box: str  # the class of the element, and the name of its data attribute
-    look: str = ""  # another class of the element
+    box: str  # the script draws into <div class="{box}" data-{box}>
+    look: str = ""  # a second class of that div
 
 
 @dataclass(frozen=True)

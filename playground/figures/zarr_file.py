@@ -40,19 +40,19 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
     if path.suffix == ".nc":
         return _as_netcdf(job, path, report, dask)
     store = _existing_store(zarr, job, path) if path.exists() else _new_store(zarr, job, path)
-    missing_numbers = np.flatnonzero(~store["done"][:]).tolist()
+    missing_pictures = np.flatnonzero(~store["done"][:]).tolist()
     progress_bar = (
-        report(total=len(job), initial=len(job) - len(missing_numbers), unit="picture", desc="numbers")
+        report(total=len(job), initial=len(job) - len(missing_pictures), unit="picture", desc="numbers")
         if report
         else None
     )
     is_local = dask is None
-    done_numbers = (
-        write_some(job, path, missing_numbers)
+    done_pictures = (
+        write_some(job, path, missing_pictures)
         if is_local
-        else write_on_cluster(write_some, job, path, missing_numbers, dask)
+        else write_on_cluster(write_some, job, path, missing_pictures, dask)
     )
-    for _ in done_numbers:
+    for _ in done_pictures:
         if progress_bar is not None:
             progress_bar.update(1)
     if progress_bar is not None:
@@ -277,7 +277,7 @@ Write = Callable[[Any, Path, list[int]], Iterator[int]]  # (job, path, numbers o
 
 
 def write_on_cluster(
-    write_some: Write, job: Any, path: Path, missing_numbers: list[int], address: str
+    write_some: Write, job: Any, path: Path, missing_pictures: list[int], address: str
 ) -> Iterator[int]:
     """Yields the indices of pictures as they are done."""
     distributed = _distributed()
@@ -290,16 +290,16 @@ def write_on_cluster(
         if not client.scheduler_info()["workers"]:
             raise PlaygroundError(f"The scheduler at {address} has no workers yet: start some, then ask again.")
         remote_job = client.scatter(dataclasses.replace(job, vit=job.vit.cpu()), broadcast=True, hash=False)
-        number_set = set(missing_numbers)
-        batches = [[number for number in batch if number in number_set] for batch in job.batches()]
+        picture_set = set(missing_pictures)
+        batches = [[number for number in batch if number in picture_set] for batch in job.batches()]
         futures = [
             client.submit(_write_batch, write_some, remote_job, path.resolve(), batch, device, pure=False)
             for batch in batches
             if batch
         ]
         try:
-            for _, done_numbers in distributed.as_completed(futures, loop=client.loop, with_results=True):
-                yield from done_numbers
+            for _, done_pictures in distributed.as_completed(futures, loop=client.loop, with_results=True):
+                yield from done_pictures
         except PlaygroundError:
             raise
         except Exception as error:  # dask has exceptions of its own for each way to lose work

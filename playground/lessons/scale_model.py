@@ -213,8 +213,8 @@ def features_question(cosine: float, prose: str, photo: Photo) -> Question:
 def verdict_question(
     labels: Sequence[str], scaled_shares: Sequence[float], unscaled_share: float, d: int, prose: str
 ) -> Question:
-    """The question about the prediction. `scaled_shares`: the likeliest classes' probabilities in per cent;
-    `unscaled_share`: the first class's probability with the other scale."""
+    """The question about the prediction, in per cent. `scaled_shares`: the likeliest classes' probabilities with the
+    model's own scale; `unscaled_share`: that of the first of them with the scale that the reader chose."""
     return Question(
         "scale_answer", f"*{labels[0]}* has {scaled_shares[0]:.1f} % with its own scale. With the other one it has ▢.",
         Number(0, 100, " %"), unscaled_share,

@@ -31,7 +31,7 @@ class Sheet:
         self.grounds: list[int] = []  # region → index into GROUNDS
 
     @property
-    def x(self) -> np.ndarray:  # (1, width), in heights of the image
+    def x(self) -> np.ndarray:  # (1, width): the pixels' centres; 1 is the image's height
         return (np.arange(self.width, dtype=np.float32)[None] + 0.5) / self.height
 
     @property

@@ -133,7 +133,7 @@ class Phone:
     def wake(self) -> None:
         wake(self.wait)
 
-    def may_ask(self) -> bool:
+    def take_request(self) -> bool:
         now = clock()
         self.allowance = min(BURST, self.allowance + (now - self.at) * A_SECOND)
         self.at = now

@@ -69,7 +69,7 @@ def visitor(scope: Scope) -> Visitor:
 
 
 def is_behind_proxy(scope: Scope) -> bool:
-    """Whether the request came through the Unix socket, which only the image's own, trusted proxy can reach."""
+    """Whether the request came through the Unix socket, which only the Docker image's own proxy can reach."""
     server = scope.get("server")
     return bool(server) and server[1] is None
 

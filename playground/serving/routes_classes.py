@@ -154,7 +154,7 @@ async def _wait(news: asyncio.Future[None]) -> None:
 
 
 def _not_too_often(phone: classes.Phone) -> None:
-    if not phone.may_ask():
+    if not phone.take_request():
         raise refusal("often", 429)
 
 

@@ -119,7 +119,7 @@ class Ahead:
             "/api/",
             "/static/",
             "/c/",
-        )  # not Streamlit's pages; /c/ is the page of a class for phones
+        )  # not Streamlit's pages; on /c/ a lecture's audience answers by phone
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         # Without accept-encoding, so that Streamlit does not compress numbers, which hardly become smaller

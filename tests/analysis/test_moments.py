@@ -34,8 +34,8 @@ def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: 
     for score, layer, head, patch in rows:
         other_patches = np.array([earlier_patch for _, _, earlier_patch in best_rows], int)
         is_near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
-        is_crowded = sum((layer, head) == earlier[:2] for earlier in best_rows) >= 2
-        if score > 0 and not is_near.any() and not is_crowded and len(best_rows) < count:
+        has_two_of_head = sum((layer, head) == earlier[:2] for earlier in best_rows) >= 2
+        if score > 0 and not is_near.any() and not has_two_of_head and len(best_rows) < count:
             best_rows.append((layer, head, patch))
     return best_rows
 

@@ -14,7 +14,7 @@ from playground.figures.drawing.spec import CHOICES, Spec
 from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
 from playground.serving import chosen
 
-CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
+VIEW_JS = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
 VALUES = {  # values of the choices that have no list of options
     "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
@@ -27,8 +27,8 @@ VALUES = {  # values of the choices that have no list of options
 def run_js(lines: str, values=None):
     """The result of these lines of JavaScript, which may use the view's functions and `given`."""
     program = (
-        f"import {{ CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(CORE.as_uri())};\n"
-        f"import {{ asks }} from {json.dumps(CORE.with_name('ways.js').as_uri())};\n"
+        f"import {{ CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(VIEW_JS.as_uri())};\n"
+        f"import {{ asks }} from {json.dumps(VIEW_JS.with_name('ways.js').as_uri())};\n"
         f"const given = {json.dumps(values)};\nconsole.log(JSON.stringify({lines}));"
     )
     process = subprocess.run(

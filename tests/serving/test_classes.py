@@ -38,13 +38,13 @@ def group():
     return classes.start("lecturer", "10.0.0.1")
 
 
-def number(low=0, high=100, scene=1) -> Question:
+def number_question(low=0, high=100, scene=1) -> Question:
     return Question(0, scene, "number", low, high, (), {"asks": "How many?"})
 
 
 def new_question(group, question=None) -> Question:
     group.go_to({"n": 1})
-    group.ask(question or number())
+    group.ask(question or number_question())
     return group.question
 
 
@@ -196,9 +196,9 @@ def test_after_four_hours_it_is_over(group, clock):
 
 def test_a_flood_of_one_phone_is_stopped_and_passes(group, clock):
     phone = group.enter("a")
-    assert sum(phone.may_ask() for _ in range(1000)) == classes.BURST
+    assert sum(phone.take_request() for _ in range(1000)) == classes.BURST
     clock.now += 1
-    assert phone.may_ask()
+    assert phone.take_request()
 
 
 def test_tries_are_forgotten_after_a_minute(clock):

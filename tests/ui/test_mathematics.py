@@ -16,9 +16,9 @@ from playground.ui.lesson import mathematics, with_subscripts
         ("code: `QKᵀ / √d_k`, then W_O", "code: `QKᵀ / √d_k`, then $W_O$"),
     ],
 )
-def test_what_stands_low_stands_low_and_the_root_has_its_bar(text, written):
+def test_subscripts_stand_low_and_the_root_has_its_bar(text, written):
     assert mathematics(text) == written
 
 
-def test_in_a_chart_as_well():
+def test_a_chart_writes_subscripts_as_html():
     assert with_subscripts("1/√d_k") == "1/√d<sub>k</sub>"

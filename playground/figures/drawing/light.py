@@ -232,7 +232,7 @@ def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 
 def _curve(points: np.ndarray) -> np.ndarray:
-    """Corners of a polygon near the smooth closed curve whose control points are `points`: two for each of them."""
+    """A polygon close to the smooth closed curve with these control points. It has two corners per control point."""
     start_points, end_points = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
     return np.stack([start_points, (start_points + 2 * points + end_points) / 4], axis=1).reshape(-1, 2)
 

@@ -135,7 +135,7 @@ DEEPEST = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
 
 @dataclass(frozen=True)
 class Map:
-    """The numbers of one head, or of one rollout, for one query."""
+    """What one panel shows of each token: numbers of a head, of a rollout or of another way to look."""
 
     grid: np.ndarray  # (rows, columns)
     prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens

@@ -20,8 +20,8 @@ const SIZES = new Map([...KINDS].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, B
 export function toContainer(header, arrays) {
   const kinds = {};
   for (const [name, [values, shape]] of Object.entries(arrays)) kinds[name] = [KINDS.get(values.constructor), shape];
-  const { bytes, put: append } = emptyContainer(header, kinds);
-  for (const [name, [values]] of Object.entries(arrays)) append(name, values);
+  const { bytes, put } = emptyContainer(header, kinds);
+  for (const [name, [values]] of Object.entries(arrays)) put(name, values);
   return bytes;
 }
 
@@ -40,9 +40,9 @@ export function emptyContainer(header, kinds) {
   new DataView(container.buffer).setUint32(0, length, true);
   container.fill(32, 4, 4 + length); // spaces
   container.set(headerBytes, 4);
-  const append = (name, { buffer, byteOffset, byteLength }) =>
+  const put = (name, { buffer, byteOffset, byteLength }) =>
     container.set(new Uint8Array(buffer, byteOffset, byteLength), 4 + length + sections[name].offset);
-  return { bytes: container, put: append };
+  return { bytes: container, put };
 }
 
 // A container's bytes with more entries in its header.

@@ -1,4 +1,4 @@
-// Converts between a patch's number, row · columns + column, and its place; and patches into vectors. No DOM.
+// Converts a patch's number (row · columns + column) into its place and back, and a patch's pixels into a vector.
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
 

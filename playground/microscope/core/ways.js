@@ -30,8 +30,8 @@ export function tableWords(name, kind, cases = [], values = {}, language = "en")
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
-// A sentence about how far a map of relevance can be trusted, by a measurement on this picture ({foretells, random,
-// blocks, by}), or without one on other pictures in this model; "" for a way without such a claim.
+// A sentence about how far a map of relevance can be trusted. measurement: {foretells, random, blocks, by} of this
+// picture; null: the model's own, of other pictures. "" for a way whose map does not claim to show what matters.
 export function trustWords(way, model, measurement = null) {
   if (!way.attributes) return "";
   const twoDigits = (number) => number.toFixed(2).replace("-", "−");

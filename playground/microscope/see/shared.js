@@ -139,7 +139,7 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 `;
 }
 
-// A copy of the pack with this head alone. The copy's header keeps the model's number of heads, which the page prints.
+// A copy of the pack with this head alone. The page prints `heads_in_all`, the model's number of heads.
 export function headPack(pack, layer, head) {
   const { q, k, norms } = layerOf(pack, layer);
   const size = pack.tokens * pack.dim;

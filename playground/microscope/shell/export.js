@@ -21,7 +21,7 @@ const EXPORT_HEADINGS = {
   footer: "where it comes from",
   sweep: "Moving",
 };
-const EXPORT_LISTS = ["layout", "purpose"]; // choices with many options are drawn as a select, others as radio buttons
+const EXPORT_LISTS = ["layout", "purpose"]; // drawn as a select, for they have many options
 const EXPORT_SWITCHES = ["caption", "footer"];
 const EXPORT_LOOK = ["layout", "purpose", "background", "caption", "footer"];
 const CHOICES_OF_KIND = {

@@ -117,7 +117,8 @@ def write(
     taught: Collection[str] | None = None,
     models_from: Sequence[str] = (),
 ) -> Path:
-    """Writes the site into an empty folder, or over a site written before. `named`: see site_files.py; `taught`: the
+    """Writes the site into an empty folder, or over a site written before. `named`: the samples whose
+    heads have names, None: all; `taught`: the
     lessons to write, None: all; `models_from`: hosts from which the page may fetch a model that an address names."""
     site_files.check(names)
     from_origins = origins(models_from)
