@@ -138,9 +138,9 @@ def test_classes_phones_and_questions_are_bounded(group, monkeypatch):
     with pytest.raises(Refused, match="full"):
         group.enter("c")
     for scene in range(classes.MOST_QUESTIONS):
-        group.ask(number(scene=scene))
+        group.ask(number_question(scene=scene))
     with pytest.raises(Refused, match="room"):
-        group.ask(number(scene=classes.MOST_QUESTIONS))
+        group.ask(number_question(scene=classes.MOST_QUESTIONS))
 
 
 def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, monkeypatch):

@@ -118,8 +118,8 @@ def write(
     models_from: Sequence[str] = (),
 ) -> Path:
     """Writes the site into an empty folder, or over a site written before. `named`: the samples whose
-    heads have names, None: all; `taught`: the
-    lessons to write, None: all; `models_from`: hosts from which the page may fetch a model that an address names."""
+    heads have names, None: all; `taught`: the lessons to write, None: all; `models_from`: hosts from which the page may
+    fetch a model that an address names."""
     site_files.check(names)
     from_origins = origins(models_from)
     _check_place(out, base)
