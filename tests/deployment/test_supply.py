@@ -37,6 +37,11 @@ def install():
     return script("install")
 
 
+class Quiet(BaseHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
 @contextmanager
 def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     with HTTPServer(("127.0.0.1", 0), handler) as server:
@@ -79,22 +84,17 @@ def test_the_audit_finds_nothing_in_what_these_tests_run_with(audit):
     assert not [name for name, package in packages.items() if audit.licence_trouble(name, audit.licence(package))]
 
 
-class Osv(BaseHTTPRequestHandler):
+class Osv(Quiet):
     """Stands for osv.dev and knows one vulnerability, in Pillow 9."""
 
     def do_POST(self):
         queries = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
-        are_vulnerable = [
-            q["package"] == {"name": "pillow", "ecosystem": "PyPI"} and q["version"].startswith("9.") for q in queries
-        ]
+        pillow = {"name": "pillow", "ecosystem": "PyPI"}
+        known = [q["package"] == pillow and q["version"].startswith("9.") for q in queries]
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(
-            json.dumps({"results": [{"vulns": [{"id": "OSV-1"}]} if b else {} for b in are_vulnerable]}).encode()
-        )
-
-    def log_message(self, *words):
-        pass
+        results = [{"vulns": [{"id": "OSV-1"}]} if is_known else {} for is_known in known]
+        self.wfile.write(json.dumps({"results": results}).encode())
 
 
 def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looked_up(audit, monkeypatch):
@@ -146,13 +146,10 @@ def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
 # Where torch comes from -----------------------------------------------------------------------------------------------
 
 
-class Index(BaseHTTPRequestHandler):
+class Index(Quiet):
     def do_GET(self):
         self.send_response(200 if self.path == "/torch/" else 404)
         self.end_headers()
-
-    def log_message(self, *words):
-        pass
 
 
 def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(install, monkeypatch):
