@@ -145,7 +145,7 @@ def checked(at: At) -> At:
 
 
 class _Kept:
-    """Queries, keys and values of each picture as the pass goes through them: parts cut out later have no gradient."""
+    """Splits queries, keys and values by picture during the pass: slices taken after it would have no gradients."""
 
     def __init__(self, at: At):
         self.at = at

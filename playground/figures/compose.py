@@ -199,15 +199,15 @@ class Plan:
         return body_area + (self.side**2 * self.led.aspect if self.led else 0.0)
 
 
-def _plan(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+def _plan(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     """Places body and band. On a slide, the band stands where the panels become larger."""
-    plan = _band_beneath(spec, content, footer, line_count)
+    plan = _band_beneath(spec, content, footer, least_lines)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
-        candidates = [_band_beside(spec, content, footer, line_count)]
+        candidates = [_band_beside(spec, content, footer, least_lines)]
         if isinstance(content.body, Grid | Matrix) and content.body.picture:
             led_plans = [
-                _band_below_picture(spec, content, footer, line_count),
-                _band_beside_picture(spec, content, footer, line_count),
+                _band_below_picture(spec, content, footer, least_lines),
+                _band_beside_picture(spec, content, footer, least_lines),
             ]
             candidates += [plan for plan in led_plans if plan.side >= LEAST * plan.band.em]
         best = max(candidates, key=lambda other: other.seen)
@@ -223,12 +223,12 @@ def _room(spec: Spec) -> tuple[float, float | None, float]:
     return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
 
 
-def _band_beneath(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+def _band_beneath(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     width, room, align_x = inner_width, inner_height, 0.0
     for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
         band = _band(
-            spec, content, footer, width if width > 30 * em else min(inner_width, 38 * em), align_x, line_count
+            spec, content, footer, width if width > 30 * em else min(inner_width, 38 * em), align_x, least_lines
         )
         room = None if inner_height is None else inner_height - band.height - BETWEEN * em * bool(band.height)
         width, height = content.body.size(inner_width, room, em)
@@ -236,29 +236,29 @@ def _band_beneath(spec: Spec, content: Content, footer: str, line_count: int) ->
     return Plan(content, band, False, room, inner_width, width, height)
 
 
-def _band_beside(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+def _band_beside(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    band = _band(spec, content, footer, 15 * em, 0.0, line_count)
+    band = _band(spec, content, footer, 15 * em, 0.0, least_lines)
     inner_width -= band.width + ASIDE * em
     return Plan(content, band, True, inner_height, inner_width, *content.body.size(inner_width, inner_height, em))
 
 
-def _band_below_picture(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+def _band_below_picture(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     """Plans a slide: on the left the picture with the band beneath it, on the right the grid."""
     picture, em = content.body.picture, spec.made_for.font / 72
-    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), footer, line_count)
+    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), footer, least_lines)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
     return replace(plan, led=picture, side=min(plan.band.width / picture.aspect, room))
 
 
-def _band_beside_picture(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+def _band_beside_picture(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     """Plans a slide: at the top the body, over the whole width; beneath it the small picture, left of the band."""
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(content.body, picture=None), content.body.picture
     room = inner_height - (BETWEEN + ABOVE + LEAST) * em
     width, height = body.size(inner_width, room, em)
     side = inner_height - height - (BETWEEN + ABOVE) * em
-    band = _band(spec, content, footer, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, line_count)
+    band = _band(spec, content, footer, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, least_lines)
     return Plan(replace(content, body=body), band, False, room, inner_width, width, height, picture, side)
 
 

@@ -247,7 +247,7 @@ PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # an embedded 
 
 
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
-    """Writes the lesson's steps. Returns the record of its entry file: its settings, and each step's file."""
+    """Writes a file for each step. Returns the content of the lesson's own file: its settings, and the steps' files."""
     return {
         "settings": settings_of(lesson),
         "steps": [

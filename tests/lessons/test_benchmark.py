@@ -70,7 +70,7 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
     )
     series, counts = Series(64, 1, 1), []
     assert all(moment is None for moment in series.each_moment(lambda: counts.append(len(series.points))))
-    assert counts[:STEPS] == list(range(STEPS))  # each step takes a turn of the queue
+    assert counts[:STEPS] == list(range(STEPS))  # called once before each step
     assert [p.tokens for p in series.points] == list(range(STEPS))
 
 

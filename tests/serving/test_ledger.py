@@ -58,7 +58,7 @@ def test_half_of_a_cost_is_forgotten_in_two_minutes_and_the_order_stays(costs, c
     assert costs.cost("10.0.9.2/32") == pytest.approx(1)
 
 
-def test_a_house_pays_for_its_many_networks_and_its_neighbours_hardly(costs):
+def test_many_networks_of_one_house_share_a_cost_that_others_nearby_hardly_pay(costs):
     for number in range(40):
         costs.charge(at(f"2001:db8:1:2{number:02x}::/64"), 5)
     costs.charge(at("2001:db8:2:1::/64"), 6)

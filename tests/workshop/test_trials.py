@@ -57,11 +57,11 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
 def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(some_views):
     step = 500  # a step in the training at which images are strongly disturbed
     recipe = dataclasses.replace(SHORT, hidden=0)
-    clean_batch = some_views(recipe)[step]
+    usual_batch = some_views(recipe)[step]
     old_batch = trials.DisturbedTargets(recipe, Path(), Path())[step]
-    assert torch.equal(old_batch["image"], clean_batch["image"])
+    assert torch.equal(old_batch["image"], usual_batch["image"])
     assert torch.equal(old_batch["clean"], old_batch["image"][: len(old_batch["clean"])])
-    assert not torch.equal(old_batch["clean"], clean_batch["clean"])
+    assert not torch.equal(old_batch["clean"], usual_batch["clean"])
 
 
 def test_cosine_attention_begins_about_as_sharp_as_the_recipe_s():

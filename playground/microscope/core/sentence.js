@@ -73,7 +73,7 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
 //   waits: the words that say what the reader must do before there are numbers, or "",
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's name; k: the width of the neighbourhood,
-//   seen: the result of `spread`, or null until the numbers have arrived,
+//   summary: the result of `spread`, or null until the numbers have arrived,
 //   place: the name of the patch with the largest value; "here" if the picture shows the value beside this patch,
 //   special: {names: "CLS and registers", share: the sum of their shares, most: the largest of these shares},
 //   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even: whether the row is even
@@ -84,7 +84,7 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
 //   part: {here: the part's share of the picture, there: its share of the compared picture, or null},
 //   heard: for a column, the sum that this token gets from all tokens, 1 on average }
 export function sentenceOf(facts) {
-  const { seen, scale, name, label } = facts;
+  const { summary, scale, name, label } = facts;
   const way = wayOf(facts);
   const askerName = name || words("patch");
   const opening = way.ofHeads && scale ? words("opening", { scale }) : "";
@@ -99,24 +99,24 @@ export function sentenceOf(facts) {
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
   if (facts.ends) return aboutBothSides(details);
-  if (!seen && facts.waits) return inParts(facts.waits);
-  if (!seen) return inParts(words("waiting", details.filled, facts.asks && "asks"));
+  if (!summary && facts.waits) return inParts(facts.waits);
+  if (!summary) return inParts(words("waiting", details.filled, facts.asks && "asks"));
   if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(details);
   return FORMS[way.sentence](details);
 }
 
-const isItself = ({ seen }) => seen.where === "itself";
+const isItself = ({ summary }) => summary.where === "itself";
 const placeOf = (facts) => (isItself(facts) ? words("itself") : facts.place);
 const whereCase = (facts) => (isItself(facts) ? "itself" : facts.place === "here" && "here");
 const ofToken = ({ name }) => name && "token";
 
 function aboutAttention(facts) {
   if (facts.even) return aboutEven(facts);
-  const { filled, seen } = facts;
-  const largestClause = ofTheMost(facts, percent(seen.value));
+  const { filled, summary } = facts;
+  const largestClause = ofTheMost(facts, percent(summary.value));
   return inParts(
     words("listens", { ...filled, most: largestClause }, ofToken(facts)),
-    percent(seen.far),
+    percent(summary.far),
     placeOf(facts),
   );
 }
@@ -128,43 +128,43 @@ function aboutEven({ filled, tokens, most }) {
 }
 
 // The sentence about the filter by colour and nearness (core/kinds.js).
-export function nearnessSentence({ k, seen, place }) {
-  const values = { k, share: percent(seen.far), place, amount: percent(seen.value) };
-  return words("filter", values, seen.where === "near" && "near");
+export function nearnessSentence({ k, summary, place }) {
+  const values = { k, share: percent(summary.far), place, amount: percent(summary.value) };
+  return words("filter", values, summary.where === "near" && "near");
 }
 
 // The end of a sentence, such as ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
-function ofTheMost({ seen, special }, amount) {
-  const isBeaten = special?.most > seen.value; // a special token gets more than any patch
+function ofTheMost({ summary, special }, amount) {
+  const isBeaten = special?.most > summary.value; // a special token gets more than any patch
   const isTold = special?.share >= WORTH_TELLING || isBeaten;
   const isPlural = isTold && / and |registers/.test(special.names);
   const specialValues = isTold && { names: special.names, taken: percent(special.share) };
   const prefixClause = words("special", specialValues || {}, isPlural ? "several" : isTold && "one");
-  const caseName = seen.where === "far" ? isBeaten && "beaten" : seen.where;
+  const caseName = summary.where === "far" ? isBeaten && "beaten" : summary.where;
   return words("mostly", { amount, special: prefixClause }, caseName);
 }
 
 function aboutColumn(facts) {
-  const { filled, seen, heard, way, name } = facts;
+  const { filled, summary, heard, way, name } = facts;
   const factorWords = words("times", { times: heard.toFixed(heard < 9.95 ? 1 : 0) });
   const givesCase = way.rows && !isItself(facts) && "gives";
-  const text = words("heard", { ...filled, amount: percent(seen.value) }, givesCase);
+  const text = words("heard", { ...filled, amount: percent(summary.value) }, givesCase);
   return inParts(text, factorWords, name ? facts.place : placeOf(facts));
 }
 
 // Makes a function for the sentence about the share that comes from far away, and the place with the largest share.
 function aboutShares(form) {
   return (facts) => {
-    const { filled, seen } = facts;
-    const amount = percent(seen.value / seen.total);
+    const { filled, summary } = facts;
+    const amount = percent(summary.value / summary.total);
     const place = words("within", {}, whereCase(facts));
     const text = words(form, { ...filled, amount, within: place }, ofToken(facts));
-    return inParts(text, percent(seen.far / seen.total), placeOf(facts));
+    return inParts(text, percent(summary.far / summary.total), placeOf(facts));
   };
 }
 
 function aboutScores(facts) {
-  const value = facts.seen.value.toFixed(1);
+  const value = facts.summary.value.toFixed(1);
   return inParts(words("best", { ...facts.filled, value }), "", placeOf(facts));
 }
 
@@ -177,12 +177,16 @@ function aboutParts({ filled, part }) {
 
 const aboutColours = () => inParts(words("coloured"));
 
-const aboutSimilarity = ({ filled, seen, place }) =>
-  inParts(words("resembles", { ...filled, value: seen.value.toFixed(2) }), "", place);
+const aboutSimilarity = ({ filled, summary, place }) =>
+  inParts(words("resembles", { ...filled, value: summary.value.toFixed(2) }), "", place);
 
 function aboutBlanking(facts) {
   const block = words("block", {}, whereCase(facts));
-  return inParts(words("blanked", { ...facts.filled, block, amount: percent(facts.seen.value) }), "", placeOf(facts));
+  return inParts(
+    words("blanked", { ...facts.filled, block, amount: percent(facts.summary.value) }),
+    "",
+    placeOf(facts),
+  );
 }
 
 // The sentence about a label, whose map has values for and against the label.
@@ -196,8 +200,8 @@ function aboutBothSides({ ends: { most, least, written: format }, filled, way })
 const DIGITS = { cosine: 2, length: 1 };
 
 // The sentence that names only the place of the largest value, in the words of the way to look.
-function aboutTheMost({ filled, way, seen, place }) {
-  const value = way.unit in DIGITS ? seen.value.toFixed(DIGITS[way.unit]) : sizeWords(seen.value, way.unit);
+function aboutTheMost({ filled, way, summary, place }) {
+  const value = way.unit in DIGITS ? summary.value.toFixed(DIGITS[way.unit]) : sizeWords(summary.value, way.unit);
   const placeWords = words("within", {}, place === "here" && "here");
   return inParts(words(way.name, { ...filled, value, within: placeWords }), "", place);
 }

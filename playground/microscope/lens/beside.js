@@ -127,7 +127,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   const summary = spread(row, 0, rows, columns, shown.mark, view.k);
   const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
   setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
-  const sentence = nearnessSentence({ k: view.k, seen: summary, place: placeName(summary.best, columns) });
+  const sentence = nearnessSentence({ k: view.k, summary, place: placeName(summary.best, columns) });
   const sentences = [sentence, sharedWords(choice, frame, row)].join(" ");
   setText(refs.filterWords, sentences.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
   const { filterBar: barCanvas } = refs;

@@ -64,7 +64,7 @@ export function factsOf(choice, data, frame) {
         ? plainToken(pack.prefix[token])
         : "",
     k: view.k,
-    seen: summary,
+    summary,
     place:
       summary && picture.tag?.patch === summary.best && !isBehind(picture, summary.best)
         ? "here"

@@ -18,7 +18,7 @@ const FACTS = {
   name: "",
   asks: true,
   k: 3,
-  seen: FAR,
+  summary: FAR,
   place: "here",
   special: { names: "CLS", share: 0.02 },
   scale: "",
@@ -75,9 +75,9 @@ test("what lies outside the neighbourhood is counted, and where the most goes is
 });
 
 test("most of all itself, or near, is said so", () => {
-  assert.match(textOf({ seen: { ...FAR, where: "itself" } }), /neighbourhood, and the most to itself \(9\.0 %\)\.$/);
+  assert.match(textOf({ summary: { ...FAR, where: "itself" } }), /neighbourhood, and the most to itself \(9\.0 %\)\.$/);
   assert.match(
-    textOf({ seen: { ...FAR, where: "near" } }),
+    textOf({ summary: { ...FAR, where: "near" } }),
     /neighbourhood; the strongest is a neighbour, here \(9\.0 %\)\.$/,
   );
 });
@@ -89,7 +89,7 @@ test("what special tokens take is said where it is much", () => {
 
 test("a special token speaks of the picture, and not of a neighbourhood", () => {
   assert.equal(
-    textOf({ name: "CLS", seen: { ...FAR, far: 0.88 } }),
+    textOf({ name: "CLS", summary: { ...FAR, far: 0.88 } }),
     "CLS gives 88 % of its attention to the picture's patches, most of all here (9.0 %).",
   );
   assert.match(textOf({ name: "register 0" }), /^Register 0 gives /);
@@ -101,15 +101,15 @@ test("every other view has a sentence of its own", () => {
     off: textOf({ scale: "Without 1/√64 in this layer" }),
     whole: textOf({ scale: "Without 1/√64 in any layer", name: "CLS" }),
     column: textOf({ direction: "column" }),
-    value: textOf({ what: "value", seen: { total: 20, far: 10, best: 3, value: 4, where: "far" } }),
-    score: textOf({ what: "score", seen: { ...FAR, value: 7.31 } }),
-    similarity: textOf({ what: "similarity", seen: { ...FAR, value: 0.874 }, place: "row 2, column 7" }),
-    rollout: textOf({ what: "rollout", seen: { ...FAR, total: 1 } }),
-    components: textOf({ what: "components", seen: null }),
-    norm: textOf({ what: "norm", seen: { ...FAR, value: 71.26 }, place: "row 2, column 7" }),
-    text: textOf({ what: "text", label: "a cat", seen: { ...FAR, value: 0.284 }, place: "row 2, column 7" }),
-    waiting: textOf({ seen: null }),
-    unlocked: textOf({ what: "relevance", seen: null, waits: "Click a patch: this map is of one patch." }),
+    value: textOf({ what: "value", summary: { total: 20, far: 10, best: 3, value: 4, where: "far" } }),
+    score: textOf({ what: "score", summary: { ...FAR, value: 7.31 } }),
+    similarity: textOf({ what: "similarity", summary: { ...FAR, value: 0.874 }, place: "row 2, column 7" }),
+    rollout: textOf({ what: "rollout", summary: { ...FAR, total: 1 } }),
+    components: textOf({ what: "components", summary: null }),
+    norm: textOf({ what: "norm", summary: { ...FAR, value: 71.26 }, place: "row 2, column 7" }),
+    text: textOf({ what: "text", label: "a cat", summary: { ...FAR, value: 0.284 }, place: "row 2, column 7" }),
+    waiting: textOf({ summary: null }),
+    unlocked: textOf({ what: "relevance", summary: null, waits: "Click a patch: this map is of one patch." }),
   };
   assert.deepEqual(sentences, {
     even: "This patch listens to all 197 tokens alike: 0.51 % to each.",
@@ -144,7 +144,7 @@ test("a place is named by row and column", () => {
 test("of a label the sentence names what speaks most for it and what most against it", () => {
   const highest = { value: 0.03, place: "row 3, column 11" },
     least = { value: -0.02, place: "row 10, column 6" };
-  const facts = { what: "relevance", label: "a cat", seen: FAR, ends: { most: highest, least, written: String } };
+  const facts = { what: "relevance", label: "a cat", summary: FAR, ends: { most: highest, least, written: String } };
   assert.equal(
     textOf(facts),
     "Through all layers, row 3, column 11 speaks most for “a cat” (0.03), row 10, column 6 most against it (-0.02).",
@@ -176,8 +176,11 @@ test("where blanking moves nothing the sentence says below what", () => {
 });
 
 test("while numbers are on their way, a patch is named only where one asks", () => {
-  assert.equal(textOf({ seen: null }), "This patch: the numbers are on their way.");
-  assert.equal(textOf({ seen: null, what: "occlusion", label: "a cat", asks: false }), "The numbers are on their way.");
+  assert.equal(textOf({ summary: null }), "This patch: the numbers are on their way.");
+  assert.equal(
+    textOf({ summary: null, what: "occlusion", label: "a cat", asks: false }),
+    "The numbers are on their way.",
+  );
 });
 
 const HOLE = /\{\w+\}/g;
@@ -188,21 +191,21 @@ test("every word of every sentence is one of the table: another language is anot
   for (const [key, text] of Object.entries(english))
     WAY_WORDS.en.sentence[key] = text.toUpperCase().replace(HOLE, (hole) => hole.toLowerCase());
   const ends = { most: { value: 1, place: "ROW 3" }, least: { value: -1, place: "ROW 9" }, written: String };
-  const changes = [{}, { name: "CLS" }, { direction: "column" }, { even: true }, { seen: null }, { unmoved: "1 %" }];
-  changes.push({ seen: null, asks: false }, { even: true, most: 0.1 }, { part: { here: 0.2, there: 0.1 } });
+  const changes = [{}, { name: "CLS" }, { direction: "column" }, { even: true }, { summary: null }, { unmoved: "1 %" }];
+  changes.push({ summary: null, asks: false }, { even: true, most: 0.1 }, { part: { here: 0.2, there: 0.1 } });
   changes.push({ scale: "WITHOUT" }, { ends }, { ends: { ...ends, least: { value: 0 } } });
   changes.push(
     { ends: { ...ends, most: { value: 0 } } },
     { place: "here" },
     { special: { names: "A and B", share: 1 } },
   );
-  for (const whereabouts of ["near", "itself"]) changes.push({ seen: { ...FAR, where: whereabouts } });
+  for (const whereabouts of ["near", "itself"]) changes.push({ summary: { ...FAR, where: whereabouts } });
   const sentences = new Set();
   for (const way of Object.keys(WAYS))
     for (const change of changes.filter((item) => !item.ends || WAYS[way].explains === "patch"))
       sentences.add(textOf({ what: way, place: "ROW 2", label: "A CAT", ...change }));
   for (const whereabouts of ["near", "far"])
-    sentences.add(nearnessSentence({ k: 3, seen: { ...FAR, where: whereabouts }, place: "ROW 2" }));
+    sentences.add(nearnessSentence({ k: 3, summary: { ...FAR, where: whereabouts }, place: "ROW 2" }));
   assert.ok(sentences.size > 50, String(sentences.size));
   for (const sentence of sentences) {
     assert.doesNotMatch(sentence.replace(/\bhere\b|A and B/g, ""), /[a-z]|undefined/, sentence);
