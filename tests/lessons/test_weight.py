@@ -87,13 +87,13 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 
 
 @pytest.mark.parametrize(("length", "expected"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
-def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, expected):
-    head_numbers, token = look(seen), 20
+def test_a_long_key_is_a_megaphone(small_trace, monkeypatch, length, expected):
+    head_numbers, token = look(small_trace), 20
     head_numbers.to_one[1, 2] = 0.97  # the rows of this head agree most
-    monkeypatch.setattr(measures, "token_of_agreeing", lambda seen, habits: token)
-    keys = seen.record[1].k[2]
-    keys[token] *= length * float(keys[len(seen.prefix) :].norm(dim=-1).median() / keys[token].norm())
-    words = weight_locked.key_length_words(seen, head_numbers).text
+    monkeypatch.setattr(measures, "token_of_agreeing", lambda trace, habits: token)
+    keys = small_trace.record[1].k[2]
+    keys[token] *= length * float(keys[len(small_trace.prefix) :].norm(dim=-1).median() / keys[token].norm())
+    words = weight_locked.key_length_words(small_trace, head_numbers).text
     assert expected in words
     assert f"**{length:.1f}" in words
 
@@ -101,15 +101,15 @@ def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, expected):
 class Measured:
     """Stands for a subject whose tokens have these lengths."""
 
-    def __init__(self, seen, lengths: token_norms.Lengths):
-        self.trace, self.kept = lambda: seen, lambda key, make: lengths
+    def __init__(self, small_trace, lengths: token_norms.Lengths):
+        self.trace, self.kept = lambda: small_trace, lambda key, make: lengths
 
 
-def test_lengths_are_told_of_a_model_with_and_without_outliers(seen):
+def test_lengths_are_told_of_a_model_with_and_without_outliers(small_trace):
     plain_lengths = token_norms.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
-    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(Measured(seen, plain_lengths))
+    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(Measured(small_trace, plain_lengths))
     plain_lengths.patches[0, 1, 1] = 20
-    text = weight_locked.lengths_in_words(Measured(seen, plain_lengths))
+    text = weight_locked.lengths_in_words(Measured(small_trace, plain_lengths))
     assert "**10.0 ×**" in text
     assert "1 stands beyond" in text
     assert "It has the outliers" in text
