@@ -18,6 +18,8 @@ import { classOfStory, storyWay } from "./storyway.js";
 
 const HEIGHT = -53; // pixels, `ui.height` of lens.js: the window's height less the bar above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
+const ANOTHER_READS = "Another model is reading the picture";
+export const FADES_AFTER = 1000; // milliseconds for which the former model's picture stands while another model reads
 
 // The text of the script that shared pages contain, because they run without a server.
 const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
@@ -139,6 +141,10 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
   clearTimeout(stage.timer);
   stage.stop = new AbortController();
   const { signal } = stage.stop;
+  // The rows on screen are the former model's: they fade if the new model takes long.
+  const { before, good } = stage;
+  const fade = () => stage.before === before && stage.lens.wait(ANOTHER_READS);
+  const fading = good && good.model !== choiceNow.model ? setTimeout(fade, FADES_AFTER) : 0;
   try {
     const ignoredWords = await bringTraces(stage, choiceNow, view, signal);
     stage.good = choiceNow;
@@ -148,6 +154,7 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
   } catch (error) {
     if (!signal.aborted) showTrouble(stage, choiceNow, error, view);
   } finally {
+    clearTimeout(fading);
     if (stage.stop.signal === signal) stage.showing = false;
     waitForOwn(stage);
   }

@@ -8,18 +8,20 @@ import { setView, viewNow, visit } from "../../../playground/microscope/shell/ad
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { Refusal, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { askNearer } from "../../../playground/microscope/shell/httpsource.js";
-import { bringTraces, showChoice } from "../../../playground/microscope/shell/stage.js";
+import { bringTraces, FADES_AFTER, showChoice } from "../../../playground/microscope/shell/stage.js";
 import { CATALOGUE, goTo, MINE } from "./browser.mjs";
 import "./page.mjs";
 
 goTo("/microscope");
 Object.assign(catalogue, CATALOGUE, { real: null }); // without a real model, the stage gives no advice
 let refusals = []; // the errors with which the next requests fail
+let reading = null; // a promise for which the next trace waits
 askNearer({
   has: () => true,
   async open({ model, sample, mine, first, detail }) {
     const refusal = sample === "meadow" || mine ? refusals.shift() : null;
     if (refusal) throw refusal;
+    await reading;
     return {
       ...{ id: `${sample ?? mine} ${model} ${first}`, model, detail, opens: {}, private: Boolean(mine) },
       ...{ first: Boolean(mine) && !first, picture: { id: sample ?? mine } },
@@ -72,6 +74,40 @@ test("what is chosen while another model comes is there when it has come", async
   await shows(stage, { sample: "flock", model: "untrained" });
   const { what, locked, query } = stage.lens.view;
   assert.deepEqual({ what: what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
+});
+
+test("the former model's picture fades while another model reads for long, and comes back whole", async () => {
+  const stage = { ...aStage([]), stop: new AbortController() };
+  const sentences = [];
+  Object.assign(stage.lens, { greet() {}, wait: (sentence) => sentences.push(sentence) });
+  choice.open({ sample: "flock", model: "bundled" });
+  await showChoice(stage);
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    let hasRead;
+    reading = new Promise((resolve) => (hasRead = resolve));
+    choice.open({ sample: "flock", model: "untrained" });
+    sentences.length = 0;
+    const shown = showChoice(stage);
+    mock.timers.tick(FADES_AFTER - 1);
+    assert.deepEqual(sentences, []);
+    mock.timers.tick(1);
+    assert.deepEqual(sentences, ["Another model is reading the picture"]);
+    hasRead();
+    await shown;
+    assert.equal(sentences.at(-1), null);
+    choice.open({ sample: "tabby", model: "untrained" }); // another picture in the same model does not fade
+    sentences.length = 0;
+    reading = new Promise((resolve) => (hasRead = resolve));
+    const next = showChoice(stage);
+    mock.timers.tick(2 * FADES_AFTER);
+    hasRead();
+    await next;
+    assert.deepEqual(sentences, [null]);
+  } finally {
+    reading = null;
+    mock.timers.reset();
+  }
 });
 
 test("what is chosen after the first look at an own photograph stands in the address, and stays", async () => {
