@@ -402,9 +402,9 @@ def parts_of(several: Sequence[Trace], k: int, layer: int | None) -> list[Tensor
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
     if not isinstance(k, int | np.integer) or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    patches = [(seen._directions(layer, several[0]), seen.grid) for seen in several]
+    patches = [(trace._directions(layer, several[0]), trace.grid) for trace in several]
     cut = matching.parts_of(patches, int(k))
-    return [torch.from_numpy(numbers).unflatten(0, seen.grid) for numbers, seen in zip(cut, several, strict=True)]
+    return [torch.from_numpy(numbers).unflatten(0, trace.grid) for numbers, trace in zip(cut, several, strict=True)]
 
 
 def distances(grid: tuple[int, int]) -> Tensor:

@@ -181,7 +181,7 @@ def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
     """The likeliest labels of both passes, sorted by probability with the scale; empty without a classifier."""
     if on.logits is None:
         return []
-    probabilities = [_probabilities(seen) for seen in (on, off)]
+    probabilities = [_probabilities(trace) for trace in (on, off)]
     top_labels = {i for shares in probabilities for i in np.argsort(-shares, kind="stable")[:top].tolist()}
     ranked_labels = sorted(top_labels, key=lambda i: (-probabilities[0][i], i))
     return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels]
@@ -191,7 +191,7 @@ def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
     """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if on.logits is None:
         return []
-    before, after = (_probabilities(seen) for seen in (on, off))
+    before, after = (_probabilities(trace) for trace in (on, off))
     changes = np.abs(after - before)
     indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
     return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in indices]

@@ -322,8 +322,8 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
 
 def _sizes(traces: list[Trace]) -> dict[str, Any]:
     """The command's options about sizes; none if each picture has its model's default size."""
-    sizes = {seen.size for seen in traces}
-    if all(seen.vit is not None and seen.size == request.natural(seen) for seen in traces):
+    sizes = {trace.size for trace in traces}
+    if all(trace.vit is not None and trace.size == request.natural(trace) for trace in traces):
         return {"size": None}
     return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 

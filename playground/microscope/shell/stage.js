@@ -18,7 +18,7 @@ import { classOfStory, storyWay } from "./storyway.js";
 
 const HEIGHT = -53; // pixels, `ui.height` of lens.js: the window's height less the bar above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
-const ANOTHER_READS = "Another model is reading the picture";
+const ANOTHER_READS = "Another model is reading";
 export const FADES_AFTER = 1000; // milliseconds for which the former model's picture stands while another model reads
 
 // The text of the script that shared pages contain, because they run without a server.

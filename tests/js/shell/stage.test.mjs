@@ -92,7 +92,7 @@ test("the former model's picture fades while another model reads for long, and c
     mock.timers.tick(FADES_AFTER - 1);
     assert.deepEqual(sentences, []);
     mock.timers.tick(1);
-    assert.deepEqual(sentences, ["Another model is reading the picture"]);
+    assert.deepEqual(sentences, ["Another model is reading"]);
     hasRead();
     await shown;
     assert.equal(sentences.at(-1), null);
