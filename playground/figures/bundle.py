@@ -29,7 +29,6 @@ _AROUND = re.compile(  # spaces beside brackets and operators
 )
 # A string or a regular expression: in formatted code the / of a division stands before a space
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|/(?![/ *=])(?:\[(?:[^\]\\\n]|\\.)*\]|\\.|[^/\\\n\[])+/'
-_STRING = re.compile(f"({_LITERAL})")
 _IN_CODE = re.compile(f"{_LITERAL}|[`{{}}]")
 _IN_TEMPLATE = re.compile(r"\\.|`|\$\{", re.DOTALL)
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
@@ -78,30 +77,34 @@ def _code(source: str) -> str:
 
 
 def _joined(script: str) -> str:
-    """Takes out empty lines, line breaks inside of a statement, and spaces around operators, but not in strings and
-    templates."""
+    """Takes out empty lines, line breaks inside statements, and spaces around operators, but not in strings, regular
+    expressions and templates."""
     pieces, start, place, in_template = [], 0, 0, False
     open_braces: list[int] = []  # in each ${…} of the templates around this place
     while sign := (_IN_TEMPLATE if in_template else _IN_CODE).search(script, place):
         place = sign.end()
-        if in_template and sign[0] == "${":
-            open_braces.append(0)
-        elif not in_template and open_braces and sign[0] in "{}":
+        if in_template:
+            if sign[0] not in ("${", "`"):
+                continue
+            open_braces += [0] if sign[0] == "${" else []
+        elif sign[0] in "{}":
+            if not open_braces:
+                continue
             open_braces[-1] += 1 if sign[0] == "{" else -1
             if open_braces[-1] >= 0:
                 continue
             open_braces.pop()
-        elif sign[0] != "`":
+        elif sign[0] != "`":  # a string or a regular expression
+            pieces += [_without_spaces(script[start : sign.start()]), sign[0]]
+            start = place
             continue
         pieces.append(script[start:place] if in_template else _without_spaces(script[start:place]))
         start, in_template = place, not in_template
     return "".join([*pieces, _without_spaces(script[start:])])
 
 
-def _without_spaces(script: str) -> str:
-    pieces = _STRING.split(_BROKEN.sub("", script))
-    pieces[::2] = (_AROUND.sub("", piece) for piece in pieces[::2])
-    return "".join(pieces)
+def _without_spaces(code: str) -> str:
+    return _AROUND.sub("", _BROKEN.sub("", code))
 
 
 def drawing(entry: str, mounts: str) -> str:

@@ -72,4 +72,4 @@ def bytes_of(value: Any) -> int:
         return value.untyped_storage().nbytes()
     if is_dataclass(value):
         return bytes_of(vars(value))
-    raise TypeError(f"how many bytes a {type(value).__name__} holds is not known: teach it to held")
+    raise TypeError(f"how many bytes a {type(value).__name__} holds is not known: teach it to bytes_of")

@@ -134,12 +134,12 @@ def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has
 
 def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(small_trace, picture):
     rows = [look(small_trace, SMALL, 1, head, "on") for head in range(4)]
-    shared_exposure = light.exposure(np.concatenate([map_.grid for map_ in rows]))
-    for layout in ("heads", "wall"):
+    all_rows = [look(small_trace, SMALL, layer, head, "on") for layer in range(3) for head in range(4)]
+    for layout, compared in (("heads", rows), ("wall", all_rows)):
         spec = replace(SMALL, layout=layout)
         content = layouts.content(spec, Subject(small_trace, picture, ""), None)
-        values = shared_exposure if layout == "heads" else content.domain.high
-        assert content.domain.high == pytest.approx(values)
+        shared_exposure = light.exposure(np.concatenate([map_.grid for map_ in compared]))
+        assert content.domain.high == pytest.approx(shared_exposure)
         fixed_content = layouts.content(replace(spec, ceiling=0.07), Subject(small_trace, picture, ""), None)
         assert fixed_content.domain.high == 0.07
     shared, separate = (
