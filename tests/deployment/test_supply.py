@@ -1,4 +1,4 @@
-"""The app's dependencies: version bounds, licences, the image's lock files, and the source of torch."""
+"""The audit that `make lint` runs over the dependencies, the image's lock files, and the source of torch."""
 
 import importlib.util
 import json
@@ -50,15 +50,6 @@ def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
         server.shutdown()
 
 
-def test_what_the_app_imports_is_listed_and_what_is_listed_is_bounded(audit):
-    requirements = audit.requirements(ROOT / "requirements.txt")
-    assert audit.unlisted(requirements) == []
-    for requirement in [*requirements, *audit.requirements(ROOT / "requirements-dev.txt")]:
-        assert {specifier.operator for specifier in requirement.specifier} & {"<", "=="}, (
-            f"{requirement.name} has no upper bound"
-        )
-
-
 def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licences_that_bind_others(audit):
     for requirement_text, installed, complaint in (
         ("torch>=2.12,<2.16", "2.15.0+cpu", None),
@@ -73,15 +64,6 @@ def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licenc
         assert audit.licence_trouble("some-package", licence) is None
     for licence in ("not stated", "MIT AND AGPL-3.0-or-later", "GNU Lesser General Public License v3 (LGPLv3)"):
         assert audit.licence_trouble("some-package", licence)
-
-
-def test_the_audit_finds_nothing_in_what_these_tests_run_with(audit):
-    """The audit's rules hold for the installed releases. This test cannot judge releases that are newer."""
-    requirements = audit.requirements(ROOT / "requirements.txt")
-    assert all(r.specifier.contains(audit.metadata.version(r.name), prereleases=True) for r in requirements)
-    packages = {package.metadata["Name"].lower(): package for package in audit.closure(requirements)}
-    assert {"streamlit", "starlette", "uvicorn", "click", "torch"} <= packages.keys()
-    assert not [name for name, package in packages.items() if audit.licence_trouble(name, audit.licence(package))]
 
 
 class Osv(Quiet):
@@ -134,8 +116,7 @@ def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
         assert requirement.specifier.contains(version), (
             f"{requirement.name} {version}: make the lock again (deploy/lock.py)"
         )
-        trouble = audit.bound_trouble(requirement, version) if requirement in app else None
-        assert trouble is None, trouble
+        assert {specifier.operator for specifier in requirement.specifier} & {"<", "=="}, f"{requirement} has no bound"
     needed_names = {audit.canonicalize_name(package.metadata["Name"]) for package in audit.closure(app)}
     assert not {name for name in needed_names - pinned.keys() if not name.startswith(("nvidia-", "cuda-"))}
     parts = script("lock").split(read("requirements.lock") + read("requirements-torch.lock"))
