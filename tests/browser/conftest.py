@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from browser.hole import Hole
-from browser.on_the_site import SPARING, AtTheSite
-from browser.policy import WATCH
+from browser.on_the_site import DATA_SAVER, SiteVisitor
+from browser.policy import WATCH_VIOLATIONS
 from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import Visitor
@@ -68,11 +68,11 @@ def go(visitor):
 
 @pytest.fixture
 def somebody(arrive, host):
-    """somebody("#sample=flock") gives an AtTheSite who has opened the folder that the module's `host` serves."""
+    """somebody("#sample=flock") gives a SiteVisitor who has opened the folder that the module's `host` serves."""
 
-    def come(address: str = "", **options) -> AtTheSite:
-        visitor = arrive(AtTheSite, host, **options)
-        visitor.context.add_init_script(WATCH + SPARING)
+    def come(address: str = "", **options) -> SiteVisitor:
+        visitor = arrive(SiteVisitor, host, **options)
+        visitor.context.add_init_script(WATCH_VIOLATIONS + DATA_SAVER)
         return visitor.arrive(address)
 
     return come

@@ -2,7 +2,7 @@
 
 from browser.visitor import Visitor
 
-SHIFTS = """
+RECORD_SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries())
@@ -21,7 +21,7 @@ STANDS_STILL = """async (element) => {
 }"""
 
 
-class Seeing(Visitor):
+class SeeVisitor(Visitor):
     had_lab = False
 
     def box(self, part: str) -> dict:

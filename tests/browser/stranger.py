@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from waiting import PATIENCE
 from websockets.sync.client import connect
 
-MOST = 2**28  # most bytes of a message
+MOST_BYTES = 2**28  # most bytes of a message
 _stamps = count(1)
 
 
@@ -36,17 +36,19 @@ def ask(url: str, method: str = "GET", data: bytes | None = None, **headers: str
 
 
 class Stranger:
-    """A session on one page, and HTTP requests with this client's key. `said` lists every sentence that came as a toast
-    or a refusal, `elements` holds the page's last elements by name, `brought` is the status of the last upload."""
+    """A session on one page, and HTTP requests with this client's key. `sentences` lists all toasts and refusals that
+    came, `elements` holds the page's last elements by name, `upload_status` is the status of the last upload."""
 
     def __init__(self, url: str, address: str = "", page: str = ""):
         self.url, self.address, self.page = url, address, ""
         self.key = secrets.token_urlsafe(24)
-        self.said: list[str] = []
+        self.sentences: list[str] = []
         self.elements: dict[str, object] = {}
         self.kinds: set[str] = set()  # the kinds of all messages received
         stream = url.replace("http", "ws") + "/_stcore/stream"
-        self.socket = connect(stream, subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE, legacy=True)
+        self.socket = connect(
+            stream, subprotocols=["streamlit"], max_size=MOST_BYTES, open_timeout=PATIENCE, legacy=True
+        )
         first_message = BackMsg()
         first_message.rerun_script.page_name = page
         self.run(first_message)
@@ -65,7 +67,7 @@ class Stranger:
                 "x-playground-ticket"
             ]
         if status >= 400 and "says" in (refusal := json.loads(body)):
-            self.said.append(refusal["says"])
+            self.sentences.append(refusal["says"])
         return status, body
 
     def describe(self, **words: str) -> dict:
@@ -74,8 +76,8 @@ class Stranger:
 
     def bring(self, data: bytes, name: str = "picture.jpg") -> str:
         """Uploads a picture; returns its id on the server, or "" where the server refused it."""
-        self.brought, body = self.get("api/pictures", "POST", data, X_Playground_Name=quote(name))
-        return json.loads(body).get("id", "") if self.brought < 400 else ""
+        self.upload_status, body = self.get("api/pictures", "POST", data, X_Playground_Name=quote(name))
+        return json.loads(body).get("id", "") if self.upload_status < 400 else ""
 
     # Messages over the session's WebSocket
 
@@ -155,7 +157,7 @@ class Stranger:
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "toast":
-            self.said.append(element.toast.body)
+            self.sentences.append(element.toast.body)
         elif kind == "exception":
             raise RuntimeError(element.exception.message)
         elif kind == "bidi_component":

@@ -9,15 +9,15 @@ import waiting
 from PIL import Image
 
 import playground
-from browser.on_the_site import SPARING, AtTheSite
+from browser.on_the_site import DATA_SAVER, SiteVisitor
 from browser.own_picture import hand_over
-from browser.without_server import ASKED, plain_server
+from browser.without_server import REQUEST_LOG, plain_server
 from playground.samples import named, samples
 from playground.ui import site
 
-KEPT = "document.getElementById('foot').dataset.kept"
-FIRST_BYTES = 600_000
-OFFLINE = re.compile("ERR_")
+READ_KEPT_PART = "document.getElementById('foot').dataset.kept"
+MOST_FIRST_BYTES = 600_000
+OFFLINE_ERRORS = re.compile("ERR_")
 
 
 @pytest.fixture(scope="module")
@@ -30,22 +30,22 @@ def folder(tmp_path_factory):
 def somebody(arrive, folder):
     with plain_server(folder.parent) as url:
 
-        def come(address: str = "#model=bundled&sample=meadow", script: str = "") -> AtTheSite:
-            visitor = arrive(AtTheSite, f"{url}/playground")
+        def come(address: str = "#model=bundled&sample=meadow", script: str = "") -> SiteVisitor:
+            visitor = arrive(SiteVisitor, f"{url}/playground")
             visitor.context.add_init_script(script)
             return visitor.arrive(address)
 
         yield come
 
 
-def leave(visitor) -> None:
+def go_offline(visitor) -> None:
     """Cuts the network off, and forgives the errors that the browser then prints on the console."""
-    visitor.forgiven = OFFLINE
+    visitor.forgiven = OFFLINE_ERRORS
     visitor.context.set_offline(True)
 
 
-def keeps(visitor, kept_part: str) -> None:
-    waiting.until(lambda: visitor.page.evaluate(KEPT) == kept_part, f"not {kept_part} is kept")
+def wait_until_kept(visitor, kept_part: str) -> None:
+    waiting.until(lambda: visitor.page.evaluate(READ_KEPT_PART) == kept_part, f"not {kept_part} is kept")
 
 
 def picture(*size: int) -> bytes:
@@ -55,18 +55,18 @@ def picture(*size: int) -> bytes:
 
 
 def test_the_first_picture_is_small_on_a_host_that_compresses_nothing(somebody, folder):
-    visitor = somebody("", script=SPARING)
+    visitor = somebody("", script=DATA_SAVER)
     sizes = visitor.first_bytes(folder)
     assert "index.html" in sizes
     assert any(name.startswith("app-") for name in sizes)
     assert any(name.endswith(".pack") for name in sizes)
-    assert sum(sizes.values()) <= FIRST_BYTES, sizes
+    assert sum(sizes.values()) <= MOST_FIRST_BYTES, sizes
 
 
 def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(somebody):
     visitor = somebody()
-    keeps(visitor, "soon")
-    leave(visitor)
+    wait_until_kept(visitor, "soon")
+    go_offline(visitor)
     visitor.gives(named("twins").path)
     visitor.until("r => r.layersHeld.length === 6")
     for sample in samples():
@@ -80,9 +80,9 @@ def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(so
 
 def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
     """The visitor has data saver on, because otherwise the page would fetch parts in advance."""
-    visitor = somebody(script=SPARING)
-    keeps(visitor, "page")
-    leave(visitor)
+    visitor = somebody(script=DATA_SAVER)
+    wait_until_kept(visitor, "page")
+    go_offline(visitor)
     hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
     visitor.hears("not kept in this browser, and the network does not answer")
     assert "Error" not in visitor.page.locator("body").inner_text()
@@ -92,7 +92,7 @@ def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
     visitor.page.locator("#lesson", has_text="not kept in this browser").wait_for()
 
 
-def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(somebody, folder):
+def test_the_whole_site_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(somebody, folder):
     visitor = somebody()
     button = visitor.page.get_by_role("button", name="Keep all of it offline")
     offered_megabytes = int(re.search(r"\((\d+) MB\)", button.inner_text())[1])
@@ -101,11 +101,11 @@ def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(some
     needed_sizes = [file.stat().st_size for name, file in files.items() if not name.startswith(other_files)]
     assert abs(offered_megabytes - sum(needed_sizes) / 1e6) < 1
     button.click()
-    keeps(visitor, "all")
+    wait_until_kept(visitor, "all")
     assert "needs no network" in visitor.page.locator("#foot button").inner_text()
     visitor.page.goto("about:blank")
-    leave(visitor)
-    asked_count = len(ASKED)
+    go_offline(visitor)
+    request_count = len(REQUEST_LOG)
     visitor.arrive("#model=bundled&sample=meadow&detail=2")
     for layer in (0, 3):
         visitor.layer(layer)
@@ -116,8 +116,8 @@ def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(some
     waiting.until(
         lambda: visitor.page.evaluate("Boolean(document.querySelector('.wall img')?.naturalWidth)"), "no moment"
     )
-    assert [line for line in ASKED[asked_count:] if "sw.js" not in line] == []
-    assert visitor.page.evaluate(KEPT) == "all"
+    assert [line for line in REQUEST_LOG[request_count:] if "sw.js" not in line] == []
+    assert visitor.page.evaluate(READ_KEPT_PART) == "all"
 
 
 @pytest.mark.parametrize("size", [(1, 1), (40, 7)])
@@ -132,7 +132,7 @@ def test_a_picture_that_is_too_small_is_refused_in_python_s_words(somebody, size
 def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(somebody):
     visitor = somebody()
     assert not visitor.page.evaluate("crossOriginIsolated"), "this host sends no headers, and no worker did yet"
-    keeps(visitor, "soon")
+    wait_until_kept(visitor, "soon")
     visitor.page.reload()
     visitor.until()
     assert visitor.page.evaluate("crossOriginIsolated")
