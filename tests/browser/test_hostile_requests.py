@@ -169,7 +169,7 @@ def test_an_upload_that_stalls_ends_and_keeps_nobody_else_s_away(server, strange
     other_stranger = Stranger(server.url)
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(upload_head(server, stranger, "Content-Length: 1000000") + b"x")
-        assert other_stranger.bring(plain("PNG")), other_stranger.said
+        assert other_stranger.bring(plain("PNG")), other_stranger.sentences
         assert connection.recv(100).split()[1] == b"408"
     other_stranger.close()
 

@@ -43,10 +43,8 @@ def crowd(server, *samples: str, **parameters: str) -> Callable[[], int]:
         trace_parameters = {**parameters, "sample": sample}
         with suppress(OSError):  # nobody waits for the answer
             grid_details = [str(grid["detail"]) for grid in somebody.describe(**trace_parameters)["grids"]]
-            trace_parameters = {
-                "detail": grid_details[-1],
-                **trace_parameters,
-            }  # the finest grid that this machine offers
+            # the finest grid that this machine offers
+            trace_parameters = {"detail": grid_details[-1], **trace_parameters}
             digest = somebody.describe(**trace_parameters)["digest"]
             somebody.get(f"api/trace/{digest}/layers?{urlencode(trace_parameters)}", X_Playground_Run=somebody.id)
 

@@ -27,10 +27,9 @@ VIEWS = {
     "weight times value": {"what": "value"},
     "scores": {"what": "score"},
 }
-TOLERANCE = 2e-3  # tolerance, relative to the largest number: queries and keys in the folder have 16 bits
-LEVEL_TOLERANCE = (
-    6  # tolerance, of 255 levels, of a cell's mean colour: browser and Python resize photographs differently
-)
+TOLERANCE = 2e-3  # relative to the largest number: queries and keys in the folder have 16 bits
+# Of 255 levels, for a cell's mean colour: browser and Python resize photographs differently
+LEVEL_TOLERANCE = 6
 HREF = "{http://www.w3.org/1999/xlink}href"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -264,9 +264,8 @@ def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microsc
     page.reload()
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
-    changes = (
-        without(python_trace(), {(layer, head)}).change[:, len(python_trace().prefix) :].mean(1).tolist()
-    )  # (layers,)
+    without_head = without(python_trace(), {(layer, head)})
+    changes = without_head.change[:, len(python_trace().prefix) :].mean(1).tolist()  # (layers,)
     for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
         assert abs(float(caption.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()

@@ -9,7 +9,7 @@ from playground.pictures.images import fit
 from playground.samples import named
 from playground.tracing import Trace
 
-TOLERANCE = 1e-3  # tolerance: the browser gets 16-bit numbers, Python has 32 bits
+TOLERANCE = 1e-3  # the browser gets 16-bit numbers, Python has 32 bits
 
 
 @cache
