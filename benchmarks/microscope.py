@@ -143,7 +143,7 @@ def hovering(chromium: Browser, url: str, moves: int) -> None:
 
 
 class InSee(Visitor):
-    had_lab = False
+    remembers_lab = False
 
 
 ROUNDS = 3  # measurements with Lab before See, and as many with See before Lab

@@ -41,7 +41,7 @@ def stranger(server):
 @pytest.fixture
 def visit(arrive, server):
     """visit("sample=flock", color_scheme="dark") gives a visitor whose page shows the picture; see Visitor.open."""
-    return lambda address="", says="", **options: arrive(Visitor, server.url, **options).open(address, says)
+    return lambda address="", sentence="", **options: arrive(Visitor, server.url, **options).open(address, sentence)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def _stayed(chromium, server):
 @pytest.fixture
 def visitor(_stayed):
     """A Visitor on the first page. One browser serves a whole module; each test starts with nothing chosen."""
-    _stayed.forgiven = None
+    _stayed.forgiven_errors = None
     _stayed.start_again()
     yield _stayed
     _stayed.check()

@@ -22,12 +22,12 @@ STANDS_STILL = """async (element) => {
 
 
 class SeeVisitor(Visitor):
-    had_lab = False
+    remembers_lab = False
 
     def box(self, part: str) -> dict:
         return self.part(part).bounding_box()
 
-    def says(self) -> str:
+    def sentence(self) -> str:
         return self.page.locator(".see-says").inner_text()
 
     def until_says(self, pattern: str) -> str:

@@ -84,13 +84,13 @@ class Stranger:
     def choose(self, view: dict | None = None, **words: str) -> Stranger:
         """Chooses something, as the toolbar of a lesson's page reports it to Python."""
         choice = {"choice": words, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
-        return self.tell({"choice": choice})
+        return self.send_state({"choice": choice})
 
     def go(self, page: str, **words: str) -> Stranger:
         """Goes to another page, as the toolbar's menu does."""
         return self.trigger("go", {"page": page, "words": words, "key": self.key, "stamp": next(_stamps)})
 
-    def tell(self, state: object) -> Stranger:
+    def send_state(self, state: object) -> Stranger:
         """Sends `state` as the state of the toolbar's component."""
         message = BackMsg()
         widgets = message.rerun_script.widget_states.widgets
@@ -118,7 +118,7 @@ class Stranger:
                 has_started = True
                 self.id = reply.new_session.initialize.session_id
             elif kind == "delta":
-                self._see(reply.delta)
+                self._record_element(reply.delta)
             elif kind == "navigation":
                 self.page = reply.navigation.page_script_hash
             elif kind == "page_info_changed":
@@ -135,7 +135,7 @@ class Stranger:
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
         self.socket.send(message.SerializeToString())
-        reply = self.hear(lambda message: message.WhichOneof("type") == "file_urls_response")
+        reply = self.wait_for_message(lambda message: message.WhichOneof("type") == "file_urls_response")
         return self.url + reply.file_urls_response.file_urls[0].upload_url
 
     def close(self) -> None:
@@ -148,12 +148,12 @@ class Stranger:
         """The id of the picture that the lesson's question is about."""
         return json.loads(self.elements["attention_guess"].json)["context"].split()[0]
 
-    def hear(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:
+    def wait_for_message(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:
         while not condition(message := ForwardMsg.FromString(self.socket.recv(PATIENCE))):
             pass
         return message
 
-    def _see(self, delta) -> None:
+    def _record_element(self, delta) -> None:
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "toast":

@@ -88,7 +88,7 @@ def test_the_address_says_only_what_was_chosen(go):
 
 @pytest.mark.parametrize("address", HOSTILE_ADDRESSES, ids=range(len(HOSTILE_ADDRESSES)))
 def test_a_hostile_address_shows_the_default_page(visitor, address):
-    visitor.forgiven = REFUSED_REQUEST
+    visitor.forgiven_errors = REFUSED_REQUEST
     visitor.open(address)
     assert visitor.read()["layer"] >= 0
     query = parse_qs(urlsplit(visitor.page.url).query)
@@ -99,7 +99,7 @@ def test_a_hostile_address_shows_the_default_page(visitor, address):
 
 @pytest.mark.slow
 def test_a_missing_model_is_said_and_the_page_keeps_its_model(visit):
-    visitor = visit("model=vit_nonsense_patch3", says="vit nonsense patch3 is not on this server")
+    visitor = visit("model=vit_nonsense_patch3", sentence="vit nonsense patch3 is not on this server")
     assert "model=bundled" in visitor.page.url
     visitor = visit("sample=flock")
     visitor.unfold("model").get_by_role("searchbox").fill("resnet50")
@@ -121,9 +121,9 @@ def test_a_missing_model_is_said_and_the_page_keeps_its_model(visit):
 )
 def test_what_an_address_asks_for_and_the_page_cannot_show_is_said(arrive, server, address, left_out_words):
     visitor = arrive(Visitor, server.url)
-    visitor.forgiven = re.compile("status of 400 .*layers=40")  # the page does not know the model's depth yet
+    visitor.forgiven_errors = re.compile("status of 400 .*layers=40")  # the page does not know the model's depth yet
     visitor.page.goto(f"{server.url}/?{address}")
-    text = visitor.says("The address asks for")
+    text = visitor.hears("The address asks for")
     assert f"asks for {left_out_words}, which this page can't show: it is left out." in text.replace("\n", " ")
     assert ("A label is said by its number." in text) == ("label" in left_out_words)
 
@@ -140,7 +140,7 @@ def test_nothing_is_left_out_of_an_address_that_the_page_wrote(visit):
 
 def test_without_a_network_a_model_of_the_list_is_said_to_be_out_of_reach(visit):
     visitor = visit("model=bundled&sample=flock")
-    visitor.forgiven = REFUSED_REQUEST
+    visitor.forgiven_errors = REFUSED_REQUEST
     visitor.pick_model("DINO S/16")
     visitor.page.locator(".sheet .model-fetching").filter(has_text="this server fetches nothing").wait_for()
     visitor.page.keyboard.press("Escape")

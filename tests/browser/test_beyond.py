@@ -81,7 +81,7 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
 
 
 @pytest.mark.slow
-def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
+def test_an_occlusion_becomes_finer_and_measures_how_well_relevance_foretells_it(visit):
     visitor = visit(f"{ADDRESS}&what=occlusion&query=7,5&locked=true")
     part(visitor, ".explained progress").wait_for()
     part(visitor, ".explained span").filter(has_text="passes of 161, blanked in blocks of").filter(
@@ -120,7 +120,7 @@ def place_on_page(visitor, row, column):
     return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (row + 0.5) / rows * box["height"]
 
 
-def test_patches_that_are_painted_are_not_heard(go):
+def test_painted_patches_are_cut_from_the_locked_patch_s_row(go):
     visitor = go(f"{ADDRESS}&query=7,5&locked=true")
     mouse = visitor.page.mouse
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
@@ -155,7 +155,7 @@ def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):
     part(visitor, ".cuts [data-labels]").filter(has_text=name).wait_for()
 
 
-def test_behind_the_curtain_stands_what_was_alike_before_the_cut(go):
+def test_behind_the_curtain_stands_the_similarity_before_the_cut(go):
     visitor = go(f"{ADDRESS}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
     state = visitor.until("r => r.pass === 'whole' && r.map")
     assert_close(state["map"], trace(cut="*>3x3").similarity(LOCKED_PATCH, 4))

@@ -33,7 +33,7 @@ class Lecturer(Visitor):
 
 
 class Phone(Visitor):
-    forgiven = REFUSED_REQUEST
+    forgiven_errors = REFUSED_REQUEST
 
     def come(self, code: str) -> "Phone":
         self.page.goto(f"{self.url}/c/{code}")
@@ -65,7 +65,7 @@ def phones(arrive, server):
     return [arrive(Phone, server.url, viewport={"width": 390, "height": 844}, has_touch=True) for _ in range(3)]
 
 
-def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_truth(lecturer, phones):
+def test_a_class_guesses_places_sees_all_guesses_guesses_again_and_reads_the_answer(lecturer, phones):
     code = lecturer.begin()
     assert re.fullmatch("[A-Z]{5}", code)
     for phone in phones:
@@ -100,7 +100,7 @@ def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_tru
 
 
 @pytest.mark.slow
-def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lecturer, phones):
+def test_a_class_answers_by_number_and_by_raised_hands_until_the_lecturer_ends_it(lecturer, phones):
     early_phone, late_phone, refused_phone = phones
     code = lecturer.begin()
     early_phone.come(code).reads("A question comes here")
@@ -126,7 +126,7 @@ def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lectur
     lecturer.press("Add")
     lecturer.press("Reveal the guesses")
     lecturer.page.locator(".class-choices b").get_by_text("5", exact=True).wait_for()
-    lecturer.forgiven = REFUSED_REQUEST  # a poll that arrives after the class has ended gets 404
+    lecturer.forgiven_errors = REFUSED_REQUEST  # a poll that arrives after the class has ended gets 404
     lecturer.press("End the class")
     early_phone.reads("This class has ended.")
     refused_phone.come(code).reads("There is no class")
@@ -143,7 +143,7 @@ def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server,
     assert "lecture" not in second_lecturer.page.url
 
 
-def test_a_german_phone_reads_german_and_a_code_that_nobody_has_leaves_a_field(arrive, server):
+def test_a_german_phone_reads_german_and_an_unknown_code_keeps_the_field(arrive, server):
     phone = arrive(Phone, server.url, locale="de-DE").come("")
     phone.page.goto(f"{server.url}/c")
     phone.page.locator(".phone form").wait_for()

@@ -70,7 +70,7 @@ def test_the_network_sees_the_pixels_that_it_sees_in_python(decoder, photo):
     assert not too_far, f"(largest, mean) difference: {differences}"
 
 
-def test_the_colours_of_these_files_are_other_than_their_bytes(photo):
+def test_the_colours_of_these_files_differ_from_their_bytes(photo):
     """If bytes and colours were equal, a decoder that ignores profiles would pass these tests."""
     plain_pixels = np.asarray(photo).astype(int)
     for kind in ("Display P3", "Adobe RGB", "grey of gamma 1.8", "half transparent"):

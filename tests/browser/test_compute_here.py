@@ -32,7 +32,7 @@ def test_an_own_photograph_is_not_sent_and_a_lesson_asks_before_it_is(arrive, se
     assert np.abs(np.asarray(state["row"]) - row).max() < EIGHT_BITS
 
     visitor.unfold("pages").get_by_role("link", name="Heads").click()
-    visitor.says("your photograph would travel")
+    visitor.hears("your photograph would travel")
     visitor.page.get_by_text("This lesson needs your photograph.").wait_for()
     assert visitor.uploaded == []
     visitor.page.locator(".attention-notice button", has_text="Send it").click()

@@ -112,7 +112,7 @@ def session_count(visitor: Visitor) -> int:
 
 
 class Newcomer(Visitor):
-    had_lab = False
+    remembers_lab = False
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def trouble(page, n: int = 0) -> str:
     return sentences[-1]
 
 
-def test_the_file_is_small_and_needs_no_other(folder):
+def test_the_script_is_small_and_imports_no_other(folder):
     script = (folder / "embed" / "attention-lens.js").read_bytes()
     size = len(gzip.compress(script, 9))
     assert size <= MOST_BYTES, size
@@ -119,7 +119,7 @@ def test_the_file_is_small_and_needs_no_other(folder):
     assert "indexedDB" not in text
 
 
-def test_in_a_plain_page_it_shows_python_s_row_and_two_share_a_worker(open_page, host, weights):
+def test_in_a_plain_page_the_element_shows_python_s_row_and_two_share_a_worker(open_page, host, weights):
     first_element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
     second_element = ELEMENT.format(
         model=weights, picture=f"{host}/twins.jpg", view="layer=2&amp;head=0&amp;query=3,3&amp;locked=true"
@@ -190,7 +190,7 @@ def test_numbers_that_lie_in_the_page_need_no_network(open_page, host):
     waiting.until(lambda: page.evaluate(READ_TROUBLE, 0) == sentence, "a missing element is not said")
 
 
-def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host, weights, tmp_path):
+def test_in_a_sandboxed_frame_the_element_needs_no_storage_and_no_origin(open_page, host, weights, tmp_path):
     element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
     (tmp_path / "framed.html").write_text(PAGE.format(lens=host, body=element), encoding="utf-8")
     page = open_page('<iframe sandbox="allow-scripts" src="framed.html" width="1000" height="700"></iframe>')
@@ -199,7 +199,7 @@ def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host,
     assert read(page, frame=frame)["layer"] == 4
 
 
-def test_in_a_slide_that_was_hidden_and_is_scaled_it_is_laid_out_and_answers_the_cursor(open_page, host, weights):
+def test_in_a_slide_that_was_hidden_and_is_scaled_the_element_follows_the_cursor(open_page, host, weights):
     """reveal.js puts slides into a scaled box and displays one of them."""
     element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
     page = open_page(f"""<div class="slides" style="width:960px;height:700px;transform:scale(1.2);transform-origin:0 0">
@@ -248,7 +248,7 @@ def refuses(page, attributes: dict[str, str], sentence: str) -> None:
     assert page.locator("#after").inner_text() == "It goes on."
 
 
-def test_what_is_wrong_is_a_sentence_an_event_and_a_rejection_and_shown_once_it_is_mended(
+def test_a_wrong_attribute_gives_a_sentence_an_event_and_a_rejection_until_it_is_mended(
     open_page, folder, host, weights
 ):
     correct_attributes = {"model": weights, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
@@ -270,7 +270,7 @@ def test_what_is_wrong_is_a_sentence_an_event_and_a_rejection_and_shown_once_it_
     assert crashes == []
 
 
-def test_where_no_worker_may_start_it_says_so(open_page, host, weights):
+def test_where_no_worker_may_start_the_element_says_so(open_page, host, weights):
     page = open_page("", head="""<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">""")
     refuses(page, {"model": weights, "picture": f"{host}/meadow.jpg"}, "No worker may start")
 

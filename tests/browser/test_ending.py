@@ -100,7 +100,7 @@ def test_who_presses_ctrl_c_sees_no_traceback(tmp_path, monkeypatch):
     server = Server(tmp_path)
     command = [sys.executable, "-m", "playground", "--no-browser", "--host", "127.0.0.1", "--port", str(server.port)]
     popen = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: popen(command, **how))
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **options: popen(command, **options))
     server.start().wait()
     Stranger(server.url)
     server.process.send_signal(signal.SIGINT)

@@ -112,7 +112,7 @@ def test_a_figure_of_one_s_own_picture_is_asked_for_with_the_key_and_has_no_addr
 
 def test_what_can_t_be_drawn_is_said_in_the_sheet(visit):
     visitor = visit(VIEW)
-    visitor.forgiven = re.compile("status of 400|ERR_FAILED")
+    visitor.forgiven_errors = re.compile("status of 400|ERR_FAILED")
     visitor.page.route("**/figure.*", lambda route: route.fulfill(status=400, json={"says": "This is too large."}))
     sheet = visitor.unfold("export")
     sheet.locator(".export-status").filter(has_text="This is too large.").wait_for()

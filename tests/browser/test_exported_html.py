@@ -137,7 +137,7 @@ def test_in_the_frame_of_a_slide_everything_stands_inside(reader, file, tmp_path
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, file, scheme):
+def test_on_a_phone_a_tap_chooses_the_query_and_the_page_has_the_reader_s_colours(reader, file, scheme):
     size = {"width": 390, "height": 844}
     visitor = reader(viewport=size, has_touch=True, is_mobile=True, color_scheme=scheme).read_file(file)
     visitor.page.touchscreen.tap(*visitor.place((10, 2)))
@@ -152,7 +152,7 @@ def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, 
     assert (paper_brightness > ink_brightness) == (scheme == "light")
 
 
-def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tmp_path):
+def test_a_notebook_s_frame_follows_the_cursor_and_can_not_read_the_notebook(reader, tmp_path):
     figure_html = playground.show(python_trace(), layer=4, head=2, query=(7, 5), layers=[4])
     assert isinstance(figure_html, Living)
     notebook = tmp_path / "notebook.html"
@@ -180,7 +180,7 @@ def test_a_figure_with_eight_bit_numbers_says_so_and_shows_their_rows(reader, tm
     assert visitor.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 19, 24)"
 
 
-def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_path):
+def test_a_bare_file_shows_the_picture_alone_in_the_middle_and_follows_the_cursor(reader, tmp_path):
     html.write(tmp_path / "bare.html", replace(FILE_SPEC, bare=True), python_trace())
     visitor = reader(viewport={"width": 900, "height": 420}).read_file(tmp_path / "bare.html")
     assert visitor.page.locator("body").inner_text().count("Put the cursor on a patch: it asks.") == 1

@@ -122,7 +122,7 @@ def make_room(newcomer, server):
     """Simulates a full server: the first page loads but gets no socket, and later pages get status 503. The fixture
     returns a function that ends this."""
     page, page_addresses = newcomer.page, []
-    newcomer.forgiven = re.compile(f"{LOST_SERVER.pattern}|status of 503")
+    newcomer.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|status of 503")
     page.route_web_socket(
         "**/_stcore/stream", lambda socket: socket.close(code=1013) if page_addresses else socket.connect_to_server()
     )
@@ -150,7 +150,7 @@ def test_who_gets_no_socket_has_the_microscope_reads_that_the_server_is_full_and
 ):
     page = newcomer.page
     page.goto(f"{server.url}/?model=bundled&sample=flock")
-    newcomer.says("The server is full: the picture works")
+    newcomer.hears("The server is full: the picture works")
     newcomer.hover((4, 5))
     make_room()
     page.locator(CONNECTED).wait_for()
@@ -185,7 +185,7 @@ def test_a_newcomer_whose_server_is_lost_reads_so_and_comes_in_when_it_is_back(n
     page.route_web_socket("**/_stcore/stream", connect)
     page.goto(f"{server.url}/?model=bundled&sample=flock")
     try:
-        newcomer.says("The server does not answer. This page tries again by itself.")
+        newcomer.hears("The server does not answer. This page tries again by itself.")
         assert "streamlit run" not in page.inner_text("body")
     finally:
         restarts.append(True)
@@ -235,7 +235,7 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
 @pytest.mark.slow
 def test_the_next_server_is_brought_one_s_own_picture(visit, server):
     visitor, data = visit("sample=flock"), picture(320, 240)
-    visitor.forgiven = re.compile(f"{LOST_SERVER.pattern}|status of 404 .*/api/")
+    visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|status of 404 .*/api/")
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
     link = visitor.page.url

@@ -28,7 +28,7 @@ def test_the_film_shows_every_layer_a_click_goes_there_and_dragging_plays_them(v
     visitor.page.mouse.up()
     read_pixels = "c => Array.from(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).join()"
     pictures = set()
-    visitor.more()
+    visitor.open_more()
     for film_kind in ("head", "sharpest", "mean"):
         visitor.page.locator(f'.lens [data-film="{film_kind}"][aria-pressed]').click()
         visitor.page.locator(f'.lens [data-film="{film_kind}"][aria-pressed="true"]').wait_for()

@@ -83,7 +83,7 @@ def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
     ("method", "path"), [("GET", ""), ("GET", "api/models"), ("GET", "metrics"), ("GET", "healthz"),
                          ("GET", "_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/app.js")]
 )  # fmt: skip
-def test_a_foreign_name_is_refused_wherever_it_asks_and_this_machine_s_names_are_not(server, method, path):
+def test_a_foreign_host_name_is_refused_at_every_address_and_this_machine_s_names_are_not(server, method, path):
     """Without this check, any page that a person visits could use the app on their laptop, by DNS rebinding."""
     own_key = {"X_Playground_Key": "k" * 30}
     for host in ("evil.example", f"evil.example:{server.port}", "localhost@evil.example", "127.0.0.1.evil.example"):

@@ -24,8 +24,8 @@ def lesson(arrive, server):
     return open_
 
 
-def cell(page, layer: int, head: int, on: str = "atlas"):
-    return page.locator(f'.{on} [data-layer="{layer}"][data-head="{head}"]')
+def cell(page, layer: int, head: int, board: str = "atlas"):
+    return page.locator(f'.{board} [data-layer="{layer}"][data-head="{head}"]')
 
 
 def colours(page) -> list[str]:
@@ -48,7 +48,7 @@ def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(les
     page.wait_for_url("**measure=distance**")
 
 
-def test_a_link_opens_measure_and_switches_again(lesson):
+def test_a_link_restores_the_measure_and_the_switches(lesson):
     page = lesson("sample=flock&measure=self&off=1.2+3.0").page
     page.locator('.atlas[data-measure="self"]').wait_for()
     page.get_by_test_id("stButtonGroup").get_by_text("Switch a head off").click()
@@ -121,8 +121,8 @@ def test_on_a_phone_nothing_is_cut_off(lesson, step):
         "[...document.querySelectorAll('html, body, [data-testid=stMain]')].map((e) => e.scrollWidth - e.clientWidth)"
     )
     assert max(page.evaluate(width_script)) <= 0
-    boards = (".board .headgrid", ".board .prediction", ".board .film")
-    for part in boards if step == "off" else (".atlas .headgrid", ".atlas .card"):
+    board_parts = (".board .headgrid", ".board .prediction", ".board .film")
+    for part in board_parts if step == "off" else (".atlas .headgrid", ".atlas .card"):
         box = page.locator(part).bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390

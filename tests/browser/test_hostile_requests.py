@@ -73,7 +73,7 @@ def hostile_names(folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def test_the_traps_work(files):
+def test_a_hostile_file_runs_code_where_it_is_unpickled(files):
     assert playground.load(str(files / "good.safetensors")).name == "untrained"
     pickle.loads((files / "trap.pt").read_bytes())
     (files / "run").rmdir()
@@ -165,7 +165,7 @@ def test_an_invalid_content_length_is_refused(server, stranger):
 
 
 @pytest.mark.slow
-def test_an_upload_that_stalls_ends_and_keeps_nobody_else_s_away(server, stranger):
+def test_a_stalled_upload_ends_and_blocks_nobody_else_s(server, stranger):
     other_stranger = Stranger(server.url)
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(upload_head(server, stranger, "Content-Length: 1000000") + b"x")
@@ -227,7 +227,7 @@ def test_a_malformed_choice_harms_nobody(server, stranger):
     other_stranger = Stranger(server.url, page="patches")
     for choice in MALFORMED_STATES:
         print(str(choice)[:60])
-        other_stranger.tell(choice)
+        other_stranger.send_state(choice)
         assert_lives(other_stranger)
     other_stranger.close()
     assert_lives(stranger)
@@ -285,7 +285,7 @@ NONSENSE = {
 def test_who_sends_nonsense_loses_their_own_socket_and_nobody_else_s(server, stranger):
     def speak(sender: Stranger, message: bytes | list[bytes]) -> None:
         sender.socket.send(message)
-        sender.hear(lambda said: False)
+        sender.wait_for_message(lambda message: False)
 
     for name, message in NONSENSE.items():
         other_stranger = Stranger(server.url)
@@ -301,7 +301,7 @@ def test_text_on_a_socket_is_ignored(stranger):
     assert_lives(stranger)
 
 
-def test_a_million_addresses_for_uploads_are_not_made(stranger):
+def test_sixty_thousand_addresses_for_uploads_are_not_made(stranger):
     message = BackMsg()
     message.file_urls_request.request_id = "1"
     message.file_urls_request.file_names.extend([""] * 60_000)

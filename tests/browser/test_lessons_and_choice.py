@@ -93,7 +93,7 @@ def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arr
     """Only the browser writes the address, so Streamlit would restart the lesson from an older one."""
     with serving() as server:
         visitor = arrive(Visitor, server.url)
-        visitor.forgiven = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
+        visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
         visitor.page.goto(f"{server.url}/patches?{FLOCK}&step=positions")
         choose(visitor, "2 · ")
         parameters_before = choose(visitor, "Principal components")

@@ -69,11 +69,11 @@ def test_a_long_wait_breaks_neither_the_stage_nor_a_lesson(visit, server):
     shuffle_button.wait_for()
     lesson.rest()
     crowd(server, "meadow", "flock", scale="off")
-    stage.more()
+    stage.open_more()
     stage.choice("pass", "whole").click()
     shuffle_button.click()
     for visitor in (stage, lesson):
-        visitor.says("before you")
+        visitor.hears("before you")
         visitor.check()
     assert stage.until("r => r.pass === 'whole'")["painted"]
     lesson.rest()

@@ -62,11 +62,11 @@ def settled_texts(visitor) -> dict:
     """The texts of `network_texts`, once they no longer change: the line on kinds may come later than the row."""
     readings = []
 
-    def stays() -> bool:
+    def has_settled() -> bool:
         readings.append(network_texts(visitor))
         return readings[-4:] == [readings[-1]] * 4
 
-    until(stays, "what is said of the network's picture stays")
+    until(has_settled, "what is said of the network's picture stays")
     return readings[-1]
 
 
@@ -112,8 +112,8 @@ def test_on_a_projector_the_filter_is_as_large_as_the_picture_beside_it(visit, w
     assert abs(left_box["y"] - right_box["y"]) < 2, (left_box, right_box)
     assert abs(left_box["width"] - right_box["width"]) < 3, (left_box, right_box)
     assert left_box["x"] + left_box["width"] < right_box["x"], (left_box, right_box)
-    legend = visitor.part("filterWords").bounding_box()
-    assert legend["y"] + legend["height"] <= visitor.part("scale").bounding_box()["y"], legend
+    words_box = visitor.part("filterWords").bounding_box()
+    assert words_box["y"] + words_box["height"] <= visitor.part("scale").bounding_box()["y"], words_box
 
 
 @pytest.mark.slow

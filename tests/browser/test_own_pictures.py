@@ -28,10 +28,10 @@ def test_a_rotated_photo_comes_upright(visit):
     assert rows > columns
 
 
-@pytest.mark.parametrize("how", ["drop", "paste"])
-def test_a_picture_can_be_dropped_and_pasted_anywhere(visitor, how):
-    data = picture(300, 200 if how == "drop" else 420)
-    hand_over(visitor, how, data)
+@pytest.mark.parametrize("gesture", ["drop", "paste"])
+def test_a_picture_can_be_dropped_and_pasted_anywhere(visitor, gesture):
+    data = picture(300, 200 if gesture == "drop" else 420)
+    hand_over(visitor, gesture, data)
     assert_shows(visitor, data, "dropped.jpg")
 
 
@@ -45,13 +45,13 @@ def overlap(first_box: dict, second_box: dict) -> bool:
 
 def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
     visitor = visit()
-    visitor.forgiven = REFUSED_REQUEST
+    visitor.forgiven_errors = REFUSED_REQUEST
     row_before = visitor.hover((4, 4))["row"]
     upload(visitor, b"this is no picture at all" * 40, "broken.jpg")
-    visitor.says("picture")
+    visitor.hears("picture")
     assert visitor.hover((4, 4))["row"] == row_before
     hand_over(visitor, "drop", picture(320, 240)[:900])
-    visitor.says("damaged")
+    visitor.hears("damaged")
     notice = visitor.page.locator(".toolbar .notice")
     for part in ("switch", "picture", "heads"):
         assert not overlap(notice.bounding_box(), visitor.part(part).bounding_box()), part
@@ -63,10 +63,10 @@ def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
 
 
 def test_a_dropped_file_that_is_no_picture_is_refused_in_a_sentence(visitor):
-    visitor.forgiven = REFUSED_REQUEST
+    visitor.forgiven_errors = REFUSED_REQUEST
     choice_before = choice_in(visitor.page.url)
     hand_over(visitor, "drop", b"%PDF-1.7 and so on", "application/pdf", "slides.pdf")
-    visitor.says("PDF document")
+    visitor.hears("PDF document")
     assert choice_in(visitor.page.url) == choice_before
 
 
@@ -141,7 +141,7 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")
     assert own_titles(visitor) == []
     wait_until_kept(visitor, 0)
-    visitor.forgiven = REFUSED_REQUEST  # the server has forgotten the picture, and the tab uploads it again
+    visitor.forgiven_errors = REFUSED_REQUEST  # the server has forgotten the picture, and the tab uploads it again
     second_tab.page.locator(
         '.strip .mine [title="Yours: 2.jpg"]'
     ).click()  # the other tab's strip still shows the picture
@@ -177,11 +177,11 @@ RECORD_WAITING = """() => {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["drop", "file"])
-def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit, how):
+@pytest.mark.parametrize("gesture", ["drop", "file"])
+def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit, gesture):
     visitor, data = visit(), picture(320, 240)
     visitor.page.evaluate(RECORD_WAITING)
-    if how == "drop":
+    if gesture == "drop":
         hand_over(visitor, "drop", data)
     else:
         upload(visitor, data, "dropped.jpg")

@@ -109,7 +109,7 @@ def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
     assert reopened_state["arrows"] == matched_state["arrows"]
 
 
-def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(read):
+def test_a_patch_attends_to_patches_of_its_colour_and_hidden_ones_get_exactly_zero(read):
     reader = read("by_hand", "sample=twins&patch=16")
     reader.until_drawn(FRIENDS)
     trace = by_hand.colour_trace(sample("twins"), 16)

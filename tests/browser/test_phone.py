@@ -155,11 +155,11 @@ def test_on_a_desktop_the_loop_stands_under_export(visit):
 def test_on_a_phone_on_its_side_sentence_and_picture_come_first(visit):
     visitor = phone(visit, (844, 390))
     tops = [visitor.page.locator(f'.lens [data-ref="{name}"]').bounding_box()["y"] for name in ("sentence", "picture")]
-    bar = visitor.page.locator('.lens [data-choice="what"]').first.bounding_box()
-    picture = visitor.part("picture").bounding_box()
+    bar_box = visitor.page.locator('.lens [data-choice="what"]').first.bounding_box()
+    picture_box = visitor.part("picture").bounding_box()
     assert tops == sorted(tops)
-    assert bar["y"] > picture["y"] + picture["height"]
-    assert picture["y"] + picture["height"] <= 390
+    assert bar_box["y"] > picture_box["y"] + picture_box["height"]
+    assert picture_box["y"] + picture_box["height"] <= 390
 
 
 @pytest.mark.slow
@@ -169,9 +169,9 @@ def test_the_title_of_a_lesson_covers_no_words_and_all_steps_are_on_the_screen(v
     visitor.page.goto(f"{visitor.url}/{page}&model=bundled&sample=flock")
     steps = visitor.page.get_by_role("radio")
     steps.first.wait_for()
-    title = visitor.page.get_by_role("heading", level=2).bounding_box()
-    first_words = visitor.page.locator(".st-key-lesson p").first.bounding_box()
-    assert title["y"] + title["height"] <= first_words["y"] + 2, (title, first_words)
+    title_box = visitor.page.get_by_role("heading", level=2).bounding_box()
+    paragraph_box = visitor.page.locator(".st-key-lesson p").first.bounding_box()
+    assert title_box["y"] + title_box["height"] <= paragraph_box["y"] + 2, (title_box, paragraph_box)
     boxes = [step.bounding_box() for step in steps.all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes), boxes
     assert min(box["width"] for box in boxes) >= 24, boxes

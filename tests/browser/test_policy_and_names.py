@@ -113,7 +113,7 @@ def test_a_model_s_name_that_is_typed_does_no_harm(wary):
 
 @pytest.mark.slow
 def test_words_of_an_address_stay_text(wary):
-    wary.forgiven = re.compile("status of 404 .*/api/trace")  # PLANTED_NAME names no model
+    wary.forgiven_errors = re.compile("status of 404 .*/api/trace")  # PLANTED_NAME names no model
     for key in ("sample", "model", "with", "query", "view"):
         wary.open({key: PLANTED_NAME})
         wary.rest()

@@ -95,12 +95,12 @@ class Proxy:
         """The address of the replica to which nginx sends a visitor with this cookie."""
         path = f"/seat/{seat}/{time.monotonic_ns()}"
         self.ask(path, seat)
-        return self.logged(path)["replica"]
+        return self.log_entry(path)["replica"]
 
     def seat_at(self, replica: Server) -> str:
         return next(f"s{n}" for n in range(100) if self.replica_of(f"s{n}") == replica.address)
 
-    def logged(self, path: str, after: int = 0) -> dict[str, str]:
+    def log_entry(self, path: str, after: int = 0) -> dict[str, str]:
         """Waits until nginx has logged this request; returns the status and the last replica it asked ("-": none)."""
 
         def matching_lines() -> list[str]:
@@ -182,7 +182,7 @@ def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy,
             path = f"/api/classes/{code.lower()}"
             log_length = len(proxy.log())
             assert proxy.ask(path, phone_seat, headers=KEY_HEADER)[0] == 200
-            assert proxy.logged(path, log_length) == {"status": "200", "replica": replica}
+            assert proxy.log_entry(path, log_length) == {"status": "200", "replica": replica}
         newcomer_seat = proxy.ask(f"/c/{code}")[1]["Set-Cookie"].partition("=")[2].partition(";")[0]
         assert proxy.replica_of(newcomer_seat) == replica
 
@@ -199,18 +199,18 @@ def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
     replica, log_part, log_length = proxy.replica_of("s0"), " POST /api/pictures", len(proxy.log())
     status, _ = proxy.ask("/api/pictures", "s0", data=bytes(32 * 2**20), headers=KEY_HEADER, method="POST")
     assert status == 400  # the app refuses it: these bytes are no picture
-    assert proxy.logged(log_part, log_length) == {"status": "400", "replica": replica}
+    assert proxy.log_entry(log_part, log_length) == {"status": "400", "replica": replica}
     assert proxy.replica_of("s0") == replica  # one refused upload moves no seat to another replica
     log_length, large_headers = len(proxy.log()), KEY_HEADER | {"Content-Length": str(40 * 2**20)}
     status, _ = proxy.ask("/api/pictures", data=b"x", headers=large_headers, method="POST")
     assert status == 413
-    assert proxy.logged(log_part, log_length)["replica"] == "-"
+    assert proxy.log_entry(log_part, log_length)["replica"] == "-"
 
 
 def test_the_log_names_nobody_s_picture(proxy):
     log_length = len(proxy.log())
     proxy.ask("/api/pictures/0123456789abcdef.jpg?mine=0123456789abcdef", headers=KEY_HEADER)
-    assert proxy.logged(" GET /api/pictures/", log_length)["status"] == "404"
+    assert proxy.log_entry(" GET /api/pictures/", log_length)["status"] == "404"
     assert "0123456789abcdef" not in "".join(proxy.log())
 
 
@@ -286,7 +286,7 @@ def test_only_pages_of_the_same_host_open_a_socket(proxy):
         assert proxy.socket_status("hall.example", foreign_origin) == "403"
 
 
-def test_the_app_s_policy_passes_and_is_not_doubled(proxy):
+def test_the_proxy_passes_the_app_s_policy_once(proxy):
     for path in ("/", "/patches", "/_stcore/health", "/nothing.js"):
         assert proxy.ask(path)[1]["content-security-policy"] == POLICY
 
@@ -309,7 +309,7 @@ def test_uploads_work_on_each_replica(proxy, replicas, visit):
         visitor, data, log_length = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
         upload(visitor, data, f"mine{i}.jpg")
         assert_shows(visitor, data, f"mine{i}.jpg")
-        assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": replica.address}
+        assert proxy.log_entry(" POST /api/pictures", log_length) == {"status": "200", "replica": replica.address}
 
 
 @pytest.mark.slow
@@ -318,7 +318,7 @@ def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, 
     """On the microscope the browser meets the 404; on a lesson Python misses the picture and asks for it."""
     first_replica, second_replica = replicas
     visitor, data = visit(first_replica), picture(320 if page == "patches" else 400, 240)
-    visitor.forgiven = FORGOTTEN
+    visitor.forgiven_errors = FORGOTTEN
     upload(visitor, data, "mine.jpg")
     assert_shows(visitor, data, "mine.jpg")
     link = visitor.page.url
@@ -331,14 +331,14 @@ def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, 
     else:
         visitor.page.locator(".drawing .apart").wait_for()
     visitor.page.wait_for_url("**mine=**")
-    assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": second_replica.address}
+    assert proxy.log_entry(" POST /api/pictures", log_length) == {"status": "200", "replica": second_replica.address}
 
 
 @pytest.mark.slow
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
     killed_replica, other_replica = replicas
     visitor = visit(killed_replica, "sample=flock&layer=2")
-    visitor.forgiven = LOST_SERVER
+    visitor.forgiven_errors = LOST_SERVER
     state = visitor.lock((3, 4))
     visitor.page.wait_for_url(re.compile("locked=true"))
     link = visitor.page.url
@@ -358,7 +358,7 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
         second_state = visitor.until("r => r.locked && r.query === '3,4'")
         assert (second_state["layer"], second_state["row"]) == (2, state["row"])
         assert visitor.page.url == link
-        assert proxy.logged("/_stcore/host-config", log_length)["replica"] == other_replica.address
+        assert proxy.log_entry("/_stcore/host-config", log_length)["replica"] == other_replica.address
         data = picture(640, 480)
         upload(visitor, data, "after.jpg")
         assert_shows(visitor, data, "after.jpg")
@@ -372,7 +372,7 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
 def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(proxy, replicas, visit):
     killed_replica, other_replica = replicas
     visitor, data = visit(killed_replica, "sample=flock"), picture(320, 240)
-    visitor.forgiven = LOST_SERVER
+    visitor.forgiven_errors = LOST_SERVER
     upload_urls, log_length = "**/api/pictures", len(proxy.log())
 
     def lose(route) -> None:
@@ -383,6 +383,6 @@ def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(prox
     try:
         hand_over(visitor, "drop", data)
         assert_shows(visitor, data, "dropped.jpg")
-        assert proxy.logged(" 200 POST /api/pictures", log_length)["replica"] == other_replica.address
+        assert proxy.log_entry(" 200 POST /api/pictures", log_length)["replica"] == other_replica.address
     finally:
         killed_replica.start().wait()

@@ -41,7 +41,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
 
 
 @pytest.mark.slow
-def test_attention_as_a_convolution_is_a_link(go):
+def test_a_link_cuts_attention_down_to_a_convolution_s_nine_patches(go):
     visitor = go("sample=meadow&model=bundled&detail=1&cut=*>3x3&layer=4&head=0&query=7,5&locked=true")
     state = visitor.until("r => r.pass === 'whole'")
     cut_trace = trace_with_cut("*>3x3")
@@ -52,7 +52,7 @@ def test_attention_as_a_convolution_is_a_link(go):
 def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_picture(go):
     visitor = go(
         "sample=meadow&model=bundled&detail=1&cut=7,5>99,0&layer=4&head=0&query=7,5&locked=true",
-        says="There is no patch (99, 0)",
+        sentence="There is no patch (99, 0)",
     )
     assert visitor.until("r => r.pass === 'layer'")["query"] == "7,5"
 

@@ -8,7 +8,6 @@ import pytest
 from browser.own_picture import hand_over, picture
 from browser.seeing import STANDS_STILL, SeeVisitor
 from browser.truth import model
-from browser.visitor import Visitor
 from playground import open_image, trace
 from playground.analysis.moments import best_moments
 
@@ -98,7 +97,7 @@ READ_FOCUS = """() => {
 }"""
 
 
-def test_the_picture_is_among_the_first_four_stops_and_the_bar_is_one(see):
+def test_the_tab_key_reaches_the_picture_in_four_stops_and_the_bar_is_one_stop(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
     stops = []
@@ -143,7 +142,7 @@ def test_a_phone_shows_all_of_see_without_scrolling(arrive, server):
     assert len(small_stops) <= 1, small_stops  # only the line with layer and head may be less than 44 pixels high
 
 
-def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograph_untouched(see):
+def test_the_sentence_follows_the_cursor_and_without_a_cursor_the_photograph_is_untouched(see):
     person = see()
     first_sentence = person.until_says("This patch looks")
     person.point(0.2, 0.8)
@@ -182,8 +181,8 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
     lab_state = person.until("r => r.locked")
-    kept_keys = ("picture", "model", "layer", "head", "query", "scale", "locked")
-    assert {key: lab_state[key] for key in kept_keys} == {key: see_state[key] for key in kept_keys}
+    view_keys = ("picture", "model", "layer", "head", "query", "scale", "locked")
+    assert {key: lab_state[key] for key in view_keys} == {key: see_state[key] for key in view_keys}
     person.page.get_by_role("button", name="See", exact=True).click()
     person.page.locator(".see-says").wait_for()
     person.page.get_by_role("button", name="Lab", exact=True).click()
@@ -193,7 +192,7 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     assert person.page.locator('.lens[data-face="lab"]').count() == 1
 
 
-def test_a_link_that_says_a_view_opens_lab_as_it_was_and_one_of_see_opens_see(see):
+def test_a_link_with_a_view_opens_lab_and_one_of_see_opens_see(see):
     person = see("layer=2&head=1&query=3%2C3&locked=true")
     assert person.page.locator('.lens[data-face="lab"]').count() == 1
     second_person = see("layer=2&head=1&query=3%2C3&locked=true&face=see")
@@ -296,9 +295,9 @@ def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attent
 def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(see):
     person = see()
     sentence_before = person.until_says("This patch looks")
-    person.forgiven = re.compile("status of 400")
+    person.forgiven_errors = re.compile("status of 400")
     hand_over(person, "drop", b"no picture at all", title="notes.jpg")
-    Visitor.says(person, "no picture of a kind")
+    person.hears("no picture of a kind")
     person.page.locator(".lens:not(.expects, .waits)").wait_for()
     assert person.until_says("This patch looks") == sentence_before
 
@@ -365,7 +364,7 @@ def test_with_reduced_motion_nothing_moves(see):
     assert person.page.evaluate("motions()") == []
 
 
-def test_the_curve_is_drawn_once_and_a_frame_for_something_else_leaves_it(see):
+def test_the_curve_is_drawn_once_and_not_again_in_later_frames(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
     person.point(0.3, 0.3)

@@ -9,7 +9,7 @@ from browser.truth import TOLERANCE, assert_close, entropy, largest_difference, 
 
 
 def show_map(visitor, map_name: str) -> dict:
-    visitor.more()
+    visitor.open_more()
     visitor.choice("what", map_name).click()
     return visitor.until(f"r => r.what === '{map_name}' && r.map")
 
@@ -64,7 +64,7 @@ def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(go):
     prefix_count = len(other_trace.prefix)
     row, column = divmod(int(cosine[prefix_count:].argmax()), other_trace.grid[1])
     assert f"patch row {row}, column {column}, cosine {cosine[prefix_count:].max():.2f}" in foot_line.inner_text()
-    x, y = visitor.place((2, 2), on="twin")
+    x, y = visitor.place((2, 2), canvas="twin")
     visitor.page.mouse.move(x, y)
     map_here = visitor.until("r => r.query === '2,2' && r.map")["map"]
     assert_close(
@@ -119,7 +119,7 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     assert abs(float(match[1]) - 2 ** entropy(other_row)) < 0.2
     assert "meadow" in visitor.part("badge").inner_text()
     assert state["query"] == "5,6"
-    x, y = visitor.place((2, 2), on="twin")  # a patch of the second picture becomes the query
+    x, y = visitor.place((2, 2), canvas="twin")  # a patch of the second picture becomes the query
     visitor.page.mouse.move(x, y)
     visitor.until("r => r.query === '2,2'")
 

@@ -13,12 +13,12 @@ from browser.visitor import Visitor, with_small_picture
 def lesson(arrive, server):
     """lesson("shapes", "example=sentence") gives a visitor on that page."""
 
-    def new(page, address="", **options) -> Visitor:
+    def open_lesson(page, address="", **options) -> Visitor:
         visitor = arrive(Visitor, server.url, **options)
         visitor.page.goto(f"{server.url}/{page}?{with_small_picture(address)}")
         return visitor
 
-    return new
+    return open_lesson
 
 
 def read(visitor, component: str, condition: str) -> dict:
@@ -46,7 +46,7 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 1440])
-def test_four_heads_leave_the_steps_free(lesson, width):
+def test_with_four_heads_no_step_is_covered(lesson, width):
     visitor = lesson("shapes", "example=four-heads&step=4", viewport={"width": width, "height": 800})
     read(visitor, "walk", "r => r.step === 4")
     names = visitor.page.locator(".walk li b")

@@ -102,7 +102,7 @@ def test_a_photograph_stays_in_the_browser(somebody):
     visitor.gives(named("twins").path)
     visitor.until("r => r.layersHeld.length > 2")
     request_count = len(REQUEST_LOG)
-    visitor.gives(named("meadow").path, how="paste")
+    visitor.gives(named("meadow").path, gesture="paste")
     state = visitor.until("r => r.layersHeld.length === 6")
     assert REQUEST_LOG[request_count:] == [], "once the network is here nobody is asked for anything"
     assert visitor.uploaded == []
@@ -123,15 +123,15 @@ def test_a_photograph_stays_in_the_browser(somebody):
 
 def test_a_visitor_s_own_model_runs_in_the_browser_and_is_sent_to_nobody(somebody, folder, tmp_path):
     picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
-    leaves = made("AugReg", tmp_path / "leaves", picture, depth=3)
+    own_model = made("AugReg", tmp_path / "leaves", picture, depth=3)
     visitor = somebody("#model=bundled&sample=meadow")
     visitor.until("r => r.picture === 'meadow'")
-    visitor.bring(leaves.files)
+    visitor.bring(own_model.files)
     visitor.until("r => r.model === 'vit_small_patch16_224'")
     state = visitor.until("r => r.layersHeld.length === 3")
     assert visitor.uploaded == []
     assert not [file for file in visitor.files() if file.endswith(".safetensors")]
-    truth = trace(leaves.vit, picture, size=fit(picture.size, 16, (224, 224)))
+    truth = trace(own_model.vit, picture, size=fit(picture.size, 16, (224, 224)))
     assert state["grid"] == list(truth.grid)
     row = truth.row(state["layer"], state["head"], _query_of(state)).numpy()
     assert row.max() > 2 / len(row), "a row that is nearly even proves nothing"
@@ -210,7 +210,7 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
         own_picture = visitor.read()["picture"]
         visitor.page.goto("about:blank")
         request_count = len(REQUEST_LOG)
-        visitor.forgiven = re.compile("ERR_")
+        visitor.forgiven_errors = re.compile("ERR_")
         visitor.context.set_offline(True)
         visitor.arrive(f"#model=bundled&mine={own_picture}")
         assert visitor.until("r => r.layersHeld.length === 6")["picture"] == own_picture, (
@@ -265,10 +265,10 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     visitor.page.locator(".tour-card").wait_for(state="detached")
 
 
-def test_a_worker_that_is_lost_is_begun_anew(somebody):
+def test_a_lost_worker_is_started_again(somebody):
     visitor = somebody("#model=bundled&sample=portrait", service_workers="block")
     visitor.context.route("**/worker-*.js", lambda route: route.fulfill(body="throw 1", content_type="text/javascript"))
-    visitor.forgiven = re.compile("Uncaught 1")
+    visitor.forgiven_errors = re.compile("Uncaught 1")
     hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
     visitor.hears("has stopped: try it again")
     visitor.context.unroute("**/worker-*.js")
@@ -283,7 +283,7 @@ def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, ho
         status=404, content_type="text/html",
         body=visitor.context.request.get(f"{visitor.url}/404.html").text(),
     ))  # fmt: skip
-    visitor.forgiven = re.compile("404")
+    visitor.forgiven_errors = re.compile("404")
     visitor.page.goto(f"{visitor.url}/heads?sample=flock")
     visitor.page.get_by_role("heading", name="Heads").wait_for()
     assert "page=heads" in visitor.page.url

@@ -67,7 +67,7 @@ def app_bytes(view: dict, kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_numbers_are_the_app_s(view, visitor):
+def test_the_exported_numbers_are_the_app_s(view, visitor):
     our_record, app_record = (
         json.loads(exported_bytes(visitor, VIEWS[view], "json", "json")),
         json.loads(app_bytes(VIEWS[view], "json")),
@@ -89,7 +89,7 @@ def test_the_numbers_are_the_app_s(view, visitor):
     }
 
 
-def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, monkeypatch):
+def test_the_command_in_the_file_makes_the_same_numbers(visitor, tmp_path, monkeypatch):
     our_record = json.loads(exported_bytes(visitor, {"scale": "off"}, "json", "json"))
     command = shlex.split(our_record["figure"]["command"])
     assert command[:2] == ["attention-playground", "figure"]
@@ -100,7 +100,7 @@ def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, mon
     assert np.abs(values - truth).max() <= TOLERANCE * truth.max()
 
 
-def test_numpy_and_csv_hold_what_json_holds(visitor):
+def test_npz_and_csv_hold_what_json_holds(visitor):
     truth = json.loads(exported_bytes(visitor, {}, "json", "json"))["tables"][0]
     with np.load(io.BytesIO(exported_bytes(visitor, {}, "npz", "npz"))) as arrays:
         assert arrays["values"] == pytest.approx(np.asarray([truth["maps"][0]["values"]]), rel=1e-6)

@@ -124,7 +124,7 @@ def test_lessons_draw_and_a_phone_s_page_is_no_wider_than_its_screen(folder, pag
             assert page.runs("() => document.documentElement.scrollWidth") <= 390, lesson
 
 
-def test_see_by_mouse_finger_and_keyboard(folder, firefox_page):
+def test_see_works_by_mouse_finger_and_keyboard(folder, firefox_page):
     page = firefox_page
     page.set_size(1280, 720)
     with plain_server(folder) as url:

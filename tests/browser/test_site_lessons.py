@@ -184,7 +184,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = python_trace("twins")
-    head_numbers = look(truth)
+    habits = look(truth)
     heads = list(np.ndindex(truth.layers, truth.heads))
 
     def opens(lesson: str, step: str) -> None:
@@ -194,22 +194,22 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     cells = [page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]') for layer, head in heads]
     labels = [cell.get_attribute("aria-label") for cell in cells]
     bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in labels]
-    np.testing.assert_allclose(bits, head_numbers.entropy.ravel(), atol=0.2)
-    kinds = [kind for layer in head_numbers.kinds() for kind in layer]
+    np.testing.assert_allclose(bits, habits.entropy.ravel(), atol=0.2)
+    kinds = [kind for layer in habits.kinds() for kind in layer]
     assert sum(f": {kind}" in words for kind, words in zip(kinds, labels, strict=True)) >= 0.8 * len(heads)
     assert f"mine={picture_id}" in cells[0].get_attribute("href")
     cells[9].hover()
     card = page.locator(".atlas .card").inner_text()
     length_added = float(re.search(r"adds to the tokens\s+([\d.]+)", card)[1])
-    assert abs(length_added - head_numbers.effect[heads[9]]) < 0.1
+    assert abs(length_added - habits.effect[heads[9]]) < 0.1
     distance = float(re.search(r"distance\s+([\d.]+)", card)[1])
-    assert abs(distance - head_numbers.distance[heads[9]]) < 0.3
+    assert abs(distance - habits.distance[heads[9]]) < 0.3
 
     opens("heads", "far")
     text = page.locator("#lesson .lesson-words").last.inner_text()
     assert text.endswith(f"{measures.by_depth(truth)}.")
-    near_share, far_share = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
-    for end_name, distance_there in (("nearest", near_share), ("farthest", far_share)):
+    near_distance, far_distance = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
+    for end_name, distance_there in (("nearest", near_distance), ("farthest", far_distance)):
         assert abs(distance_there - measures.layer_by_distance(truth, end_name, "distance")) < 0.2
     (marks,) = page.evaluate(READ_CHARTS)
     medians = {
@@ -217,7 +217,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     }
     assert len(medians) == len(heads)
     for layer, head in heads:
-        assert abs(medians[f"layer {layer}, head {head}"] - head_numbers.distance[layer, head]) < 0.3
+        assert abs(medians[f"layer {layer}, head {head}"] - habits.distance[layer, head]) < 0.3
 
     opens("heads", "off")
     layer, head = 3, 2
@@ -241,11 +241,11 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
 
     opens("scale", "model")
     sharpness_with, sharpness_without = sharpness(truth, truth.native_scale), sharpness(truth, 1.0)
-    for chart, scaled, without_scale, tolerance in zip(
+    for chart, values_with, values_without, tolerance in zip(
         page.evaluate(READ_CHARTS), sharpness_with, sharpness_without, (0.2, 0.05, 0.2), strict=True
     ):
-        np.testing.assert_allclose(chart[1]["y"], scaled.ravel(), atol=tolerance)
-        np.testing.assert_allclose(chart[2]["y"], without_scale.ravel(), atol=4 * tolerance)
+        np.testing.assert_allclose(chart[1]["y"], values_with.ravel(), atol=tolerance)
+        np.testing.assert_allclose(chart[2]["y"], values_without.ravel(), atol=4 * tolerance)
     text = page.locator("#lesson .guess").first.inner_text()
     assert abs(float(re.search(r"deviation of (\d+\.\d+)", text)[1]) - measures.spread_of_scores(truth, "first")) < 0.1
     page.get_by_role("button", name="the whole pass").click()

@@ -39,7 +39,7 @@ def test_what_most_people_do_not_need_is_behind_a_button(go):
         visitor.choice("k", "5"),
     ]
     assert not any(part.is_visible() for part in folded_parts)
-    visitor.more()
+    visitor.open_more()
     assert all(part.is_visible() for part in folded_parts)
 
 
@@ -50,26 +50,25 @@ MOST_EMPTY_PIXELS = 60  # most pixels of an empty band below the picture's legen
 @pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])
 def test_one_large_picture_fills_the_window_and_nothing_scrolls_or_is_cut(visit, sample):
     visitor = visit(f"sample={sample}")
-    for window in [*LEAST_SHARE][:: 1 if sample == "landscape" else 2]:
-        assert_fills(visitor, sample, window)
+    for window_size in [*LEAST_SHARE][:: 1 if sample == "landscape" else 2]:
+        assert_fills(visitor, sample, window_size)
 
 
-def assert_fills(visitor, sample: str, window: tuple[int, int]) -> None:
-    width, height = window
+def assert_fills(visitor, sample: str, window_size: tuple[int, int]) -> None:
+    width, height = window_size
     visitor.page.set_viewport_size({"width": width, "height": height})
     visitor.open(f"sample={sample}").rest()
     until(lambda: max(max(pair) for pair in visitor.page.evaluate(OVERFLOWS)) <= 0, "nothing scrolls")
-    picture, lens = visitor.part("pictureBox").bounding_box(), visitor.page.locator(".lens").bounding_box()
-    covered_share = picture["width"] * picture["height"] / (width * height)
-    legend = visitor.part("legend").bounding_box()
-    space_below = height - (legend["y"] + legend["height"])
-    print(
-        f"{sample} at {width} × {height}: {picture}, {covered_share:.1%} of the window, {space_below:.0f} pixels below"
-    )
-    is_square = picture["width"] < 1.2 * picture["height"]  # LEAST_SHARE is for 3:2; a square covers less of a window
-    assert covered_share >= LEAST_SHARE[window] * (0.55 if is_square else 1), window
+    picture_box, lens_box = visitor.part("pictureBox").bounding_box(), visitor.page.locator(".lens").bounding_box()
+    covered_share = picture_box["width"] * picture_box["height"] / (width * height)
+    legend_box = visitor.part("legend").bounding_box()
+    space_below = height - (legend_box["y"] + legend_box["height"])
+    print(f"{sample} at {width} × {height}: {picture_box}, {covered_share:.1%} of it, {space_below:.0f} pixels below")
+    # LEAST_SHARE is for 3:2; a square covers less of a window
+    is_square = picture_box["width"] < 1.2 * picture_box["height"]
+    assert covered_share >= LEAST_SHARE[window_size] * (0.55 if is_square else 1), window_size
     assert space_below < MOST_EMPTY_PIXELS
-    assert height - (lens["y"] + lens["height"]) < MOST_EMPTY_PIXELS
+    assert height - (lens_box["y"] + lens_box["height"]) < MOST_EMPTY_PIXELS
     for part in ("note", "exposed", "bigOf", "peakAt", "formula", "reads", "sentence"):
         is_cut = "e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible'"
         assert not visitor.page.locator(f'.lens :is([data-ref="{part}"], .{part})').first.evaluate(is_cut), part
@@ -137,7 +136,7 @@ def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_it
     page.locator(".see-moments button:nth-child(2)[aria-pressed=true]").wait_for()
 
 
-def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(go):
+def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_is_dragged_away(go):
     visitor = go()
     visitor.rest()
     visitor.page.evaluate(

@@ -58,7 +58,7 @@ def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, serv
     person.open(f"model=bundled&{address}&face=lab")
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")
     place_before = place(person)
-    person.more()
+    person.open_more()
     person.choice("what", "score").wait_for()
     assert place(person) == place_before
     person.part("more").click()

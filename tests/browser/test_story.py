@@ -82,7 +82,7 @@ def test_the_story_s_numbers_are_the_model_s_own(reader):
     assert facts["distance"] == max(abs(a - b) for a, b in zip(place, partner, strict=True))
 
 
-def test_the_knob_is_turned_for_its_scene_alone_and_back_goes_back(reader):
+def test_the_scale_is_off_in_its_own_scene_alone_and_back_goes_back(reader):
     reader.begin(STORY_ADDRESS.replace("story=1", "story=8"))
     reader.wait_for_scene(8)
     assert reader.page.evaluate(READ_STORY)["scale"] == "on"

@@ -112,7 +112,7 @@ def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photo
     data = picture(320, 240)
     with serving() as server:
         visitor = arrive(Visitor, server.url).open()
-        visitor.forgiven = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
+        visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
         hand_over(visitor, "drop", data, title="mine.jpg")
         assert_shows(visitor, data, "mine.jpg")
         picture_id = visitor.read()["picture"]
@@ -127,7 +127,7 @@ def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photo
 
 def test_a_photograph_that_this_browser_has_not_is_said_to_be_gone(arrive, server):
     visitor = arrive(Visitor, server.url).open(
-        "mine=0123456789abcdef", says="This browser does not have that photograph"
+        "mine=0123456789abcdef", sentence="This browser does not have that photograph"
     )
     assert "mine=" not in visitor.page.url
     assert visitor.uploaded == []
@@ -135,7 +135,7 @@ def test_a_photograph_that_this_browser_has_not_is_said_to_be_gone(arrive, serve
 
 def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
     visitor = arrive(Visitor, server.url)
-    visitor.forgiven = REFUSED_REQUEST
+    visitor.forgiven_errors = REFUSED_REQUEST
 
     def answer_as_older(route) -> None:
         answer = route.fetch()
@@ -144,7 +144,7 @@ def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
     visitor.open()
     visitor.page.route("**/api/trace?**", answer_as_older)
     visitor.page.locator('.strip [data-sample="portrait"]').click()
-    visitor.says("This page is older than the server")
+    visitor.hears("This page is older than the server")
     offers = visitor.page.locator(".attention-notice").get_by_role("button", name="reload it")
     assert offers.count() == 1
     visitor.page.unroute("**/api/trace?**")

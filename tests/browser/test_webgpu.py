@@ -110,7 +110,7 @@ def page(chromium, folder):
     "architecture",
     [*list(ARCHITECTURES)[:1], *(pytest.param(name, marks=pytest.mark.slow) for name in list(ARCHITECTURES)[1:])],
 )
-def test_a_pass_on_the_gpu_is_that_of_the_kernels(page, architecture, number_kind):
+def test_a_pass_on_the_gpu_gives_the_numbers_of_the_kernels(page, architecture, number_kind):
     script = """async (weights) => {
       const [here, there] = [await begin(weights, false), await begin(weights, true)];
       const found = [];
@@ -165,7 +165,7 @@ def test_a_gpu_without_room_for_the_network_is_not_used(page):
     assert page.evaluate(script) == ["WebAssembly"] * SMALL.depth
 
 
-def test_a_gpu_that_is_slower_than_the_kernels_is_tried_once_and_left(page):
+def test_a_gpu_that_is_slower_than_the_kernels_is_tried_once_and_not_used(page):
     script = """async () => {
       const [there, before] = [await begin("0-int8.bin", false), devices.length];
       const found = [engines(await there())];

@@ -135,7 +135,7 @@ def test_commands_that_make_weights_are_not_in_the_package_which_says_so(scripts
 
 
 @pytest.mark.slow
-def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
+def test_the_readme_s_python_works_in_an_empty_folder(scripts, empty, tmp_path):
     code = "\n".join(blocks(ROOT / "README.md", "python"))
     (tmp_path / "readme.py").write_text(code)
     run(scripts / "python", tmp_path / "readme.py", cwd=empty)
@@ -181,6 +181,6 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
         visitor.page.get_by_text("attention_by_hand").first.wait_for()
         visitor.check()  # must come before the server stops
-        visitor.forgiven = LOST_SERVER
+        visitor.forgiven_errors = LOST_SERVER
     finally:
         server.stop()

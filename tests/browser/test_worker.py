@@ -39,7 +39,7 @@ def _python_trace(file):
     return trace(model(), picture, size=fit(picture.size, c.patch_size, c.image_size))
 
 
-def test_a_photograph_is_computed_where_it_is_and_nothing_is_asked_of_anybody_then(somebody):
+def test_a_photograph_is_computed_in_the_browser_and_then_nothing_is_requested(somebody):
     file = named("meadow").path
     somebody.give(file)
     request_count = len(REQUEST_LOG)
@@ -71,7 +71,7 @@ def test_hover_the_whole_pass_and_the_maps_of_features_answer(somebody):
     assert np.abs(rollout_map - truth.rollout((7, 5)).numpy()).max() < 0.01
 
 
-def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_python_does(somebody, tmp_path):
+def test_a_rotated_and_a_transparent_photograph_are_decoded_as_in_python(somebody, tmp_path):
     noise = np.random.default_rng(0).integers(0, 255, (12, 18, 3), dtype=np.uint8)
     picture = Image.fromarray(noise).resize((360, 240), Image.Resampling.BICUBIC)
     exif = Image.Exif()

@@ -99,17 +99,17 @@ def finish_exercise(page: Page, id: str) -> None:
 
 class Visitor:
     """One person with cookies and storage of their own. `errors` and `hosts` record console errors and requested hosts,
-    except errors that match `forgiven`. Only a newcomer is greeted; others count as returning visitors."""
+    except errors that match `forgiven_errors`. Only a newcomer is greeted; others count as returning visitors."""
 
-    forgiven: re.Pattern[str] | None = None
-    had_lab = True
+    forgiven_errors: re.Pattern[str] | None = None
+    remembers_lab = True
 
     def __init__(self, chromium: Browser, url: str, newcomer: bool = False, **options):
         self.url = url
         self.context = chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(FIND_LENS)
-        if self.had_lab:
+        if self.remembers_lab:
             self.context.add_init_script(HAD_LAB)
         if not newcomer:
             self.context.add_init_script(BEEN_HERE)
@@ -128,7 +128,7 @@ class Visitor:
         if (
             entry.type == "error"
             and not STREAMLIT_404.search(line)
-            and not (self.forgiven and self.forgiven.search(line))
+            and not (self.forgiven_errors and self.forgiven_errors.search(line))
         ):
             self.errors.append(line)
 
@@ -158,15 +158,15 @@ class Visitor:
 
     # What the page shows
 
-    def open(self, address: str | dict = "", says: str = "", early: bool = False) -> Visitor:
-        """Goes to an address of the app and waits for its picture. Waits first for the sentence `says`, if any, since a
+    def open(self, address: str | dict = "", sentence: str = "", early: bool = False) -> Visitor:
+        """Goes to an address of the app and waits for its picture. Waits first for `sentence`, if any, since a
         sentence disappears after a while. Also waits for Streamlit, unless `early` or unless See does not need it."""
         query = urlencode(address) if isinstance(address, dict) else address
-        if says:
-            self.forgiven = REFUSED_REQUEST
+        if sentence:
+            self.forgiven_errors = REFUSED_REQUEST
         self.page.goto(f"{self.url}/?{with_small_picture(query)}")
-        if says:
-            self.says(says)
+        if sentence:
+            self.hears(sentence)
         self.until()
         if not early:
             self.page.wait_for_function(EARLY_PAGE_IS_GONE, polling=POLLING_MS)
@@ -192,7 +192,7 @@ class Visitor:
     def part(self, name: str) -> Locator:
         return self.page.locator(f'.lens [data-ref="{name}"]')
 
-    def more(self) -> None:
+    def open_more(self) -> None:
         """Opens the part of Lab that its button "more" hides."""
         if self.part("more").get_attribute("aria-expanded") == "false":
             self.part("more").click()
@@ -203,11 +203,11 @@ class Visitor:
 
     # What a visitor does
 
-    def place(self, patch: tuple[int, int], on: str = "picture") -> tuple[float, float]:
+    def place(self, patch: tuple[int, int], canvas: str = "picture") -> tuple[float, float]:
         """The page coordinates (x, y) of a patch's middle, once the picture has stopped moving."""
         rows, columns = self.read()["grid"]
-        self.part(on).element_handle().wait_for_element_state("stable")
-        box = self.part(on).bounding_box()
+        self.part(canvas).element_handle().wait_for_element_state("stable")
+        box = self.part(canvas).bounding_box()
         row, column = patch
         return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
 
@@ -280,7 +280,7 @@ class Visitor:
         """Chooses one of the models on the machine, in the sheet of models."""
         self.unfold("model").get_by_role("button").filter(has_text=title).first.click()
 
-    def says(self, words: str) -> str:
+    def hears(self, words: str) -> str:
         """Waits for a sentence on the page that holds these words, and returns the sentence. One script does both,
         because sentences disappear after a while."""
         return self.page.wait_for_function(FIND_SENTENCE, arg=words, polling=POLLING_MS).json_value()
@@ -317,7 +317,7 @@ class Visitor:
 class PatientVisitor(Visitor):
     """A visitor whose check() forgives the console's errors while the server is away."""
 
-    forgiven = LOST_SERVER
+    forgiven_errors = LOST_SERVER
 
 
 Visit = Callable[..., Visitor]

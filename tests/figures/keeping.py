@@ -103,10 +103,12 @@ def texts_of(spec: Spec) -> dict[str, object]:
     }
 
 
-def differing_dots(first: Image.Image, second: Image.Image) -> np.ndarray:
+def differing_dots(kept_picture: Image.Image, drawn_picture: Image.Image) -> np.ndarray:
     """A boolean (height, width) array: where the two pictures differ by more than 16 of 255."""
-    assert first.size == second.size, f"the kept picture has {first.size} dots, the drawn one {second.size}"
-    return np.abs(np.asarray(first, int) - np.asarray(second, int)).max(-1) > 16
+    assert kept_picture.size == drawn_picture.size, (
+        f"the kept picture has {kept_picture.size} dots, the drawn one {drawn_picture.size}"
+    )
+    return np.abs(np.asarray(kept_picture, int) - np.asarray(drawn_picture, int)).max(-1) > 16
 
 
 def has_wrong_cell(differs: np.ndarray, side: int = 3) -> bool:

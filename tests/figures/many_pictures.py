@@ -11,8 +11,8 @@ def trace_of_one(vit, file):
     return playground.trace(vit, many._centre_crop(playground.open_image(file), vit.config.image_size), size=(64, 64))
 
 
-def assert_close(numbers, expected, within=1e-5):
-    torch.testing.assert_close(torch.from_numpy(numbers), expected, atol=within, rtol=1e-4)
+def assert_close(numbers, expected, tolerance=1e-5):
+    torch.testing.assert_close(torch.from_numpy(numbers), expected, atol=tolerance, rtol=1e-4)
 
 
 def file_contents(folder):

@@ -222,7 +222,7 @@ def test_a_sweep_through_the_layers_has_a_picture_of_each(small_trace, photo, tm
     assert b"--sweep layers" in comment
 
 
-def test_the_scale_is_turned_off_and_back(small_trace):
+def test_a_sweep_turns_the_scale_off_and_back_on(small_trace):
     scales = [spec.scale for spec, _ in frames(replace(CONVOLUTION, sweep="scale"), small_trace)]
     assert (scales[0], scales[12], len(scales)) == ("on", "off", 24)
     scale_numbers = [float(s) for s in scales[1:12]]
@@ -328,7 +328,7 @@ def test_a_comparison_names_both_models_and_both_layers(small_trace, photo):
     assert figure.facts["other layer"] == "6"
 
 
-def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
+def test_a_sample_photograph_opens_with_its_own_model_grid_layer_and_head(tmp_path, photo, monkeypatch):
     """A sample photograph opens with the model, grid, layer and head of its `look`, unless another model is named."""
     sample = samples.PHOTOGRAPHS[0]
     spec = Spec(image=sample.name, model=sample.look.model)

@@ -37,7 +37,7 @@ def drawn_boxes(figure) -> list:
 
 
 @pytest.mark.parametrize("purpose", ["slide", "page", "neurips", "beamer"])
-def test_a_wall_is_its_maps_and_not_the_query(deep_trace, purpose):
+def test_a_wall_gives_its_maps_more_room_than_the_query(deep_trace, purpose):
     figure = playground.figure(deep_trace, layout="wall", query=(2, 3), purpose=purpose, dpi=30)
     photo_box, wall_box, *_ = drawn_boxes(figure)
     width = figure.get_size_inches()[0]

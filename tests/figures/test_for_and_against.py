@@ -191,12 +191,12 @@ def test_where_nothing_moves_the_label_nothing_is_bright_and_the_caption_says_so
     assert np.abs(maps.shares(map_.grid, map_domain)).max() < 0.1
 
 
-@pytest.mark.parametrize(("label", "least"), [("3", 0.1), ("", 0.01)])
-def test_the_least_exposure_is_the_least_move_that_counts(label, least):
+@pytest.mark.parametrize(("label", "least_move"), [("3", 0.1), ("", 0.01)])
+def test_the_least_exposure_is_the_least_move_that_counts(label, least_move):
     tiny_grid = np.array([[1e-6, -1e-6 if label else 0.0]])
     step = Step(1, torch.zeros(1, 2), 1, (0.0,), (1,), 1e-6, True)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=step)])
-    assert map_domain.high == least
+    assert map_domain.high == least_move
     moving_step = replace(step, nothing=False)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=moving_step)])
     assert map_domain.high == pytest.approx(1e-6)

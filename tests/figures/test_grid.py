@@ -182,7 +182,7 @@ def test_an_axis_that_would_change_nothing_is_refused(small_trace, picture, what
         figures.draw(replace(GRID_SPEC, what=what, rows=rows), small_trace, picture)
 
 
-def test_from_python_a_grid_needs_one_trace(small_trace, picture):
+def test_from_python_one_trace_is_enough_for_a_grid(small_trace, picture):
     figure = playground.figure(
         small_trace, 1, query=(3, 4), layout="grid", rows="heads:0-3", columns="scales:on,off", image=picture
     )

@@ -37,7 +37,7 @@ from playground.vit import Config, VisionTransformer
 # Contents of the drawing
 
 
-def test_all_in_a_grid_means_all(small_trace, picture):
+def test_all_in_a_grid_means_all_layers_or_heads(small_trace, picture):
     spec = replace(ROW, layout="grid", rows="heads:all", columns="layers:all")
     body = layouts.content(*subjects(spec, small_trace, picture)).body
     assert (len(body.panels), len(body.panels[0])) == (small_trace.heads, small_trace.layers)
@@ -100,7 +100,7 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
 # Letters in an SVG
 
 
-def test_an_svg_brings_its_letters(small_trace, picture):
+def test_an_svg_embeds_the_letters_of_its_fonts(small_trace, picture):
     data = files.svg(figures.draw(ROW, small_trace, picture))
     assert len(data) < 500_000
     style = next(
@@ -127,7 +127,7 @@ def test_an_svg_embeds_no_font_of_its_maker():
 def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
     from playground import face
 
-    look, sizes = PHOTOGRAPHS[0].look, []
+    look, traced_sizes = PHOTOGRAPHS[0].look, []
     vit = VisionTransformer(Config(image_size=(28, 28), patch_size=14, depth=1, width=8, mlp_width=8, heads=1))
     vit.name = look.model
 
@@ -135,14 +135,14 @@ def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
         pass
 
     def stop_tracing(vit, picture, size=None, **options):
-        sizes.append(size)
+        traced_sizes.append(size)
         raise Enough
 
     monkeypatch.setattr(face, "_picture", lambda image: (Image.new("RGB", (50, 40)), image))
     monkeypatch.setattr(face.tracing, "trace", stop_tracing)
     with pytest.raises(Enough):
         playground.trace(vit, PHOTOGRAPHS[0].name)
-    assert sizes == [(14 * look.grid[0], 14 * look.grid[1])]
+    assert traced_sizes == [(14 * look.grid[0], 14 * look.grid[1])]
 
 
 def test_numbers_are_written_as_people_write_them():

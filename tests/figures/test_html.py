@@ -75,13 +75,13 @@ def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(s
 
 
 def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(small_trace):
-    restored = Trace.from_bytes(small_trace.to_bytes([2], [1, 3]))
-    assert torch.allclose(restored.row(2, 1, (3, 4)), small_trace.row(2, 3, (3, 4)), atol=1e-3)
+    restored_trace = Trace.from_bytes(small_trace.to_bytes([2], [1, 3]))
+    assert torch.allclose(restored_trace.row(2, 1, (3, 4)), small_trace.row(2, 3, (3, 4)), atol=1e-3)
     with pytest.raises(PlaygroundError, match="There is no head 4"):
         small_trace.to_bytes([2], [4])
 
 
-def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(small_trace, picture, tmp_path, capsys):
+def test_a_file_with_numbers_in_eight_bits_says_how_far_off_they_are(small_trace, picture, tmp_path, capsys):
     spec = replace(SPEC, layers=(2, 1), heads=(3, 1), head=1, pack="int8")
     reader = Reader(html.page(spec, small_trace, picture))
     _, arrays = unpack(reader.pack())

@@ -62,7 +62,7 @@ def test_every_way_draws_the_numbers_of_the_trace(small_trace, what):
 
 
 @pytest.mark.parametrize("what", ["weight", "score"])
-def test_a_column_is_that_of_the_whole_matrix(small_trace, what):
+def test_a_drawn_column_is_the_column_of_the_whole_matrix(small_trace, what):
     spec = replace(SPEC, what=what, direction="column")
     scores = np.stack([small_trace.scores(1, 2, token).numpy() for token in range(small_trace.tokens)])
     matrix = small_trace.matrix(1, 2).numpy() if what == "weight" else scores
@@ -191,7 +191,7 @@ def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_
                 )
 
 
-def test_the_same_place_in_a_finer_grid(small, picture):
+def test_the_same_place_is_found_in_a_finer_grid(small, picture):
     coarse_trace = playground.trace(small, picture)
     fine_trace = playground.trace(small, picture, size=(128, 128))
     assert same_place((3, 4), coarse_trace, fine_trace) == (7, 9)
@@ -215,15 +215,15 @@ FIGURE_OPTIONS = {layout: {"layout": layout} for layout in layouts.LAYOUTS} | {
 }
 CASES = [  # every layout in every size; aspects and names take turns
     pytest.param(
-        shown,
+        figure_name,
         size,
         list(ASPECTS)[(i + j) % 4],
         FILE_NAMES[(i + j // 2) % 4],
         marks=[pytest.mark.slow] * ((i + j) % 3 > 0),
     )
-    for i, shown in enumerate(FIGURE_OPTIONS)
+    for i, figure_name in enumerate(FIGURE_OPTIONS)
     for j, size in enumerate(SIZE_NAMES)
-    if shown in layouts.LAYOUTS or size in ("half", "beamer", "column")
+    if figure_name in layouts.LAYOUTS or size in ("half", "beamer", "column")
 ]
 
 
@@ -279,7 +279,7 @@ def test_two_models_stand_side_by_side_and_share_their_exposure(small_trace, sma
         )
 
 
-def test_the_scale_off_is_drawn_from_the_row_without_it(small_trace, picture):
+def test_the_scale_layout_draws_the_rows_with_and_without_the_scale(small_trace, picture):
     spec = replace(SPEC, layout="scale", ceiling=0.1)
     scaled_print, unscaled_print = prints_of(figures.draw(spec, small_trace, picture))[:2]
     prints_alone = [
@@ -290,13 +290,15 @@ def test_the_scale_off_is_drawn_from_the_row_without_it(small_trace, picture):
     assert not np.array_equal(scaled_print, unscaled_print)
 
 
-def test_what_the_prefix_takes_is_said(small_trace, picture):
+def test_the_caption_says_what_the_prefix_takes(small_trace, picture):
     row = small_trace.row(1, 2, (3, 4))
     text_drawn = " ".join(t.get_text() for t in figures.draw(SPEC, small_trace, picture).texts)
     share = float(row[1] + row[2])
     assert f"registers {percent(share)}" in text_drawn
-    text_without = " ".join(t.get_text() for t in figures.draw(replace(SPEC, prefix=False), small_trace, picture).texts)
-    assert "registers" not in text_without
+    text_without_prefix = " ".join(
+        t.get_text() for t in figures.draw(replace(SPEC, prefix=False), small_trace, picture).texts
+    )
+    assert "registers" not in text_without_prefix
 
 
 def test_a_class_token_asks_without_a_marker_and_no_convolution_answers_it(small_trace, picture):

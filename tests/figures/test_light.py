@@ -66,7 +66,7 @@ def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
     assert differences.max() <= 6, (differences.max(), differences.argmax())  # neighbouring steps differ by 6 at most
 
 
-def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
+def test_negative_values_have_the_browser_s_steps_and_hatching():
     values = RANDOM.normal(size=(12, 17)).astype(np.float32)
     high = float(np.abs(values).max())
     domain, steps, lines = run_javascript(
@@ -128,10 +128,14 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
 
 
 def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
-    unweighted = heated_colours()[:, 0]
-    heated_luma, photo_luma = unweighted @ light.LUMA, COLOURS[:, 0] @ light.LUMA
+    colours_without_weight = heated_colours()[:, 0]
+    heated_luma, photo_luma = colours_without_weight @ light.LUMA, COLOURS[:, 0] @ light.LUMA
     assert heated_luma.std() / photo_luma.std() >= 0.75
-    assert np.abs(unweighted - heated_luma[:, None]).mean() / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean() >= 0.5
+    assert (
+        np.abs(colours_without_weight - heated_luma[:, None]).mean()
+        / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean()
+        >= 0.5
+    )
 
 
 def test_what_has_the_largest_weight_can_still_be_recognised():
@@ -167,7 +171,7 @@ def test_an_even_row_is_not_stretched_into_a_pattern():
     assert not light.is_even(np.log2(100), 204)
 
 
-def test_the_set_is_the_smallest_that_holds_the_share():
+def test_the_densest_set_is_the_smallest_that_holds_the_share():
     for grid in random_rows():
         mask = light.densest(grid)
         assert grid[mask].sum() >= 0.6 * grid.sum() - 1e-12
@@ -175,7 +179,7 @@ def test_the_set_is_the_smallest_that_holds_the_share():
         assert mask.all() or grid[mask].min() >= grid[~mask].max()
 
 
-def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothing_is_outlined():
+def test_negative_values_belong_to_no_set_and_zeros_are_not_outlined():
     for values, expected in (([0.5, -3, 0.4, 0.1], [1, 0, 1, 0]), ([0, 0, 0, 0], [0] * 4), ([-1, -2, 0, 0], [0] * 4)):
         chosen_cells = light.densest(np.array(values, np.float32).reshape(2, 2))
         assert chosen_cells.ravel().astype(int).tolist() == expected

@@ -82,7 +82,7 @@ def test_two_pictures_of_different_grids_stand_in_one_file(small, small_trace, p
 
 
 @pytest.mark.parametrize("head", ["mean", "max"])
-def test_the_mean_and_the_largest_of_all_heads(small_trace, picture, tmp_path, head):
+def test_the_mean_and_the_largest_of_all_heads_are_written_and_named(small_trace, picture, tmp_path, head):
     file = playground.save(small_trace, tmp_path / "a.npz", 1, head, (3, 4), image=picture)
     rows = small_trace.rows(1, (3, 4)).numpy()
     with np.load(file) as arrays:

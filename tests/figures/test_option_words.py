@@ -70,7 +70,7 @@ def test_an_option_is_called_as_it_is_typed():
     assert word("dpi", 20) == "{dpi}"
 
 
-def test_what_was_given_may_hold_braces():
+def test_a_given_value_may_hold_braces():
     error = OptionError("{view} takes no {!r}.", "{dpi}")
     assert [str(error), sentence_of(error, TYPED)] == ["view= takes no '{dpi}'.", "--view takes no '{dpi}'."]
 
@@ -94,7 +94,7 @@ def test_no_sentence_of_a_figure_holds_a_flag_but_where_flags_are_read():
     assert not sentences_with_flags
 
 
-def test_every_option_that_a_sentence_names_is_one():
+def test_every_option_that_a_sentence_names_exists():
     field_names = {field.name for field in fields(Spec)}
     for file, text in sentences():
         if file in ("command_line.py", "spec.py", "view.py", "grid.py", "layout.py", "compare.py"):

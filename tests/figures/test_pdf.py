@@ -63,7 +63,7 @@ def test_an_anonymous_pdf_has_no_name_no_digest_no_command_and_no_author(photo_t
 
 
 @pytest.mark.parametrize("layout", ["convolution", "grid"])
-def test_poppler_reads_the_same(photo_trace, photo, tmp_path, layout):
+def test_poppler_reads_the_same_fonts_and_words(photo_trace, photo, tmp_path, layout):
     if not (shutil.which("pdffonts") and shutil.which("pdftotext")):
         pytest.skip("pdffonts and pdftotext are not on this machine (poppler-utils has them): pypdf alone looked")
     file = figures.write(draw_layout(layout, photo_trace, photo), tmp_path / "a.pdf")

@@ -54,7 +54,7 @@ FIGURE_OPTIONS = {  # a file's name -> the options of its figure
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURE_OPTIONS)
-def test_ten_figures_are_made_again_by_what_they_say(name, disc_folder):
+def test_ten_figures_are_made_again_by_their_commands(name, disc_folder):
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
     dpi_options = () if name.endswith(".svg") else ("--dpi", "40")
     assert main(["figure", "disc.png", "--model", "untrained", "-o", name, *dpi_options, *FIGURE_OPTIONS[name]]) == 0
@@ -103,7 +103,7 @@ PYTHON_FIGURES = {  # a figure drawn by Python -> a function that gives its trac
 
 
 @pytest.mark.parametrize("name", PYTHON_FIGURES)
-def test_what_python_draws_is_made_again_by_what_it_says(name, disc_folder):
+def test_a_figure_drawn_by_python_is_made_again_by_its_command(name, disc_folder):
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
     (seen, *other_traces), options = PYTHON_FIGURES[name]()
     draw_arguments = (
@@ -159,7 +159,7 @@ def test_a_model_that_was_trained_in_memory_is_no_longer_what_its_name_loads(dis
     assert moved_trace.weight_versions == trace_after.weight_versions, "a move changes nothing"
 
 
-def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(disc_folder):
+def test_a_pass_that_is_older_than_its_model_s_weights_is_not_mixed_with_them(disc_folder):
     vit = playground.load("ViT-Ti/16", device="cpu")
     trace_before = playground.trace(vit, "disc.png")
     row = trace_before.row(0, 0, (1, 1))

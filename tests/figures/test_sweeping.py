@@ -83,7 +83,7 @@ def test_an_interval_covers_the_mean_as_often_as_it_says():
     assert 0.88 <= covered_count / 200 <= 0.99
 
 
-def test_places_of_layers_are_blanked_as_a_loop_does_it(labelled_vit, pictures):
+def test_a_sweep_over_layers_and_positions_gives_the_numbers_of_a_loop(labelled_vit, pictures):
     files = sorted(pictures.rglob("*.png"))[:2]
     dataset = playground.sweep(files, labelled_vit, "moved", "layers x positions", blocks=4, progress=False)
     assert dataset["value"].dims == ("image", "layer", "row", "column")
