@@ -53,7 +53,7 @@ class Server:
         setting_prefixes = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(setting_prefixes)}
         own_settings = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
-        own_settings["PLAYGROUND_PROXIES"] = "127.0.0.1"  # so that tests can act as other networks
+        own_settings["PLAYGROUND_PROXIES"] = "127.0.0.1"  # so that tests can send requests as from other networks
         self.environment = inherited | own_settings | environment
 
     @property

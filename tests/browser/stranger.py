@@ -70,9 +70,9 @@ class Stranger:
             self.sentences.append(refusal["says"])
         return status, body
 
-    def describe(self, **words: str) -> dict:
-        """The server's description of the trace that these words of an address name."""
-        return json.loads(self.get(f"api/trace?{urlencode(words)}")[1])
+    def describe(self, **parameters: str) -> dict:
+        """The server's description of the trace that these parameters of an address name."""
+        return json.loads(self.get(f"api/trace?{urlencode(parameters)}")[1])
 
     def bring(self, data: bytes, name: str = "picture.jpg") -> str:
         """Uploads a picture; returns its id on the server, or "" where the server refused it."""
@@ -81,14 +81,14 @@ class Stranger:
 
     # Messages over the session's WebSocket
 
-    def choose(self, view: dict | None = None, **words: str) -> Stranger:
+    def choose(self, view: dict | None = None, **parameters: str) -> Stranger:
         """Chooses something, as the toolbar of a lesson's page reports it to Python."""
-        choice = {"choice": words, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
+        choice = {"choice": parameters, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
         return self.send_state({"choice": choice})
 
-    def go(self, page: str, **words: str) -> Stranger:
+    def go(self, page: str, **parameters: str) -> Stranger:
         """Goes to another page, as the toolbar's menu does."""
-        return self.trigger("go", {"page": page, "words": words, "key": self.key, "stamp": next(_stamps)})
+        return self.trigger("go", {"page": page, "words": parameters, "key": self.key, "stamp": next(_stamps)})
 
     def send_state(self, state: object) -> Stranger:
         """Sends `state` as the state of the toolbar's component."""

@@ -1,4 +1,4 @@
-"""<attention-lens> in other people's pages: in a plain page, a sandboxed frame and a slide; also numbers() alone."""
+"""<attention-lens> in other people's pages: in a plain page, a sandboxed frame and a slide; also its numbers alone."""
 
 import base64
 import gzip

@@ -57,7 +57,7 @@ def largest_box() -> str:
 
 
 def differing_row() -> str:
-    """The words of an address of a row in which the patch with the largest weight does not add the longest vector."""
+    """The words of an address that opens a row whose patch of the largest weight does not add the longest vector."""
     trace = python_trace()
     layer, prefix_count = trace.upper_layer, len(trace.prefix)
     weights = trace.weights(layer)[:, prefix_count:, prefix_count:]  # (heads, queries, patches)
@@ -74,7 +74,7 @@ def lower_gradient() -> str:
 
 
 def sharp_moment() -> str:
-    """The words of an address of the first moment of the training at which a head is as sharp as the exercise asks."""
+    """The words of an address that opens the first moment at which a head is as sharp as the exercise asks for."""
     entropies = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
     return f"moment={next(step for step, bits in entropies if bits <= entropies[0][1] - SHARPER)}"
 

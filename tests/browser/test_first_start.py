@@ -29,7 +29,7 @@ def test_every_drawing_is_shown_before_it_is_prepared_and_prepared_soon_after(ba
 
     assert not ready_packs()
     visitor = arrive(Visitor, bare_server.wait().url)
-    visitor.page.goto(bare_server.url)  # an address without words
+    visitor.page.goto(bare_server.url)  # an address without parameters
     assert visitor.until()["grid"] == [28, 28]  # the meadow in 28 × 28 patches ships with the app
     last_sample = SAMPLES[-1].name
     visitor.open(f"sample={last_sample}")

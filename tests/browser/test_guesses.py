@@ -25,7 +25,7 @@ STEPS = {
 }
 # Lesson -> the steps whose questions depend on the chosen model and picture
 PICTURE_STEPS = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
-# A selector of drawings and animations, also of icons, which are too small to matter.
+# A selector of drawings and animations. It also matches icons, which DRAWN_SHARE ignores because they are small.
 DRAWINGS = (
     """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
 )

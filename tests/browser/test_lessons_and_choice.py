@@ -47,8 +47,8 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
 
 
 def choose(visitor, name: str) -> dict[str, str]:
-    """Presses one of a row of buttons; returns the words of the new address. Waits until the words differ, because at
-    first the page may only write the same words in another order."""
+    """Presses one of a row of buttons; returns the parameters of the new address. Waits until they differ, because at
+    first the page may only write the same parameters in another order."""
     parameters_before = parameters(visitor)
     visitor.page.get_by_role("radio", name=name).click()
     visitor.page.wait_for_url(lambda url: parameters_in(url) != parameters_before)
@@ -62,7 +62,7 @@ def wait_until_chosen(visitor, *names: str) -> None:
 
 
 def wait_for_parameters(visitor, expected: dict[str, str]) -> None:
-    """Waits until the address holds exactly these words: the server sends them once it has drawn the page."""
+    """Waits until the address holds exactly these parameters: the server sends them once it has drawn the page."""
     visitor.page.wait_for_url(lambda url: parameters_in(url) == expected)
 
 

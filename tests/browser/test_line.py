@@ -85,7 +85,7 @@ PEOPLE_BEFORE = "() => Number(sentences().join().match(/(\\d+) (person|people) b
 
 
 def wait_until_told(visitor, expected_count: int) -> None:
-    """Waits until the page says that `people_before` others come first."""
+    """Waits until the page says that `expected_count` others come first."""
     until(
         lambda: visitor.page.evaluate(PEOPLE_BEFORE) == expected_count,
         f"the page says {visitor.page.evaluate(PEOPLE_BEFORE)} and not {expected_count} come first",

@@ -11,7 +11,7 @@ LOCKED_PATCH, OTHER_PATCH = (7, 5), (2, 11)
 
 @pytest.fixture
 def visitor(visit):
-    """A visitor at the picture, model and grid of `seen()`."""
+    """A visitor at the picture, model and grid of `rounded_trace()`."""
     return visit("sample=meadow&model=bundled&detail=1")
 
 

@@ -34,7 +34,7 @@ def shown_choice(visitor) -> dict:
 
 
 def choice_for(grid: tuple[int, int], parameters: dict) -> dict:
-    """The value that `chosen` should return for these words of the address."""
+    """The value that `shown_choice` should return for these words of the address."""
     grid_text = " × ".join(map(str, grid))
     return {
         "address": parameters,
@@ -47,7 +47,7 @@ def choice_for(grid: tuple[int, int], parameters: dict) -> dict:
 
 
 def agree(visitor, expected_choice: dict) -> None:
-    """Waits until `chosen` returns this, and prints what it returned if it never does."""
+    """Waits until `shown_choice` returns this, and prints what it returned if it never does."""
     deadline = time.monotonic() + PATIENCE
     while (choice := shown_choice(visitor)) != expected_choice:
         assert time.monotonic() < deadline, (

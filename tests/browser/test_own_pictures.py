@@ -71,7 +71,7 @@ def test_a_dropped_file_that_is_no_picture_is_refused_in_a_sentence(visitor):
 
 
 def choice_in(address: str) -> dict[str, list[str]]:
-    """The words of the address for picture and model, without those of the view, which may follow later."""
+    """The parameters of the address for picture and model, without those of the view, which may follow later."""
     parameters = parse_qs(urlsplit(address).query)
     return {name: parameters[name] for name in ("sample", "mine", "model", "detail") if name in parameters}
 

@@ -98,8 +98,8 @@ def finish_exercise(page: Page, id: str) -> None:
 
 
 class Visitor:
-    """One person with cookies and storage of their own. `errors` and `hosts` record console errors and requested hosts,
-    except errors that match `forgiven_errors`. Only a newcomer is greeted; others count as returning visitors."""
+    """One person with cookies and storage of their own. `errors` holds the console's errors except those that match
+    `forgiven_errors`, `hosts` all requested hosts. Only a newcomer is greeted; others count as returning visitors."""
 
     forgiven_errors: re.Pattern[str] | None = None
     remembers_lab = True

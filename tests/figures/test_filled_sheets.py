@@ -24,7 +24,7 @@ from playground.vit import Config, VisionTransformer
 
 @pytest.fixture(scope="module")
 def deep_trace():
-    """A model of usual depth with few heads: 12 layers of 6 heads."""
+    """The trace of a picture of noise in a model of usual depth: 12 layers of 6 heads."""
     vit = scramble(VisionTransformer(Config(image_size=(64, 96), patch_size=8, depth=12, width=48, heads=6, classes=0)))
     noise = np.random.default_rng(0).normal(128, 60, (64, 96)).clip(0, 255).astype(np.uint8)
     return playground.trace(vit, Image.fromarray(noise).convert("RGB"))

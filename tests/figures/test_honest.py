@@ -1,4 +1,4 @@
-"""Figures do not mislead: each test draws a figure that was once misleading."""
+"""Figures do not mislead: most of these tests are about something that once did."""
 
 import io
 import re

@@ -11,7 +11,7 @@ from playground import PlaygroundError
 
 
 def _with_little_memory(vit, most_pictures):
-    """Makes the model fail as on a card with memory for `most` pictures."""
+    """Makes the model fail as on a card with memory for `most_pictures` pictures."""
     mix_all = vit.blocks[1].attn.mix
 
     def mix(q, *arguments):
