@@ -21,8 +21,8 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def server():
     """The running server that tests share unless they start their own."""
-    with serving() as running:
-        yield running
+    with serving() as running_server:
+        yield running_server
 
 
 @pytest.fixture(scope="module")
@@ -45,19 +45,19 @@ def visit(arrive, server):
 
 
 @pytest.fixture(scope="module")
-def _stayed(chromium, server):
+def _module_visitor(chromium, server):
     visitor = Visitor(chromium, server.url).open()
     yield visitor
     visitor.close()
 
 
 @pytest.fixture
-def visitor(_stayed):
+def visitor(_module_visitor):
     """A Visitor on the first page. One browser serves a whole module; each test starts with nothing chosen."""
-    _stayed.forgiven_errors = None
-    _stayed.start_again()
-    yield _stayed
-    _stayed.check()
+    _module_visitor.forgiven_errors = None
+    _module_visitor.start_again()
+    yield _module_visitor
+    _module_visitor.check()
 
 
 @pytest.fixture

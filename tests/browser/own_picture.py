@@ -52,8 +52,8 @@ HAND_OVER = """([name, type, base64, title]) => {
 }"""  # noqa: E501
 
 
-def hand_over(visitor, gesture: str, data: bytes, kind: str = "image/jpeg", title: str = "dropped.jpg") -> None:
-    visitor.page.evaluate(HAND_OVER, [gesture, kind, base64.b64encode(data).decode(), title])
+def hand_over(visitor, gesture: str, data: bytes, mime_type: str = "image/jpeg", title: str = "dropped.jpg") -> None:
+    visitor.page.evaluate(HAND_OVER, [gesture, mime_type, base64.b64encode(data).decode(), title])
 
 
 def assert_shows(visitor, data: bytes, name: str) -> dict:

@@ -18,8 +18,8 @@ BASE_PATH = "/attention"
 
 @pytest.fixture(scope="module")
 def server():
-    with serving(STREAMLIT_SERVER_BASE_URL_PATH=BASE_PATH.strip("/")) as running:
-        yield running
+    with serving(STREAMLIT_SERVER_BASE_URL_PATH=BASE_PATH.strip("/")) as running_server:
+        yield running_server
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights ha
 
 @pytest.fixture(scope="module")
 def server():
-    with serving(PLAYGROUND_COMPUTE="browser") as running:
-        yield running
+    with serving(PLAYGROUND_COMPUTE="browser") as running_server:
+        yield running_server
 
 
 @pytest.mark.slow

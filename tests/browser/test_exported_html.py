@@ -127,9 +127,9 @@ def test_in_the_frame_of_a_slide_everything_stands_inside(reader, file, tmp_path
         width,
         540,
     ]
-    canvas = frame.locator('[data-ref="picture"]').bounding_box()
+    canvas_box = frame.locator('[data-ref="picture"]').bounding_box()
     last_patch = tuple(side - 1 for side in python_trace().grid)
-    visitor.page.mouse.move(canvas["x"] + canvas["width"] * 0.99, canvas["y"] + canvas["height"] * 0.99)
+    visitor.page.mouse.move(canvas_box["x"] + canvas_box["width"] * 0.99, canvas_box["y"] + canvas_box["height"] * 0.99)
     until(
         lambda: frame.evaluate("theLens().read().query") == "{},{}".format(*last_patch), "the last patch does not ask"
     )
@@ -162,8 +162,8 @@ def test_a_notebook_s_frame_follows_the_cursor_and_can_not_read_the_notebook(rea
     frame = visitor.page.frames[1]
     _wait_until_painted(frame)
     assert_close(frame.evaluate("theLens().read().row"), python_trace().row(4, 2, (7, 5)), TOLERANCE)
-    canvas = frame.locator('[data-ref="picture"]').bounding_box()
-    visitor.page.mouse.move(canvas["x"] + 2, canvas["y"] + 2)
+    canvas_box = frame.locator('[data-ref="picture"]').bounding_box()
+    visitor.page.mouse.move(canvas_box["x"] + 2, canvas_box["y"] + 2)
     until(lambda: frame.evaluate("theLens().read().query") == "0,0", "the patch under the cursor does not ask")
     assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
     content_and_frame_height = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")

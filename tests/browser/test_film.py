@@ -45,8 +45,8 @@ def test_below_a_panorama_the_film_fills_the_free_band_in_several_lines(visit):
     visitor.rest()
 
     def space_below() -> float:
-        legend = visitor.part("legend").bounding_box()
-        return 720 - (legend["y"] + legend["height"])
+        legend_box = visitor.part("legend").bounding_box()
+        return 720 - (legend_box["y"] + legend_box["height"])
 
     until(lambda: 0 <= space_below() < 60, "the film's legend ends the window")
     film = visitor.page.locator(".lens .film canvas")

@@ -18,9 +18,9 @@ from playground.ui.headers import headers as our_headers
 
 @pytest.fixture(scope="module")
 def server(hole):
-    with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # so that the server has already run a page
-        yield running
+    with serving(**hole.environment) as running_server:
+        Stranger(running_server.url).close()  # so that the server has already run a page
+        yield running_server
 
 
 CHANGING_REQUESTS = (

@@ -87,8 +87,8 @@ def test_every_step_shows_its_picture_and_its_question_and_is_answered_without_t
 def with_dinov2(really_here):
     really_here("dinov2-small")
     really_here("photographs")
-    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running:
-        yield running
+    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running_server:
+        yield running_server
 
 
 @pytest.mark.slow

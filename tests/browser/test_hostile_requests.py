@@ -34,9 +34,9 @@ MB = 2**20
 
 @pytest.fixture(scope="module")
 def server(hole):
-    with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # so that the server has already run a page
-        yield running
+    with serving(**hole.environment) as running_server:
+        Stranger(running_server.url).close()  # so that the server has already run a page
+        yield running_server
 
 
 def assert_lives(stranger: Stranger) -> None:

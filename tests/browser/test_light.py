@@ -46,8 +46,8 @@ def test_the_lines_enclose_the_brightest_patch_and_the_share_that_the_legend_nam
         values = np.array(state["row"][-rows * columns :]).reshape(rows, columns)
         is_enclosed = inside(drawn_contours(visitor, grid), (rows, columns))
         share = values[is_enclosed].sum() / values.sum()
-        legend = visitor.part("outlined").inner_text()
-        legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", legend)
+        legend_text = visitor.part("outlined").inner_text()
+        legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", legend_text)
         assert is_enclosed.flat[values.argmax()], (state["query"], values.max())
         assert abs(float(legend_match[1]) - 100 * share) < 0.51, (legend_match[0], share)
         assert share >= 0.6 - 1e-6, share

@@ -21,9 +21,9 @@ LARGE_MODEL = "ViT-B/14"
 @pytest.fixture(scope="module")
 def server():
     """A slow server, which computes one picture at a time."""
-    with serving(("-c", ONE_QUEUE_PROGRAM), PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
-        yield running
-        running.kill()  # so that it does not finish passes that nobody waits for
+    with serving(("-c", ONE_QUEUE_PROGRAM), PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running_server:
+        yield running_server
+        running_server.kill()  # so that it does not finish passes that nobody waits for
 
 
 @pytest.fixture

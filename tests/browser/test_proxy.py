@@ -64,13 +64,13 @@ class Proxy:
         return False
 
     def ask(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str]]:
-        return self._answer(path, seat, **options)[:2]
+        return self._fetch(path, seat, **options)[:2]
 
     def read(self, path: str, seat: str | None = None, **options) -> tuple[int, bytes]:
-        status, _, body = self._answer(path, seat, **options)
+        status, _, body = self._fetch(path, seat, **options)
         return status, body
 
-    def _answer(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str], bytes]:
+    def _fetch(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str], bytes]:
         request = urllib.request.Request(self.url + path, **options)
         if seat:
             request.add_header("Cookie", f"{SEAT_COOKIE}={seat}")

@@ -15,8 +15,8 @@ def server(really_here):
     really_here("dinov2-small")
     really_here("photographs")
     prepare()
-    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running:
-        yield running
+    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running_server:
+        yield running_server
 
 
 @pytest.fixture

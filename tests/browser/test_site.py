@@ -27,7 +27,7 @@ from playground.tracing import trace
 from playground.ui import site
 
 HOSTILE_FOLDER = Path(__file__).parents[1] / "hostile" / "kept"
-SMALL_BYTES = 100_000  # most bytes of a hostile file that the test opens
+MOST_FILE_BYTES = 100_000  # most bytes of a hostile file that the test opens
 FILES_PER_KIND = 8
 SLOW_FILES = (
     "a JPEG of 2,000 scans",  # refused only after twenty seconds
@@ -294,8 +294,8 @@ def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, ho
 def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(somebody, folder):
     if not list(folder.glob("weights/dinov2*")):
         pytest.skip("DINOv2 is not on this machine")
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    visitor = somebody("#model=dinov2-small&sample=chelsea", **phone)
+    phone_options = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    visitor = somebody("#model=dinov2-small&sample=chelsea", **phone_options)
     visitor.page.evaluate("theLens().update({ view: { layer: 6, what: 'similarity' } })")
     assert "24 MB, once" in visitor.hears("not in this browser yet")
     assert not [name for name in visitor.files() if name.endswith(".bin")]
@@ -312,10 +312,10 @@ def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograp
     benchmarks/corpus.py; tests/pictures/test_kept.py opens the whole corpus in Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(HOSTILE_FOLDER.iterdir()), lambda file: file.name.partition("-")[0])
-    kept_files = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FILES_PER_KIND)}
-    file_bytes = {name: make() for name, make in (kept_files | KINDS).items() if name not in SLOW_FILES}
+    kept_file_makers = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FILES_PER_KIND)}
+    file_bytes = {name: make() for name, make in (kept_file_makers | KINDS).items() if name not in SLOW_FILES}
     for name, data in file_bytes.items():
-        if len(data) > SMALL_BYTES:
+        if len(data) > MOST_FILE_BYTES:
             continue
         picture_before = visitor.read()["picture"]
         hand_over(visitor, "drop", data, "image/png", f"{len(data)}.png")

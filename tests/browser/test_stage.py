@@ -92,8 +92,8 @@ def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
     visitor = visit("sample=twins")
     hint = visitor.page.locator(".kindline [data-hint]")
     hint.filter(has_text="The same face twice").wait_for()
-    picture, line = visitor.part("pictureBox").bounding_box(), hint.bounding_box()
-    assert line["y"] >= picture["y"] + picture["height"]
+    picture_box, hint_box = visitor.part("pictureBox").bounding_box(), hint.bounding_box()
+    assert hint_box["y"] >= picture_box["y"] + picture_box["height"]
     assert visitor.part("lock").inner_text() == ""
     visitor.hover((3, 3))
     hint.wait_for(state="hidden")

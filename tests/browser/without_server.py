@@ -28,7 +28,7 @@ PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Wit
 <link rel="icon" href="data:,"><link rel="stylesheet" href="lens.css"></head>
 <body><main id="place"></main><input type="file" id="file" accept="image/*">
 <script type="module" src="start.js"></script></body></html>"""
-START = """{
+START_SCRIPT = """{
 const models = await (await fetch("models.json")).json();
 const read = async (address) => new Uint8Array(await (await fetch(address)).arrayBuffer());
 const pictures = new Map();
@@ -99,7 +99,7 @@ def write(folder: Path, *names: str) -> Path:
     (folder / "models.json").write_text(json.dumps(models))
     (folder / "worker.js").write_text(bundle("engine/worker.js"), encoding="utf-8")
     shared_scripts = [bundle("lens/lens.js"), bundle("shell/workersource.js")]
-    (folder / "start.js").write_text(join_bundles(*shared_scripts) + START, encoding="utf-8")
+    (folder / "start.js").write_text(join_bundles(*shared_scripts) + START_SCRIPT, encoding="utf-8")
     shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
     for name in names:
         (folder / f"{name}.bin").write_bytes(to_engine(model(name)))

@@ -77,9 +77,9 @@ def save_labelled(model, folder: str, labels: list[str]) -> None:
 
 
 def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(labelled_folder):
-    line = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "--dpi", "20"]
-    assert main([*line, "--label", "sane", "-o", "name.png"]) == 0
-    assert main([*line, "--label", "1", "-o", "number.png"]) == 0
+    arguments = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "--dpi", "20"]
+    assert main([*arguments, "--label", "sane", "-o", "name.png"]) == 0
+    assert main([*arguments, "--label", "1", "-o", "number.png"]) == 0
     by_name, by_number = ((labelled_folder / name).read_bytes() for name in ("name.png", "number.png"))
     assert by_name != by_number  # "1" names the third label
     trace = playground.trace("leaves", "leaf.png")
@@ -101,11 +101,11 @@ def test_of_several_pictures_or_models_each_has_its_own_label(labelled_folder, p
     timm_model = timm.create_model("vit_tiny_patch16_224", num_classes=3, depth=2)
     save_labelled(timm_model, "others", ["1", "rust", "sane"])
     picture.rotate(90).save("other.png")
-    line = ["figure", "leaf.png", "--model", "leaves", "--layout", "compare", "--what", "label"]
-    assert main([*line, "--with-image", "other.png", "-o", "two.txt"]) == 0
+    arguments = ["figure", "leaf.png", "--model", "leaves", "--layout", "compare", "--what", "label"]
+    assert main([*arguments, "--with-image", "other.png", "-o", "two.txt"]) == 0
     caption = (labelled_folder / "two.txt").read_text(encoding="utf-8")
     assert "how likely the likeliest label is" in caption, caption
-    assert main([*line, "--with-model", "others", "--label", "sane", "-o", "two.npz"]) == 0
+    assert main([*arguments, "--with-model", "others", "--label", "sane", "-o", "two.npz"]) == 0
     other_trace = playground.trace("others", "leaf.png")
     with np.load("two.npz") as arrays:
         map_of_other = arrays["values_2"][0]
@@ -114,9 +114,9 @@ def test_of_several_pictures_or_models_each_has_its_own_label(labelled_folder, p
 
 
 def test_a_label_that_a_model_has_not_is_refused_in_a_sentence(labelled_folder, capsys):
-    line = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "-o", "a.png", "--label"]
+    arguments = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "-o", "a.png", "--label"]
     for label in ("mildew", "7"):
-        assert main([*line, label]) == 2
+        assert main([*arguments, label]) == 2
         assert f"leaves has no label {label!r}: rust, sane, 1" in capsys.readouterr().err.replace(" 7:", " '7':")
 
 

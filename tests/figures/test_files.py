@@ -262,8 +262,8 @@ def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
     comparison += ["--for", "column"]
     for suffix, options in ((".png", comparison), (".svg", comparison), (".pdf", comparison), (".html", [])):
         figure_file = tmp_path / f"a{suffix}"
-        line = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(figure_file)]
-        assert main(line) == 0
+        arguments = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(figure_file)]
+        assert main(arguments) == 0
         data = figure_file.read_bytes()
         text_of_file = (
             " ".join(map(str, read_pdf(figure_file).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
@@ -314,8 +314,8 @@ def test_loaded_weights_are_not_called_random(tmp_path, photo):
 
 def test_random_weights_are_said_on_stderr_once(photo, tmp_path, capsys):
     photo.save(tmp_path / "a.png")
-    line = ["figure", str(tmp_path / "a.png"), "--model", "ViT-Ti/16", "--for", "column", "--layers", "0,1"]
-    assert main([*line, "-o", str(tmp_path / "{layer}.png")]) == 0
+    arguments = ["figure", str(tmp_path / "a.png"), "--model", "ViT-Ti/16", "--for", "column", "--layers", "0,1"]
+    assert main([*arguments, "-o", str(tmp_path / "{layer}.png")]) == 0
     assert capsys.readouterr().err.count("ViT-Ti/16 (random weights)") == 1
 
 

@@ -118,13 +118,13 @@ def test_the_command_names_missing_letters_once_and_python_warns(
     monkeypatch.chdir(tmp_path)
     picture.save(f"{CAT}.png")
     trace = playground.trace("untrained", f"{CAT}.png")
-    line = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
+    arguments = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
     with house_style():
         if not fonts.lacking(CAT):
             pytest.skip("this machine has a font with Chinese letters")
-    assert main([*line[:-1], f"{line[-1]}.png"]) == 0
+    assert main([*arguments[:-1], f"{arguments[-1]}.png"]) == 0
     assert capsys.readouterr().err.count(f"no font on this machine has {CAT}") == 1
-    assert main([*line[:-1], f"{line[-1]}.svg"]) == 0
+    assert main([*arguments[:-1], f"{arguments[-1]}.svg"]) == 0
     assert "no font" not in capsys.readouterr().err
     with pytest.warns(UserWarning, match=f"no font on this machine has {CAT}"):
         playground.figure(trace, footer=True)

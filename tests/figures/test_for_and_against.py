@@ -151,14 +151,14 @@ def test_a_figure_about_a_patch_keeps_the_query_and_its_box(what, small_trace):
 def test_the_command_and_the_title_of_a_label_name_no_patch(what, picture, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     picture.save("leaf.png")
-    line = ["figure", "leaf.png", "--model", "bundled", "--size", "64x64", "--what", what, "--label", "3"]
-    assert main([*line, "--dpi", "20", "-o", "a.png"]) == 0
+    arguments = ["figure", "leaf.png", "--model", "bundled", "--size", "64x64", "--what", what, "--label", "3"]
+    assert main([*arguments, "--dpi", "20", "-o", "a.png"]) == 0
     with Image.open("a.png") as image:
         metadata = image.info
     assert "patch" not in metadata["Title"] + metadata["Description"], metadata
     assert "label 3" in metadata["Title"], metadata
     assert "--patch" not in metadata["Command"], metadata
-    assert main([*line, "--patch", "1,1", "-o", "b.png"]) == 2, "a patch has no use there"
+    assert main([*arguments, "--patch", "1,1", "-o", "b.png"]) == 2, "a patch has no use there"
 
 
 def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, picture, tmp_path):

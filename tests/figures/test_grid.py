@@ -62,12 +62,12 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     monkeypatch.chdir(tmp_path)
     picture.save("disc.png")
     picture.crop((0, 0, 120, 60)).save("wide.png")
-    line = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures"]
-    line += ["--columns", "models:untrained,ViT-Ti/16"]
-    assert main([*line, "--for", "page", "--dpi", "60", "-o", "a.png"]) == 0
+    arguments = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures"]
+    arguments += ["--columns", "models:untrained,ViT-Ti/16"]
+    assert main([*arguments, "--for", "page", "--dpi", "60", "-o", "a.png"]) == 0
     metadata = Image.open("a.png").text
     assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in metadata["Description"]
-    assert main([*line, "-o", "a.npz"]) == 0
+    assert main([*arguments, "-o", "a.npz"]) == 0
     with np.load("a.npz") as arrays:
         grids = [arrays[f"grid{end}"].tolist() for end in ("", "_2", "_3", "_4")]
     configs = [playground.load(name).config for name in ("untrained", "ViT-Ti/16")]

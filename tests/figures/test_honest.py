@@ -216,8 +216,8 @@ def test_a_notebook_holds_a_picture_of_its_own_width_and_not_a_slide(small_trace
 
 @pytest.mark.parametrize("suffix", ["npz", "csv", "json", "txt", "tex"])
 def test_a_theme_is_refused_for_a_file_without_a_drawing(suffix, disc_folder, capsys):
-    line = ["figure", "disc.png", "--model", "untrained", "-o", f"a.{suffix}"]
-    assert main([*line, "--theme", "dark"]) == 2
+    arguments = ["figure", "disc.png", "--model", "untrained", "-o", f"a.{suffix}"]
+    assert main([*arguments, "--theme", "dark"]) == 2
     assert "--theme would change nothing here" in capsys.readouterr().err
     assert not (disc_folder / f"a.{suffix}").exists()
 

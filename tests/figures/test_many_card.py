@@ -27,8 +27,8 @@ def test_a_batch_becomes_as_small_as_a_card_needs_it(small, pictures):
     expected = list(playground.trace_many(pictures, small, "features", batch=8))
     vit = _with_little_memory(copy.deepcopy(small), 1)
     run = playground.trace_many(pictures, vit, "features", batch=8)
-    for whole_numbers, narrow_numbers in zip(expected, run, strict=True):
-        np.testing.assert_allclose(whole_numbers.arrays["features"], narrow_numbers.arrays["features"], atol=1e-5)
+    for expected_numbers, narrow_numbers in zip(expected, run, strict=True):
+        np.testing.assert_allclose(expected_numbers.arrays["features"], narrow_numbers.arrays["features"], atol=1e-5)
     assert min(run.room) == 1, "it is remembered"
 
 

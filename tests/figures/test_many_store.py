@@ -62,10 +62,19 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
 
 
 def test_a_finished_run_writes_nothing_again(zarr, pictures, tmp_path, capsys):
-    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(tmp_path / "out.zarr")]
-    assert main(line) == 0
+    arguments = [
+        "numbers",
+        str(pictures),
+        "--model",
+        "untrained",
+        "--what",
+        "entropy",
+        "-o",
+        str(tmp_path / "out.zarr"),
+    ]
+    assert main(arguments) == 0
     bytes_before = file_contents(tmp_path / "out.zarr")
-    assert main(line) == 0
+    assert main(arguments) == 0
     assert file_contents(tmp_path / "out.zarr") == bytes_before
     assert "100 %" in capsys.readouterr().err
 
@@ -181,11 +190,11 @@ def test_a_store_of_an_earlier_version_is_refused_with_a_sentence(zarr, small, p
 
 def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
     store = tmp_path / "out.zarr"
-    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
-    assert main(line) == 0
+    arguments = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
+    assert main(arguments) == 0
     assert capsys.readouterr().out.strip() == str(store)
     assert zarr.open_group(store)["entropy"].shape == (5, 6, 6, 201)
-    assert main([*line[:-1], str(tmp_path / "out.txt")]) == 2
+    assert main([*arguments[:-1], str(tmp_path / "out.txt")]) == 2
     assert "written as .zarr or .nc" in capsys.readouterr().err
 
 
