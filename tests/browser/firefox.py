@@ -77,13 +77,13 @@ class Page:
                 assert record["type"] == "success", f"{method}: {record.get('message')}"
                 return record["result"]
 
-    def opens(self, address: str) -> None:
+    def open(self, address: str) -> None:
         self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
 
     def set_size(self, width: int, height: int) -> None:
         self.command("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
 
-    def runs(self, script: str, *values: object) -> object:
+    def run(self, script: str, *values: object) -> object:
         """The result of a JavaScript function in the page for these values; a promise is awaited."""
         function = f"async (...given) => JSON.stringify((await ({script})(...given.map(JSON.parse))) ?? null)"
         reply = self.command(
@@ -96,35 +96,35 @@ class Page:
     def until(self, condition: str, *values: object) -> object:
         """Waits until this JavaScript function returns something truthy, and returns that."""
         results: list[object] = []
-        waiting.until(lambda: results.append(self.runs(condition, *values)) or results[-1], f"it is not {condition}")
+        waiting.until(lambda: results.append(self.run(condition, *values)) or results[-1], f"it is not {condition}")
         return results[-1]
 
-    def reads(self, condition: str = "() => true") -> dict:
+    def read(self, condition: str = "() => true") -> dict:
         """The result of the lens's read(), once the lens has painted and the result fulfils the condition."""
         return self.until(f"() => {{ const r = theLens()?.read(); return r?.painted && ({condition})(r) ? r : null; }}")
 
-    def points(self, x: float, y: float, presses: bool = False) -> None:
+    def point(self, x: float, y: float, click: bool = False) -> None:
         actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}]
-        if presses:
+        if click:
             actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         mouse = {"type": "pointer", "id": "mouse", "actions": actions}
         self.command("input.performActions", context=self.context, actions=[mouse])
 
-    def taps(self, x: float, y: float) -> None:
+    def tap(self, x: float, y: float) -> None:
         actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0}]
         finger = {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}}
         finger["actions"] = [*actions, {"type": "pointerUp", "button": 0}]
         self.command("input.performActions", context=self.context, actions=[finger])
 
-    def types(self, *keys: str) -> None:
+    def press(self, *keys: str) -> None:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         keyboard = {"type": "key", "id": "keyboard", "actions": actions}
         self.command("input.performActions", context=self.context, actions=[keyboard])
 
-    def clicks(self, selector: str, words: str = "") -> None:
+    def click(self, selector: str, words: str = "") -> None:
         """Clicks the first visible match of the selector that holds these words, also inside shadow roots."""
         middle = self.until(FIND_MIDDLE, selector, words)
-        self.points(*middle, presses=True)
+        self.point(*middle, click=True)
 
     def screenshot(self) -> str:
         """A screenshot as a PNG, in base64."""

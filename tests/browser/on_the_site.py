@@ -42,13 +42,13 @@ class SiteVisitor(PlainPageVisitor):
         """The names of all files that the page has requested so far."""
         return [path.rpartition("/")[2] for path in self.requested_paths]
 
-    def gives(self, file: Path, mime_type: str = "image/jpeg", gesture: str = "drop") -> dict:
+    def bring_photograph(self, file: Path, mime_type: str = "image/jpeg", gesture: str = "drop") -> dict:
         """Drops or pastes a photograph, and waits until the stage shows it."""
         picture_before = self.read()["picture"]
         hand_over(self, gesture, file.read_bytes(), mime_type, file.name)
         return self.until(f"r => r.picture !== {picture_before!r}")
 
-    def bring(self, files: list[Path]) -> None:
+    def bring_model(self, files: list[Path]) -> None:
         """Opens a visitor's own model from these files, through the toolbar's sheet of models."""
         self.unfold("model").locator(".own-model input").set_input_files(files)
 

@@ -20,8 +20,8 @@ HOSTILE_ADDRESSES = [
 
 def choose_view(visitor) -> dict:
     visitor.lock((3, 9))
-    visitor.layer(1)
-    visitor.head(2)
+    visitor.choose_layer(1)
+    visitor.choose_head(2)
     visitor.part("switch").click()
     visitor.choice("direction", "column").click()
     return visitor.until("r => r.scale === 1 && r.direction === 'column' && r.ready")

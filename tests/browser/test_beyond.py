@@ -109,7 +109,7 @@ def test_an_occlusion_becomes_finer_and_measures_how_well_relevance_foretells_it
 def test_the_logit_lens_reads_each_patch_after_the_layer_on_view(go):
     visitor = go(f"{ADDRESS}&what=label&label=1")
     assert_close(visitor.until("r => r.map")["map"], python_trace().answers(4)[:, 1])
-    visitor.layer(5)
+    visitor.choose_layer(5)
     part(visitor, ".explained span").filter(has_text="after layer 5").wait_for()
     assert_close(visitor.until("r => r.map && r.layer === 5")["map"], python_trace().answers(5)[:, 1])
 

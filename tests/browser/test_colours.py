@@ -40,8 +40,8 @@ def decoder(request, tmp_path_factory):
             pytest.skip("no Firefox is installed: apt-get install firefox-esr")
         else:
             with firefox.firefox(tmp_path_factory.mktemp("profile")) as page:
-                page.opens(address)
-                yield Decoder(folder, page.runs)
+                page.open(address)
+                yield Decoder(folder, page.run)
 
 
 @pytest.fixture(scope="module")

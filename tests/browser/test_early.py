@@ -80,7 +80,7 @@ def test_nothing_moves_when_streamlit_s_page_comes(early, width):
 def test_what_is_chosen_before_streamlit_comes_stays(early):
     visitor, held_scripts = early()
     visitor.lock((3, 3))
-    visitor.layer(2)
+    visitor.choose_layer(2)
     visitor.page.locator('.strip [data-sample="flock"]').click()
     visitor.shows("flock")
     visitor.unfold("compare").locator('[data-beside="portrait"]').click()

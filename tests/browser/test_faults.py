@@ -38,7 +38,7 @@ def choice_in(state: dict) -> dict:
 def chooser(visit):
     """A visitor who has chosen a sample, a layer, a head and a patch."""
     visitor = visit("sample=flock&layer=2")
-    visitor.head(1)
+    visitor.choose_head(1)
     visitor.lock((3, 4))
     visitor.page.wait_for_url("**head=1**locked=true**")
     return visitor
@@ -257,10 +257,10 @@ def test_the_next_server_is_brought_one_s_own_picture(visit, server):
 @pytest.mark.slow
 def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
     first_tab = visit("sample=flock&layer=1")
-    second_tab = first_tab.tab().open("model=bundled&sample=meadow&layer=4")
+    second_tab = first_tab.new_tab().open("model=bundled&sample=meadow&layer=4")
     first_tab.pick("portrait")
     first_tab.page.wait_for_url("**sample=portrait**")
-    second_tab.head(3)
+    second_tab.choose_head(3)
     second_tab.page.wait_for_url("**head=3**")
     first_tab.page.reload()
     second_tab.page.reload()

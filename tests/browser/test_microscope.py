@@ -25,9 +25,9 @@ def test_the_first_picture_appears_with_no_action_and_has_attention_in_it(visit)
 def test_the_row_under_the_cursor_is_python_s_row(visitor):
     truth, rows = rounded_trace(), []
     for layer in (0, truth.layers // 2, truth.layers - 1):
-        visitor.layer(layer)
+        visitor.choose_layer(layer)
         for head in (0, truth.heads - 1):
-            visitor.head(head)
+            visitor.choose_head(head)
             for patch in PATCHES:
                 state = visitor.hover(patch)
                 assert (state["layer"], state["head"]) == (layer, head)

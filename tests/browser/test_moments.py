@@ -72,7 +72,7 @@ def settled_texts(visitor) -> dict:
 
 def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_describe_its_own_row(visitor):
     visitor.until("r => r.waits === ''")
-    visitor.layer(5)
+    visitor.choose_layer(5)
     state = visitor.lock(QUERY)
     texts_before = settled_texts(visitor)
     visitor.part("picture").focus()

@@ -170,7 +170,7 @@ def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
 @pytest.mark.slow
 def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
     first_tab = visit(MEADOW)
-    second_tab = first_tab.tab().open(MEADOW)
+    second_tab = first_tab.new_tab().open(MEADOW)
     first_tab.pick("flock")
     second_tab.pick_model(plain_name("bundled-taught"))
     agree(first_tab, choice_for((14, 14), {"sample": "flock", "model": "bundled"}))

@@ -135,7 +135,7 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     visitor.page.locator('.strip .mine [title="Yours: 1.jpg"]').click()
     assert_shows(visitor, files["1.jpg"], "1.jpg")
     assert own_titles(visitor) == [f"Yours: {name}" for name in reversed(files)]
-    second_tab = visitor.tab().open()
+    second_tab = visitor.new_tab().open()
     second_tab.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
     visitor.page.locator(".strip .forget").click()
     visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")

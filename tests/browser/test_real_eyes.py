@@ -49,7 +49,7 @@ def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first_v
 
 def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first_visitor):
     for layer in (0, 11):
-        state = first_visitor.layer(layer)
+        state = first_visitor.choose_layer(layer)
         assert abs(sum(state["row"]) - 1) < 1e-3
 
 

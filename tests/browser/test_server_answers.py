@@ -138,7 +138,7 @@ def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
     visitor = go({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
     truth, first_layer = python_trace(name="ViT-S/16", detail=2), visitor.read()["layer"]
     for layer in (first_layer, 1):
-        visitor.layer(layer)
+        visitor.choose_layer(layer)
         state = visitor.hover((20, 20))
         assert_close(state["row"], truth.row(layer, state["head"], (20, 20)))
         visitor.part("otherFoot").filter(has_text="listens to about").wait_for()

@@ -82,8 +82,8 @@ def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_p
     assert state["grid"] == list(truth.grid)
     assert_close(state["row"], truth.row(4, 1, (7, 5)))
     visitor.lock((7, 5))
-    visitor.layer(2)
-    state = visitor.head(0)
+    visitor.choose_layer(2)
+    state = visitor.choose_head(0)
     assert_close(state["row"], truth.row(2, 0, (7, 5)))
     visitor.page.locator('.lens [data-choice="beside"] [data-value="wall"]').click()
     state = visitor.until("r => r.layersHeld.length === 6")
@@ -99,10 +99,10 @@ def test_a_photograph_stays_in_the_browser(somebody):
     sheet = visitor.unfold("opening")
     assert "Your photograph stays here" in sheet.inner_text()
     visitor.page.keyboard.press("Escape")
-    visitor.gives(named("twins").path)
+    visitor.bring_photograph(named("twins").path)
     visitor.until("r => r.layersHeld.length > 2")
     request_count = len(REQUEST_LOG)
-    visitor.gives(named("meadow").path, gesture="paste")
+    visitor.bring_photograph(named("meadow").path, gesture="paste")
     state = visitor.until("r => r.layersHeld.length === 6")
     assert REQUEST_LOG[request_count:] == [], "once the network is here nobody is asked for anything"
     assert visitor.uploaded == []
@@ -126,7 +126,7 @@ def test_a_visitor_s_own_model_runs_in_the_browser_and_is_sent_to_nobody(somebod
     own_model = made("AugReg", tmp_path / "leaves", picture, depth=3)
     visitor = somebody("#model=bundled&sample=meadow")
     visitor.until("r => r.picture === 'meadow'")
-    visitor.bring(own_model.files)
+    visitor.bring_model(own_model.files)
     visitor.until("r => r.model === 'vit_small_patch16_224'")
     state = visitor.until("r => r.layersHeld.length === 3")
     assert visitor.uploaded == []
@@ -205,7 +205,7 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
     with plain_server(site_folder.parent) as url:
         visitor = arrive(SiteVisitor, f"{url}/playground").arrive("#model=bundled&sample=flock")
         visitor.wait_until_kept()
-        visitor.gives(named("twins").path)
+        visitor.bring_photograph(named("twins").path)
         visitor.until("r => r.layersHeld.length === 6")
         own_picture = visitor.read()["picture"]
         visitor.page.goto("about:blank")
@@ -272,7 +272,7 @@ def test_a_lost_worker_is_started_again(somebody):
     hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
     visitor.hears("has stopped: try it again")
     visitor.context.unroute("**/worker-*.js")
-    visitor.gives(named("meadow").path)
+    visitor.bring_photograph(named("meadow").path)
     visitor.until("r => r.layersHeld.length === 6")
 
 
@@ -301,7 +301,7 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
     assert not [name for name in visitor.files() if name.endswith(".bin")]
     visitor.page.locator(".attention-notice button", has_text="fetch it").tap()
     visitor.until("r => r.what === 'similarity' && r.map")
-    visitor.gives(named("meadow").path)
+    visitor.bring_photograph(named("meadow").path)
     state = visitor.until("r => r.model === 'dinov2-small' && r.layersHeld.length === 12 && r.grid[0] > 16")
     assert state["grid"][0] * state["grid"][1] <= 784
 
@@ -324,7 +324,7 @@ def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograp
         waiting.until(lambda read_outcome=read_outcome, found=outcomes: found.append(read_outcome()) or found[-1], name)
         if outcomes[-1] is not True:
             assert re.search(REFUSALS, outcomes[-1]), name
-    visitor.gives(named("meadow").path)
+    visitor.bring_photograph(named("meadow").path)
     visitor.until("r => r.layersHeld.length === 6")
     assert visitor.page.evaluate("violations") == []
 

@@ -110,7 +110,7 @@ def open_lesson_step(visitor, picture_id: str, lesson: str, step: str) -> list[s
 def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
     """Rows, tags and the numbers in sentences equal those of Python's trace of the same file."""
     visitor = somebody("#model=bundled&sample=flock")
-    visitor.gives(named("twins").path)
+    visitor.bring_photograph(named("twins").path)
     page = visitor.page
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
@@ -179,7 +179,7 @@ READ_CHARTS = (
 def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     """On a visitor's photograph: the steps that measure every head, and those that run the network again."""
     visitor = somebody("#model=bundled&sample=flock")
-    visitor.gives(named("twins").path)
+    visitor.bring_photograph(named("twins").path)
     page = visitor.page
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]

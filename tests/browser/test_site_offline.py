@@ -67,13 +67,13 @@ def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(so
     visitor = somebody()
     wait_until_kept(visitor, "soon")
     go_offline(visitor)
-    visitor.gives(named("twins").path)
+    visitor.bring_photograph(named("twins").path)
     visitor.until("r => r.layersHeld.length === 6")
     for sample in samples():
         if sample.kind == "drawing":
             visitor.page.evaluate("name => { location.hash = `model=bundled&sample=${name}`; }", sample.name)
             visitor.until(f"r => r.picture === {sample.name!r}")
-            visitor.layer(3)
+            visitor.choose_layer(3)
             visitor.until("r => r.layer === 3 && r.layersHeld.includes(3)")
     assert visitor.page.evaluate("sentences()") == []
 
@@ -108,7 +108,7 @@ def test_the_whole_site_is_kept_when_somebody_asks_and_no_host_is_asked_any_more
     request_count = len(REQUEST_LOG)
     visitor.arrive("#model=bundled&sample=meadow&detail=2")
     for layer in (0, 3):
-        visitor.layer(layer)
+        visitor.choose_layer(layer)
         visitor.until(f"r => r.layersHeld.includes({layer})")
     visitor.page.goto(f"{visitor.url}/#page=code")
     visitor.page.locator("#lesson .guess").first.wait_for()
@@ -137,7 +137,7 @@ def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(some
     visitor.until()
     assert visitor.page.evaluate("crossOriginIsolated")
     for name in ("flock", "twins", "meadow"):
-        visitor.gives(named(name).path)
+        visitor.bring_photograph(named(name).path)
         credit = visitor.page.locator("[data-ref=credit]").inner_text()
         assert "Computed here with WebAssembly" in credit
     assert "WebAssembly ×" in credit, "the helpers are awake by now"

@@ -136,23 +136,23 @@ class Visitor:
         self.page: Page = self.context.new_page()
         self.page.on("websocket", self._connected)
 
-    def tab(self) -> Visitor:
+    def new_tab(self) -> Visitor:
         """A second tab of the same browser context, as another Visitor."""
         second_tab = copy(self)
         second_tab._open_tab()
         return second_tab
 
     def _connected(self, socket: WebSocket) -> None:
-        self._asked(socket.url)
+        self._add_host(socket.url)
         socket.on("framesent", lambda frame: self.sent_frames.append(frame))
 
     def _requested(self, request: Request) -> None:
-        self._asked(request.url)
+        self._add_host(request.url)
         is_repeated = "x-playground-ticket" in request.headers  # a waiting request is repeated with its ticket
         if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not is_repeated:
             self.uploaded.append(unquote(request.headers["x-playground-name"]))
 
-    def _asked(self, url: str) -> None:
+    def _add_host(self, url: str) -> None:
         if host := urlsplit(url).hostname:  # data: and blob: URLs have no host
             self.hosts.add(host)
 
@@ -234,11 +234,11 @@ class Visitor:
     def leave(self) -> None:
         self.page.mouse.move(640, 2)
 
-    def layer(self, layer: int) -> dict:
+    def choose_layer(self, layer: int) -> dict:
         self.part("layer").fill(str(layer))
         return self.until(f"r => r.layer === {layer}")
 
-    def head(self, head: int) -> dict:
+    def choose_head(self, head: int) -> dict:
         self.page.locator(f'.lens [data-head="{head}"]').click()
         return self.until(f"r => r.head === {head}")
 
