@@ -72,7 +72,7 @@ def host(folder):
 
 
 @pytest.fixture
-def weights(folder, host):
+def weights_url(folder, host):
     (file,) = folder.glob("weights/*.bin")
     return f"{host}/weights/{file.name}"
 
@@ -119,10 +119,10 @@ def test_the_script_is_small_and_imports_no_other(folder):
     assert "indexedDB" not in text
 
 
-def test_in_a_plain_page_the_element_shows_python_s_row_and_two_share_a_worker(open_page, host, weights):
-    first_element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
+def test_in_a_plain_page_the_element_shows_python_s_row_and_two_share_a_worker(open_page, host, weights_url):
+    first_element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view=VIEW)
     second_element = ELEMENT.format(
-        model=weights, picture=f"{host}/twins.jpg", view="layer=2&amp;head=0&amp;query=3,3&amp;locked=true"
+        model=weights_url, picture=f"{host}/twins.jpg", view="layer=2&amp;head=0&amp;query=3,3&amp;locked=true"
     )
     page = open_page(first_element + second_element)
     for n, (name, layer, head, patch) in enumerate((("meadow", 4, 1, (7, 5)), ("twins", 2, 0, (3, 3)))):
@@ -137,7 +137,7 @@ def test_in_a_plain_page_the_element_shows_python_s_row_and_two_share_a_worker(o
     waiting.until(lambda: read(page)["layer"] == 1, "the view does not follow its attribute")
 
 
-def test_the_numbers_alone_are_python_s(open_page, host, weights):
+def test_the_numbers_alone_are_python_s(open_page, host, weights_url):
     page = open_page("")
     script = """async ([lens, model, picture]) => {
       const { load } = await import(`${lens}/embed/attention-lens.js`);
@@ -153,7 +153,7 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights):
       const seen = await vit.run(picture);
       return { rows, cls: Array.from(seen.row(5, 0, "cls")), ...vit, run: null, grid: seen.grid };
     }"""
-    result = page.evaluate(script, [host, weights, f"{host}/meadow.jpg"])
+    result = page.evaluate(script, [host, weights_url, f"{host}/meadow.jpg"])
     truth = playground.trace(model(), playground.open_image(named("meadow").path))
     assert tuple(result["grid"]) == truth.grid
     assert (result["layers"], result["heads"], tuple(result["prefix"])) == (
@@ -190,8 +190,8 @@ def test_numbers_that_lie_in_the_page_need_no_network(open_page, host):
     waiting.until(lambda: page.evaluate(READ_TROUBLE, 0) == sentence, "a missing element is not said")
 
 
-def test_in_a_sandboxed_frame_the_element_needs_no_storage_and_no_origin(open_page, host, weights, tmp_path):
-    element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
+def test_in_a_sandboxed_frame_the_element_needs_no_storage_and_no_origin(open_page, host, weights_url, tmp_path):
+    element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view=VIEW)
     (tmp_path / "framed.html").write_text(PAGE.format(lens=host, body=element), encoding="utf-8")
     page = open_page('<iframe sandbox="allow-scripts" src="framed.html" width="1000" height="700"></iframe>')
     frame = page.frames[-1]
@@ -199,9 +199,9 @@ def test_in_a_sandboxed_frame_the_element_needs_no_storage_and_no_origin(open_pa
     assert read(page, frame=frame)["layer"] == 4
 
 
-def test_in_a_slide_that_was_hidden_and_is_scaled_the_element_follows_the_cursor(open_page, host, weights):
+def test_in_a_slide_that_was_hidden_and_is_scaled_the_element_follows_the_cursor(open_page, host, weights_url):
     """reveal.js puts slides into a scaled box and displays one of them."""
-    element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
+    element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
     page = open_page(f"""<div class="slides" style="width:960px;height:700px;transform:scale(1.2);transform-origin:0 0">
       <section>First</section><section style="display:none">{element}</section></div>""")
     page.evaluate("""() => { const [one, two] = document.querySelectorAll("section");
@@ -249,9 +249,9 @@ def refuses(page, attributes: dict[str, str], sentence: str) -> None:
 
 
 def test_a_wrong_attribute_gives_a_sentence_an_event_and_a_rejection_until_it_is_mended(
-    open_page, folder, host, weights
+    open_page, folder, host, weights_url
 ):
-    correct_attributes = {"model": weights, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
+    correct_attributes = {"model": weights_url, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
     crashes: list = []
     with plain_server(folder) as closed_host:
         page = open_page("")
@@ -270,9 +270,9 @@ def test_a_wrong_attribute_gives_a_sentence_an_event_and_a_rejection_until_it_is
     assert crashes == []
 
 
-def test_where_no_worker_may_start_the_element_says_so(open_page, host, weights):
+def test_where_no_worker_may_start_the_element_says_so(open_page, host, weights_url):
     page = open_page("", head="""<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">""")
-    refuses(page, {"model": weights, "picture": f"{host}/meadow.jpg"}, "No worker may start")
+    refuses(page, {"model": weights_url, "picture": f"{host}/meadow.jpg"}, "No worker may start")
 
 
 def test_npm_packs_the_file_and_its_types_and_the_types_name_what_is_exported(folder, tmp_path):

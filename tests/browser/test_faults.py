@@ -233,7 +233,7 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
 
 
 @pytest.mark.slow
-def test_the_next_server_is_brought_one_s_own_picture(visit, server):
+def test_the_next_server_is_sent_the_visitor_s_own_picture(visit, server):
     visitor, data = visit("sample=flock"), picture(320, 240)
     visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|status of 404 .*/api/")
     hand_over(visitor, "drop", data)

@@ -34,7 +34,7 @@ def shown_choice(visitor) -> dict:
 
 
 def choice_for(grid: tuple[int, int], parameters: dict) -> dict:
-    """The value that `shown_choice` should return for these words of the address."""
+    """The value that `shown_choice` should return for these parameters of the address."""
     grid_text = " × ".join(map(str, grid))
     return {
         "address": parameters,

@@ -83,7 +83,7 @@ def test_a_link_to_a_photograph_opens_its_best_view(arrive, server):
 
 
 @pytest.mark.slow
-def test_a_link_to_a_model_that_is_not_here_opens_at_once_on_what_is(arrive, server):
+def test_a_link_to_a_missing_model_opens_at_once_in_a_model_that_is_there(arrive, server):
     sentence = "MAE B/16 is not on this server"
     visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", sentence)
     assert visitor.read()["grid"] == [23, 34]

@@ -326,11 +326,11 @@ def test_forced_colours_keep_the_marks_of_what_is_chosen(see):
     person = see(forced_colors="active")
     chosen_moment = person.page.locator('.see-moments [aria-pressed="true"]')
     chosen_moment.wait_for()
-    border = (
+    script_start = (
         "(element) => { const { borderTopColor, borderTopWidth, borderTopStyle } = getComputedStyle(element); return"
     )
     other_moment = person.page.locator('.see-moments [aria-pressed="false"]').first
-    read_border = border + " [borderTopColor, borderTopWidth, borderTopStyle].join(); }"
+    read_border = script_start + " [borderTopColor, borderTopWidth, borderTopStyle].join(); }"
     assert chosen_moment.evaluate(read_border) != other_moment.evaluate(read_border)
     door = person.page.get_by_role("button", name="Numbers", exact=True)
     closed_border = door.evaluate(read_border)

@@ -78,7 +78,7 @@ def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(so
     assert visitor.page.evaluate("sentences()") == []
 
 
-def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
+def test_without_a_network_a_sentence_says_what_was_not_kept(somebody):
     """The visitor has data saver on, because otherwise the page would fetch parts in advance."""
     visitor = somebody(script=DATA_SAVER)
     wait_until_kept(visitor, "page")

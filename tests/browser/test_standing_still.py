@@ -17,7 +17,7 @@ READ_PLACE = """(picture) => {
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arrive, server, width, height):
+def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes_to_lab(arrive, server, width, height):
     """Counts the browser's layout-shift entries, including those right after a press."""
     person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
     person.context.add_init_script(RECORD_SHIFTS)
@@ -53,7 +53,7 @@ def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arri
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 @pytest.mark.parametrize("address", ["sample=landscape", pytest.param("sample=meadow", marks=pytest.mark.slow)])
-def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, server, address, width, height):
+def test_in_lab_the_button_more_neither_moves_nor_resizes_the_photograph(arrive, server, address, width, height):
     person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
     person.open(f"model=bundled&{address}&face=lab")
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")

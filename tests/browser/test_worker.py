@@ -53,7 +53,7 @@ def test_a_photograph_is_computed_in_the_browser_and_then_nothing_is_requested(s
     assert somebody.page.evaluate("violations") == []
 
 
-def test_hover_the_whole_pass_and_the_maps_of_features_answer(somebody):
+def test_rows_the_whole_pass_and_feature_maps_come_from_the_worker(somebody):
     file = named("meadow").path
     somebody.give(file)
     truth = _python_trace(file)
@@ -115,7 +115,7 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
         assert differences.max() <= most_levels, name
 
 
-def test_what_is_no_picture_is_refused_and_the_next_one_is_shown(somebody, tmp_path):
+def test_a_broken_file_is_refused_and_the_next_photograph_is_shown(somebody, tmp_path):
     broken_file = tmp_path / "broken.png"
     broken_file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"no" * 500)
     script = """async (bytes) => openPicture(new Blob([new Uint8Array(bytes)]), "bundled").then(

@@ -39,14 +39,14 @@ def test_the_relevance_of_a_label_is_drawn_where_one_is_named(small_trace):
 
 
 @pytest.mark.parametrize("blank", occlusion.BLANKS)
-def test_an_occlusion_is_the_last_of_its_steps(small_trace, blank):
+def test_a_drawn_occlusion_is_the_last_of_its_steps(small_trace, blank):
     *_, last_step = occlusion.occlusion(occlusion.Measured(small_trace, occlusion.Target(query=(4, 4)), blank))
     np.testing.assert_allclose(
         drawn_grid(small_trace, what="occlusion", blank=blank), last_step.map, rtol=1e-3, atol=1e-6
     )
 
 
-def test_the_logit_lens_is_of_the_label_that_is_named_else_of_the_likeliest(small_trace):
+def test_the_logit_lens_shows_the_named_label_else_the_likeliest(small_trace):
     np.testing.assert_allclose(
         drawn_grid(small_trace, what="label", label="3"), small_trace.on_grid(small_trace.answers(1)[:, 3]), rtol=1e-4
     )
@@ -76,7 +76,7 @@ def save_labelled(model, folder: str, labels: list[str]) -> None:
     save_for_hf(model, folder, safe_serialization=True, **config)  # pickled weights would be read in another process
 
 
-def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(labelled_folder):
+def test_a_label_may_be_given_by_its_name_and_the_caption_names_it(labelled_folder):
     arguments = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "--dpi", "20"]
     assert main([*arguments, "--label", "sane", "-o", "name.png"]) == 0
     assert main([*arguments, "--label", "1", "-o", "number.png"]) == 0
@@ -120,7 +120,7 @@ def test_a_label_that_a_model_has_not_is_refused_in_a_sentence(labelled_folder, 
         assert f"leaves has no label {label!r}: rust, sane, 1" in capsys.readouterr().err.replace(" 7:", " '7':")
 
 
-def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
+def test_outlying_lengths_can_be_left_out_of_the_exposure():
     lengths = np.array([[10, 11, 12, 13], [14, 15, 16, 100.0]])
     map_ = maps.Map(lengths, (), None)
     highest = {

@@ -107,7 +107,7 @@ def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(small_trac
     assert (figures.write(figure, tmp_path / "a.svg")).stat().st_size < 0.5e6
 
 
-def test_the_same_figure_is_the_same_file(small_trace, photo, tmp_path):
+def test_the_same_figure_is_written_as_the_same_bytes(small_trace, photo, tmp_path):
     for suffix in figures.SUFFIXES:
         for folder in "ab":
             (tmp_path / folder).mkdir(exist_ok=True)

@@ -94,7 +94,7 @@ def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, 
     assert "blocks of 4 × 4, 2 × 2 and 1 × 1" in caption, caption
 
 
-def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_is_the_logit(small_trace, monkeypatch):
+def test_for_a_model_that_says_yes_or_no_to_each_label_the_caption_says_so(small_trace, monkeypatch):
     monkeypatch.setattr(small_trace.vit, "config", replace(small_trace.vit.config, multi_label=True))
     spec = Spec(what="occlusion", label="3")
     statement = captions._statement(
@@ -161,7 +161,7 @@ def test_the_command_and_the_title_of_a_label_name_no_patch(what, picture, tmp_p
     assert main([*arguments, "--patch", "1,1", "-o", "b.png"]) == 2, "a patch has no use there"
 
 
-def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, picture, tmp_path):
+def test_two_passes_compared_by_a_label_name_no_patch(small, picture, tmp_path):
     coarse_trace, fine_trace = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
     fine_trace = replace(fine_trace, picture_name="other")
     text = playground.save(

@@ -229,7 +229,7 @@ def test_numbers_have_neither_caption_nor_exposure(suffix, options, disc_folder,
     assert f"would change nothing here: a .{suffix} has the numbers themselves" in capsys.readouterr().err
 
 
-def test_a_folder_is_made_aloud_by_the_command_and_never_by_python(disc_folder, small_trace, capsys):
+def test_the_command_makes_a_missing_folder_and_says_so_and_python_makes_none(disc_folder, small_trace, capsys):
     assert main(["figure", "disc.png", "--model", "untrained", "--dpi", "20", "-o", "out/{image}.png"]) == 0
     assert "made the folder out" in capsys.readouterr().err
     with pytest.raises(PlaygroundError, match="there is no folder"):

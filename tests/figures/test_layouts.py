@@ -166,7 +166,7 @@ def test_an_even_row_is_called_even_and_looks_even(small_trace, picture):
     assert [t.get_text() for t in heads.texts].count("even") == 4
 
 
-def test_a_kernel_at_the_corner_reads_what_there_is():
+def test_a_kernel_at_a_corner_reads_only_patches_of_the_grid():
     assert len(neighbourhood(3, 4, (8, 8), 3)) == 9
     assert neighbourhood(0, 7, (8, 8), 3) == [(0, 6), (0, 7), (1, 6), (1, 7)]
     assert len(neighbourhood(3, 4, (8, 8), 7)) == 49
@@ -309,7 +309,7 @@ def test_a_class_token_asks_without_a_marker_and_no_convolution_answers_it(small
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_transparent_figure_is_so_around_its_panels_alone(small_trace, picture, theme):
+def test_a_transparent_figure_is_transparent_around_its_panels_alone(small_trace, picture, theme):
     image = np.asarray(pixels(figures.draw(replace(SPEC, theme=theme, transparent=True), small_trace, picture)))
     assert image[0, 0, 3] == 0
     assert image[image.shape[0] // 2, image.shape[1] // 2, 3] == 255
@@ -317,7 +317,7 @@ def test_a_transparent_figure_is_so_around_its_panels_alone(small_trace, picture
     assert tuple(solid_pixels[0, 0]) == ((255, 255, 255, 255) if theme == "light" else (14, 17, 23, 255))
 
 
-def test_a_person_s_own_settings_change_nothing(small_trace, picture):
+def test_a_person_s_own_settings_of_matplotlib_change_nothing(small_trace, picture):
     import matplotlib
 
     plain_pixels = pixels(figures.draw(SPEC, small_trace, picture))

@@ -247,7 +247,7 @@ def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells
         assert np.linalg.norm(curve - middle, axis=1).min() >= 0.37, "nowhere pinched"
 
 
-def test_stairs_become_a_straight_slope():
+def test_a_stair_of_cells_has_a_straight_outline():
     (line,) = light.contours(np.tri(12, dtype=bool))
     slope = line[(line[:, 0] > 2) & (line[:, 0] < 10) & (line[:, 1] > 2)]
     assert len(slope) > 10

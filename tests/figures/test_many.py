@@ -99,7 +99,7 @@ def test_logits_labels_norms_and_what_speaks_for_a_label_are_those_of_each_trace
 
 
 @pytest.mark.parametrize("method", ["integrated", "chefer", "legrad"])
-def test_each_method_of_relevance_is_that_of_each_trace(small, pictures, method):
+def test_each_method_of_relevance_gives_the_numbers_of_each_trace(small, pictures, method):
     files = sorted(pictures.iterdir())[:3]
     for numbers in playground.trace_many(files, small, ("relevance", "relevance_of:4"), batch=2, method=method):
         picture = many._centre_crop(playground.open_image(numbers.name), (64, 64))

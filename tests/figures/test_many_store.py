@@ -79,7 +79,7 @@ def test_a_finished_run_writes_nothing_again(zarr, pictures, tmp_path, capsys):
     assert "100 %" in capsys.readouterr().err
 
 
-def test_a_netcdf_file_does_not_meet_another_run_s_store(zarr, small, pictures, tmp_path):
+def test_a_netcdf_file_leaves_another_run_s_store_alone(zarr, small, pictures, tmp_path):
     pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
     store = playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
     bytes_before = file_contents(store)

@@ -77,7 +77,7 @@ def test_a_model_of_transformers_with_joined_matrices_is_watched_too(picture, tm
     assert (rows[0] - rows[1]).abs().max() > 1e-3
 
 
-def test_an_evaluation_in_between_is_no_step_and_step_counts_by_hand(model, picture, tmp_path):
+def test_an_evaluation_is_no_step_and_step_can_be_called_by_hand(model, picture, tmp_path):
     def evaluate(step):
         with torch.no_grad():
             model(torch.randn(1, 3, 64, 64))
@@ -93,7 +93,7 @@ def test_an_evaluation_in_between_is_no_step_and_step_counts_by_hand(model, pict
     assert playground.watched(tmp_path / "b.trace").steps == (0, 1)
 
 
-def test_the_same_tensors_are_looked_at_with_nothing_built_anew(model, picture, tmp_path, monkeypatch):
+def test_the_model_s_own_tensors_are_traced_without_building_a_model(model, picture, tmp_path, monkeypatch):
     watcher = playground.watch(model, picture, every=1, out=tmp_path / "run.trace", transform=TRANSFORM)
     monkeypatch.setattr(watching, "build", lambda source: pytest.fail("its tensors are ours already"))
     with watcher:
@@ -162,7 +162,7 @@ def test_without_transformers_the_callback_says_what_to_install(model, picture, 
         watcher.callback()
 
 
-def test_before_after_and_the_difference_are_one_figure(model, picture, tmp_path):
+def test_before_after_and_their_difference_stand_in_one_figure(model, picture, tmp_path):
     with playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM):
         train(model, 4)
     watched_run = playground.watched(tmp_path / "run.trace")
