@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.chromium import find, install  # noqa: E402
-from browser.server import running  # noqa: E402
+from browser.server import serving_url  # noqa: E402
 from browser.visitor import LAUNCH, Visitor  # noqa: E402
 
 from playground.figures.bundle import bundle, stylesheet  # noqa: E402
@@ -143,7 +143,7 @@ def hovering(chromium: Browser, url: str, moves: int) -> None:
 
 
 class InSee(Visitor):
-    had_lab = False
+    remembers_lab = False
 
 
 ROUNDS = 3  # measurements with Lab before See, and as many with See before Lab
@@ -213,7 +213,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
         print("| what | median | p95 | bar |\n|---|---|---|---|")
-        with running() as url:
+        with serving_url() as url:
             hovering(chromium, url, 20 if is_quick else 400)
             both_faces(chromium, url, 20 if is_quick else 200)
             features_under_the_cursor(chromium, 20 if is_quick else 400)

@@ -34,7 +34,7 @@ EYE = (11, 23)  # a patch of one eye of the cat, in samples.py's grid
 class Newcomer(Visitor):
     """A visitor whose browser remembers neither See nor Lab, so that a plain link opens See."""
 
-    had_lab = False
+    remembers_lab = False
 
 
 SHOTS = {  # file -> (address, patch under the cursor, browser options)

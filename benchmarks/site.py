@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.chromium import find, install  # noqa: E402
 from browser.visitor import LAUNCH  # noqa: E402
-from browser.without_server import Visiting, plain_server, write  # noqa: E402
+from browser.without_server import PlainPageVisitor, plain_server, write  # noqa: E402
 from engine_under_node import distance, passed, photographs, rows, theirs  # noqa: E402
 
 from playground.models import zoo  # noqa: E402
@@ -78,7 +78,7 @@ def in_the_browser(folder: Path, times: int) -> None:
     with plain_server(folder) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
         for name in GRIDS:
-            somebody = Visiting(browser, url).arrive(name)
+            somebody = PlainPageVisitor(browser, url).arrive(name)
             timings = [somebody.give(picture) for _, picture in zip(range(times + 1), _round(), strict=False)]
             first_visit, later_visits = timings[0], timings[1:]
             first_median, whole_median = (

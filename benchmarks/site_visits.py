@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.chromium import find, install  # noqa: E402
-from browser.on_the_site import SPARING, AtTheSite  # noqa: E402
+from browser.on_the_site import DATA_SAVER, SiteVisitor  # noqa: E402
 from browser.own_picture import HAND_OVER  # noqa: E402
 from browser.visitor import LAUNCH  # noqa: E402
 from browser.without_server import plain_server  # noqa: E402
@@ -72,7 +72,7 @@ DROPPED = (
 )
 
 
-class Visit(AtTheSite):
+class Visit(SiteVisitor):
     def processes(self) -> list[int]:
         """The ids of the browser's page processes. Only one page is open at a time."""
         cdp = self.context.browser.new_browser_cdp_session()
@@ -108,11 +108,11 @@ def first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None
     first_visits, later_visits, sizes = [], [], {}
     for _ in range(times):
         visitor = Visit(browser, url)
-        visitor.context.add_init_script(SEEN + SPARING)
+        visitor.context.add_init_script(SEEN + DATA_SAVER)
         visitor.arrive()
         first_visits.append(visitor.page.evaluate(SAYS))
         sizes = visitor.first_bytes(folder)
-        visitor.is_kept()
+        visitor.wait_until_kept()
         visitor.page.goto("about:blank")
         visitor.context.set_offline(True)
         visitor.arrive()

@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.chromium import find, install  # noqa: E402
 from browser.server import serving  # noqa: E402
-from browser.visitor import BEEN_HERE, FIND, LAUNCH  # noqa: E402
+from browser.visitor import BEEN_HERE, FIND_LENS, LAUNCH  # noqa: E402
 
 from playground.models import borrowed  # noqa: E402
 
@@ -118,7 +118,7 @@ def wait(page: Page, fulfilled: Callable[[int], bool]) -> float:
 
 def visit(chromium: Browser, url: str, slow: bool = False):
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
-    context.add_init_script(FIND + HELP + BEEN_HERE)
+    context.add_init_script(FIND_LENS + HELP + BEEN_HERE)
     page = context.new_page()
     wire = Wire(page)
     if slow:

@@ -8,26 +8,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-# The first is Chromium without windows, which takes a tenth less of a processor.
-NAMES = (
+# The first is Chromium without windows, which needs a tenth less processor time.
+PROGRAM_NAMES = (
     "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"
 )  # fmt: skip
 # For each window, Chromium loads two pages of suggestions, which take a fifth of the time of opening our page.
 # This list replaces Playwright's list, so it repeats those of Playwright's entries that can affect a test.
-NOT_NEEDED = (
+DISABLED_FEATURES = (
     "WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
     "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay",
     "MediaRouter", "OptimizationHints", "PaintHolding", "ThirdPartyStoragePartitioning",
 )  # fmt: skip
 FLAGS = [
-    f"--disable-features={','.join(NOT_NEEDED)}",
+    f"--disable-features={','.join(DISABLED_FEATURES)}",
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
 
 def find() -> str | None:
-    for name in NAMES:
+    for name in PROGRAM_NAMES:
         if path := shutil.which(name):
             return path
     for path in ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",):

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from browser.hole import Hole
-from browser.on_the_site import SPARING, AtTheSite
-from browser.policy import WATCH
+from browser.on_the_site import DATA_SAVER, SiteVisitor
+from browser.policy import WATCH_VIOLATIONS
 from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import Visitor
@@ -21,8 +21,8 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def server():
     """The running server that tests share unless they start their own."""
-    with serving() as running:
-        yield running
+    with serving() as running_server:
+        yield running_server
 
 
 @pytest.fixture(scope="module")
@@ -41,23 +41,23 @@ def stranger(server):
 @pytest.fixture
 def visit(arrive, server):
     """visit("sample=flock", color_scheme="dark") gives a visitor whose page shows the picture; see Visitor.open."""
-    return lambda address="", says="", **options: arrive(Visitor, server.url, **options).open(address, says)
+    return lambda address="", sentence="", **options: arrive(Visitor, server.url, **options).open(address, sentence)
 
 
 @pytest.fixture(scope="module")
-def _stayed(chromium, server):
+def _module_visitor(chromium, server):
     visitor = Visitor(chromium, server.url).open()
     yield visitor
     visitor.close()
 
 
 @pytest.fixture
-def visitor(_stayed):
+def visitor(_module_visitor):
     """A Visitor on the first page. One browser serves a whole module; each test starts with nothing chosen."""
-    _stayed.forgiven = None
-    _stayed.start_again()
-    yield _stayed
-    _stayed.check()
+    _module_visitor.forgiven_errors = None
+    _module_visitor.start_again()
+    yield _module_visitor
+    _module_visitor.check()
 
 
 @pytest.fixture
@@ -68,11 +68,11 @@ def go(visitor):
 
 @pytest.fixture
 def somebody(arrive, host):
-    """somebody("#sample=flock") gives an AtTheSite who has opened the folder that the module's `host` serves."""
+    """somebody("#sample=flock") gives a SiteVisitor who has opened the folder that the module's `host` serves."""
 
-    def come(address: str = "", **options) -> AtTheSite:
-        visitor = arrive(AtTheSite, host, **options)
-        visitor.context.add_init_script(WATCH + SPARING)
+    def come(address: str = "", **options) -> SiteVisitor:
+        visitor = arrive(SiteVisitor, host, **options)
+        visitor.context.add_init_script(WATCH_VIOLATIONS + DATA_SAVER)
         return visitor.arrive(address)
 
     return come

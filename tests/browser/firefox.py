@@ -14,9 +14,9 @@ from pathlib import Path
 import waiting
 from websockets.sync.client import ClientConnection, connect
 
-from browser.visitor import FIND
+from browser.visitor import FIND_LENS
 
-NAMES = ("firefox-esr", "firefox")
+PROGRAM_NAMES = ("firefox-esr", "firefox")
 PREFERENCES = {
     "media.navigator.streams.fake": True,  # a camera that shows a test picture
     "media.navigator.permission.disabled": True,  # Firefox does not ask whether the page may use the camera
@@ -26,12 +26,12 @@ PREFERENCES = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
 }
-LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
-LONGEST = 64_000_000  # bytes of an answer; the longest are screenshots
+LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
+MOST_BYTES = 64_000_000  # bytes of an answer; the longest are screenshots
 
 
 def find() -> str | None:
-    return next(filter(None, map(shutil.which, NAMES)), None)
+    return next(filter(None, map(shutil.which, PROGRAM_NAMES)), None)
 
 
 @contextmanager
@@ -45,10 +45,10 @@ def firefox(folder: Path) -> Iterator[Page]:
         try:
             matches: list[re.Match] = []
             waiting.until(
-                lambda: matches.extend(LISTENS.finditer((folder / "log").read_text())) or matches,
+                lambda: matches.extend(LISTENING.finditer((folder / "log").read_text())) or matches,
                 "Firefox does not listen",
             )
-            with connect(f"{matches[0][1]}/session", max_size=LONGEST) as socket:
+            with connect(f"{matches[0][1]}/session", max_size=MOST_BYTES) as socket:
                 yield Page(socket)
         finally:
             process.terminate()
@@ -61,12 +61,12 @@ class Page:
     def __init__(self, socket: ClientConnection):
         self.socket, self.numbers = socket, itertools.count(1)
         self.errors: list[str] = []
-        self.does("session.new", capabilities={})
-        self.does("session.subscribe", events=["log.entryAdded"])
-        self.context = self.does("browsingContext.create", type="tab")["context"]
-        self.does("script.addPreloadScript", functionDeclaration=f"() => {{ {FIND} }}")
+        self.command("session.new", capabilities={})
+        self.command("session.subscribe", events=["log.entryAdded"])
+        self.context = self.command("browsingContext.create", type="tab")["context"]
+        self.command("script.addPreloadScript", functionDeclaration=f"() => {{ {FIND_LENS} }}")
 
-    def does(self, method: str, **params: object) -> dict:
+    def command(self, method: str, **params: object) -> dict:
         number = next(self.numbers)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
@@ -77,61 +77,61 @@ class Page:
                 assert record["type"] == "success", f"{method}: {record.get('message')}"
                 return record["result"]
 
-    def opens(self, address: str) -> None:
-        self.does("browsingContext.navigate", context=self.context, url=address, wait="complete")
+    def open(self, address: str) -> None:
+        self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
 
-    def sized(self, width: int, height: int) -> None:
-        self.does("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
+    def set_size(self, width: int, height: int) -> None:
+        self.command("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
 
-    def runs(self, script: str, *given: object) -> object:
+    def run(self, script: str, *values: object) -> object:
         """The result of a JavaScript function in the page for these values; a promise is awaited."""
         function = f"async (...given) => JSON.stringify((await ({script})(...given.map(JSON.parse))) ?? null)"
-        reply = self.does(
+        reply = self.command(
             "script.callFunction", functionDeclaration=function, target={"context": self.context}, awaitPromise=True,
-            arguments=[{"type": "string", "value": json.dumps(value)} for value in given],
+            arguments=[{"type": "string", "value": json.dumps(value)} for value in values],
         )  # fmt: skip
         assert reply["type"] == "success", reply["exceptionDetails"]["text"]
         return json.loads(reply["result"]["value"])
 
-    def until(self, condition: str, *given: object) -> object:
+    def until(self, condition: str, *values: object) -> object:
         """Waits until this JavaScript function returns something truthy, and returns that."""
         results: list[object] = []
-        waiting.until(lambda: results.append(self.runs(condition, *given)) or results[-1], f"it is not {condition}")
+        waiting.until(lambda: results.append(self.run(condition, *values)) or results[-1], f"it is not {condition}")
         return results[-1]
 
-    def reads(self, condition: str = "() => true") -> dict:
+    def read(self, condition: str = "() => true") -> dict:
         """The result of the lens's read(), once the lens has painted and the result fulfils the condition."""
         return self.until(f"() => {{ const r = theLens()?.read(); return r?.painted && ({condition})(r) ? r : null; }}")
 
-    def points(self, x: float, y: float, presses: bool = False) -> None:
+    def point(self, x: float, y: float, click: bool = False) -> None:
         actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}]
-        if presses:
+        if click:
             actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         mouse = {"type": "pointer", "id": "mouse", "actions": actions}
-        self.does("input.performActions", context=self.context, actions=[mouse])
+        self.command("input.performActions", context=self.context, actions=[mouse])
 
-    def taps(self, x: float, y: float) -> None:
+    def tap(self, x: float, y: float) -> None:
         actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0}]
         finger = {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}}
         finger["actions"] = [*actions, {"type": "pointerUp", "button": 0}]
-        self.does("input.performActions", context=self.context, actions=[finger])
+        self.command("input.performActions", context=self.context, actions=[finger])
 
-    def types(self, *keys: str) -> None:
+    def press(self, *keys: str) -> None:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         keyboard = {"type": "key", "id": "keyboard", "actions": actions}
-        self.does("input.performActions", context=self.context, actions=[keyboard])
+        self.command("input.performActions", context=self.context, actions=[keyboard])
 
-    def clicks(self, selector: str, words: str = "") -> None:
+    def click(self, selector: str, words: str = "") -> None:
         """Clicks the first visible match of the selector that holds these words, also inside shadow roots."""
-        box = self.until(BOX, selector, words)
-        self.points(*box, presses=True)
+        middle = self.until(FIND_MIDDLE, selector, words)
+        self.point(*middle, click=True)
 
-    def photographed(self) -> str:
+    def screenshot(self) -> str:
         """A screenshot as a PNG, in base64."""
-        return self.does("browsingContext.captureScreenshot", context=self.context)["data"]
+        return self.command("browsingContext.captureScreenshot", context=self.context)["data"]
 
 
-BOX = """(selector, words) => {
+FIND_MIDDLE = """(selector, words) => {
   const roots = [document];
   for (const root of roots)
     for (const element of root.querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);

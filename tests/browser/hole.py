@@ -8,13 +8,13 @@ class Hole:
     """Accepts all connections that the server would open to the internet, and never answers."""
 
     def __init__(self):
-        self.asked: list[socket.socket] = []
+        self.connections: list[socket.socket] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         while True:
-            self.asked.append(self._listening.accept()[0])
+            self.connections.append(self._listening.accept()[0])
 
     @property
     def environment(self) -> dict[str, str]:

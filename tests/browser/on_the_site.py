@@ -8,20 +8,20 @@ from urllib.parse import unquote, urlsplit
 import waiting
 
 from browser.own_picture import hand_over
-from browser.without_server import Visiting
+from browser.without_server import PlainPageVisitor
 
 # Turns the browser's data saver on, so that the page fetches nothing in advance
-SPARING = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
-KEPT = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
-PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
+DATA_SAVER = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
+CACHE_NAMES = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
+OWN_PICTURE_PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
 
 
-class AtTheSite(Visiting):
+class SiteVisitor(PlainPageVisitor):
     """A visitor of the site without a server. Its policy forbids the eval of Playwright's wait_for_function."""
 
-    def arrive(self, address: str = "") -> AtTheSite:
-        self.asked: list[str] = []  # paths, one for each request
-        self.page.on("request", lambda request: self.asked.append(unquote(urlsplit(request.url).path)))
+    def arrive(self, address: str = "") -> SiteVisitor:
+        self.requested_paths: list[str] = []  # paths, one for each request
+        self.page.on("request", lambda request: self.requested_paths.append(unquote(urlsplit(request.url).path)))
         self.page.goto(f"{self.url}/{address}")
         self.until()
         return self
@@ -30,7 +30,7 @@ class AtTheSite(Visiting):
         """{file: its uncompressed bytes} for all files that the page requested before its second pack. The first pack
         was prepared for the first picture; the second pack holds a whole layer."""
         prefix_length, pack_names, sizes = len(urlsplit(self.url).path.strip("/")), set(), {}
-        for path in self.asked:
+        for path in self.requested_paths:
             name = path.strip("/")[prefix_length:].strip("/") or "index.html"
             pack_names |= {name} if name.endswith(".pack") else set()
             if len(pack_names) > 1:
@@ -40,15 +40,15 @@ class AtTheSite(Visiting):
 
     def files(self) -> list[str]:
         """The names of all files that the page has requested so far."""
-        return [path.rpartition("/")[2] for path in self.asked]
+        return [path.rpartition("/")[2] for path in self.requested_paths]
 
-    def gives(self, file: Path, kind: str = "image/jpeg", how: str = "drop") -> dict:
+    def bring_photograph(self, file: Path, mime_type: str = "image/jpeg", gesture: str = "drop") -> dict:
         """Drops or pastes a photograph, and waits until the stage shows it."""
         picture_before = self.read()["picture"]
-        hand_over(self, how, file.read_bytes(), kind, file.name)
+        hand_over(self, gesture, file.read_bytes(), mime_type, file.name)
         return self.until(f"r => r.picture !== {picture_before!r}")
 
-    def bring(self, files: list[Path]) -> None:
+    def bring_model(self, files: list[Path]) -> None:
         """Opens a visitor's own model from these files, through the toolbar's sheet of models."""
         self.unfold("model").locator(".own-model input").set_input_files(files)
 
@@ -61,7 +61,7 @@ class AtTheSite(Visiting):
         )
         return sentences[-1]
 
-    def is_kept(self) -> None:
+    def wait_until_kept(self) -> None:
         """Waits until the service worker controls the page, which can then open without a network."""
-        self.page.evaluate(KEPT)
+        self.page.evaluate(CACHE_NAMES)
         waiting.until(lambda: self.page.evaluate("Boolean(navigator.serviceWorker.controller)"), "the page is not kept")

@@ -23,7 +23,7 @@ def picture(width: int, height: int, orientation: int = 1) -> bytes:
     return as_jpeg(pixels, orientation)
 
 
-def without_a_pair(width: int, height: int) -> bytes:
+def picture_without_a_pair(width: int, height: int) -> bytes:
     """A JPEG of one disc on a gradient, in which no two distant patches are alike."""
     y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
     disc = (x - 0.3) ** 2 + (y + 0.2) ** 2 < 0.15
@@ -52,8 +52,8 @@ HAND_OVER = """([name, type, base64, title]) => {
 }"""  # noqa: E501
 
 
-def hand_over(visitor, how: str, data: bytes, kind: str = "image/jpeg", title: str = "dropped.jpg") -> None:
-    visitor.page.evaluate(HAND_OVER, [how, kind, base64.b64encode(data).decode(), title])
+def hand_over(visitor, gesture: str, data: bytes, mime_type: str = "image/jpeg", title: str = "dropped.jpg") -> None:
+    visitor.page.evaluate(HAND_OVER, [gesture, mime_type, base64.b64encode(data).decode(), title])
 
 
 def assert_shows(visitor, data: bytes, name: str) -> dict:

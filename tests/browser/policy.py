@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WATCH = """
+WATCH_VIOLATIONS = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (e) => window.violations.push(`${e.effectiveDirective} ${e.blockedURI} ${e.sourceFile}`));
 """  # noqa: E501

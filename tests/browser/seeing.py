@@ -2,7 +2,7 @@
 
 from browser.visitor import Visitor
 
-SHIFTS = """
+RECORD_SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries())
@@ -21,13 +21,13 @@ STANDS_STILL = """async (element) => {
 }"""
 
 
-class Seeing(Visitor):
-    had_lab = False
+class SeeVisitor(Visitor):
+    remembers_lab = False
 
     def box(self, part: str) -> dict:
         return self.part(part).bounding_box()
 
-    def says(self) -> str:
+    def sentence(self) -> str:
         return self.page.locator(".see-says").inner_text()
 
     def until_says(self, pattern: str) -> str:

@@ -23,7 +23,7 @@ from waiting import PATIENCE
 from playground.serving import hosts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-LAST = 30  # lines of the log that a failed test prints
+LAST_LINES = 30  # lines of the log that a failed test prints
 
 
 def free_port() -> int:
@@ -50,11 +50,11 @@ class Server:
 
     def __init__(self, home: Path, program: tuple[str, ...] = ("-m", "playground"), **environment: str):
         self.port, self.home, self.program = free_port(), home, program
-        settings = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(settings)}
-        settings_here = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
-        settings_here["PLAYGROUND_PROXIES"] = "127.0.0.1"  # so that tests can act as other networks
-        self.environment = inherited | settings_here | environment
+        setting_prefixes = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(setting_prefixes)}
+        own_settings = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
+        own_settings["PLAYGROUND_PROXIES"] = "127.0.0.1"  # so that tests can send requests as from other networks
+        self.environment = inherited | own_settings | environment
 
     @property
     def address(self) -> str:
@@ -78,8 +78,9 @@ class Server:
         return [self.process.pid]
 
     def tell(self) -> str:
+        """A report for a failed test: the address, whether the server runs, and the last lines of its log."""
         exit_status = self.process.poll()
-        lines = self.log.splitlines()[-LAST:]
+        lines = self.log.splitlines()[-LAST_LINES:]
         return "\n".join([self.url, "running" if exit_status is None else f"ended with status {exit_status}", *lines])
 
     def start(self) -> Server:
@@ -129,7 +130,7 @@ def serving(program: tuple[str, ...] = ("-m", "playground"), **environment: str)
 
 
 @contextmanager
-def running() -> Iterator[str]:
+def serving_url() -> Iterator[str]:
     """The address of a server as `serving` starts it."""
     with serving() as server:
         yield server.url

@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from waiting import PATIENCE
 from websockets.sync.client import connect
 
-MOST = 2**28  # most bytes of a message
+MOST_BYTES = 2**28  # most bytes of a message
 _stamps = count(1)
 
 
@@ -36,17 +36,19 @@ def ask(url: str, method: str = "GET", data: bytes | None = None, **headers: str
 
 
 class Stranger:
-    """A session on one page, and HTTP requests with this client's key. `said` lists every sentence that came as a toast
-    or a refusal, `elements` holds the page's last elements by name, `brought` is the status of the last upload."""
+    """A session on one page, and HTTP requests with this client's key. `sentences` lists all toasts and refusals that
+    came, `elements` holds the page's last elements by name, `upload_status` is the status of the last upload."""
 
     def __init__(self, url: str, address: str = "", page: str = ""):
         self.url, self.address, self.page = url, address, ""
         self.key = secrets.token_urlsafe(24)
-        self.said: list[str] = []
+        self.sentences: list[str] = []
         self.elements: dict[str, object] = {}
         self.kinds: set[str] = set()  # the kinds of all messages received
         stream = url.replace("http", "ws") + "/_stcore/stream"
-        self.socket = connect(stream, subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE, legacy=True)
+        self.socket = connect(
+            stream, subprotocols=["streamlit"], max_size=MOST_BYTES, open_timeout=PATIENCE, legacy=True
+        )
         first_message = BackMsg()
         first_message.rerun_script.page_name = page
         self.run(first_message)
@@ -65,30 +67,30 @@ class Stranger:
                 "x-playground-ticket"
             ]
         if status >= 400 and "says" in (refusal := json.loads(body)):
-            self.said.append(refusal["says"])
+            self.sentences.append(refusal["says"])
         return status, body
 
-    def describe(self, **words: str) -> dict:
-        """The server's description of the trace that these words of an address name."""
-        return json.loads(self.get(f"api/trace?{urlencode(words)}")[1])
+    def describe(self, **parameters: str) -> dict:
+        """The server's description of the trace that these parameters of an address name."""
+        return json.loads(self.get(f"api/trace?{urlencode(parameters)}")[1])
 
     def bring(self, data: bytes, name: str = "picture.jpg") -> str:
         """Uploads a picture; returns its id on the server, or "" where the server refused it."""
-        self.brought, body = self.get("api/pictures", "POST", data, X_Playground_Name=quote(name))
-        return json.loads(body).get("id", "") if self.brought < 400 else ""
+        self.upload_status, body = self.get("api/pictures", "POST", data, X_Playground_Name=quote(name))
+        return json.loads(body).get("id", "") if self.upload_status < 400 else ""
 
     # Messages over the session's WebSocket
 
-    def choose(self, view: dict | None = None, **words: str) -> Stranger:
+    def choose(self, view: dict | None = None, **parameters: str) -> Stranger:
         """Chooses something, as the toolbar of a lesson's page reports it to Python."""
-        choice = {"choice": words, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
-        return self.tell({"choice": choice})
+        choice = {"choice": parameters, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
+        return self.send_state({"choice": choice})
 
-    def go(self, page: str, **words: str) -> Stranger:
+    def go(self, page: str, **parameters: str) -> Stranger:
         """Goes to another page, as the toolbar's menu does."""
-        return self.trigger("go", {"page": page, "words": words, "key": self.key, "stamp": next(_stamps)})
+        return self.trigger("go", {"page": page, "words": parameters, "key": self.key, "stamp": next(_stamps)})
 
-    def tell(self, state: object) -> Stranger:
+    def send_state(self, state: object) -> Stranger:
         """Sends `state` as the state of the toolbar's component."""
         message = BackMsg()
         widgets = message.rerun_script.widget_states.widgets
@@ -116,7 +118,7 @@ class Stranger:
                 has_started = True
                 self.id = reply.new_session.initialize.session_id
             elif kind == "delta":
-                self._see(reply.delta)
+                self._record_element(reply.delta)
             elif kind == "navigation":
                 self.page = reply.navigation.page_script_hash
             elif kind == "page_info_changed":
@@ -133,7 +135,7 @@ class Stranger:
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
         self.socket.send(message.SerializeToString())
-        reply = self.hear(lambda message: message.WhichOneof("type") == "file_urls_response")
+        reply = self.wait_for_message(lambda message: message.WhichOneof("type") == "file_urls_response")
         return self.url + reply.file_urls_response.file_urls[0].upload_url
 
     def close(self) -> None:
@@ -146,16 +148,16 @@ class Stranger:
         """The id of the picture that the lesson's question is about."""
         return json.loads(self.elements["attention_guess"].json)["context"].split()[0]
 
-    def hear(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:
+    def wait_for_message(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:
         while not condition(message := ForwardMsg.FromString(self.socket.recv(PATIENCE))):
             pass
         return message
 
-    def _see(self, delta) -> None:
+    def _record_element(self, delta) -> None:
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "toast":
-            self.said.append(element.toast.body)
+            self.sentences.append(element.toast.body)
         elif kind == "exception":
             raise RuntimeError(element.exception.message)
         elif kind == "bidi_component":

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 import playground
-from browser.truth import assert_close, model, seen
+from browser.truth import assert_close, model, python_trace
 from playground.analysis import occlusion, patching
 from playground.samples import named
 
-PLACE = "sample=meadow&model=bundled&detail=1&layer=4&head=0"
-LOCKED = (7, 5)
+ADDRESS = "sample=meadow&model=bundled&detail=1&layer=4&head=0"
+LOCKED_PATCH = (7, 5)
 
 
 def part(visitor, name):
@@ -18,11 +18,11 @@ def part(visitor, name):
 
 
 def trace(sample="meadow", cut=()):
-    return playground.trace(model(), playground.open_image(named(sample).path), size=seen().size, cut=cut)
+    return playground.trace(model(), playground.open_image(named(sample).path), size=python_trace().size, cut=cut)
 
 
 def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go):
-    visitor = go(f"{PLACE}&what=relevance&query=7,5&locked=true")
+    visitor = go(f"{ADDRESS}&what=relevance&query=7,5&locked=true")
     visitor.until("r => r.map")
     chooser = part(visitor, ".explained select[aria-label='What is explained']")
     chooser.locator("option", has_text="animal or face").wait_for(state="attached")
@@ -30,18 +30,18 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
     visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('label') === '1'")
     part(visitor, "h1").filter(has_text="speaks most for “animal or face”").wait_for()
     state = visitor.until("r => r.map && Math.min(...r.map) < 0")
-    truth = seen().relevance(label=1)
+    truth = python_trace().relevance(label=1)
     assert_close(state["map"], truth)
-    largest = float(seen().on_grid(truth).abs().max())
+    largest = float(python_trace().on_grid(truth).abs().max())
     assert state["domain"]["low"] == -state["domain"]["high"] == pytest.approx(-largest, rel=2e-3)
     text = part(visitor, "h1").inner_text()
     for sign, words in ((1, "speaks most for"), (-1, "most against it")):
-        row, column = divmod(int((sign * seen().on_grid(truth)).argmax()), seen().grid[1])
+        row, column = divmod(int((sign * python_trace().on_grid(truth)).argmax()), python_trace().grid[1])
         assert f"row {row}, column {column} {words}" in text, text
     assert "row 7, column 5" not in part(visitor, "[data-ref=chip]").inner_text()
-    assert box_colours(visitor, *LOCKED) == set(), "the patch that is locked does not ask, and has no box"
-    second_visitor = go(f"{PLACE}&what=relevance&label=1")
-    assert_close(second_visitor.until("r => r.map")["map"], seen().relevance(label=1))
+    assert box_colours(visitor, *LOCKED_PATCH) == set(), "the patch that is locked does not ask, and has no box"
+    second_visitor = go(f"{ADDRESS}&what=relevance&label=1")
+    assert_close(second_visitor.until("r => r.map")["map"], python_trace().relevance(label=1))
 
 
 QUERY_COLOUR = (0, 0x72, 0xB2)
@@ -58,36 +58,36 @@ def box_colours(visitor, row, column) -> set:
           for (let i = 0; i < data.length; i += 4) count += data[i] === r && data[i + 1] === g && data[i + 2] === b;
           return count;
         }""",
-        [row, column, *seen().grid, QUERY_COLOUR],
+        [row, column, *python_trace().grid, QUERY_COLOUR],
     )
     return {QUERY_COLOUR} if pixel_count > 20 else set()
 
 
 @pytest.mark.slow
 def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_blocks(visit):
-    visitor = visit(f"{PLACE}&what=occlusion&label=1&query=7,5&locked=true")
+    visitor = visit(f"{ADDRESS}&what=occlusion&label=1&query=7,5&locked=true")
     part(visitor, ".explained span").filter(
         has_text="161 passes, blanked in blocks of 4 × 4, 2 × 2 and 1 × 1"
     ).wait_for()
-    *_, last_step = occlusion.occlusion(occlusion.Measured(seen(), occlusion.Target(label=1)))
+    *_, last_step = occlusion.occlusion(occlusion.Measured(python_trace(), occlusion.Target(label=1)))
     state = visitor.until("r => r.map")
     np.testing.assert_allclose(np.array(state["map"]), last_step.map.flatten(), rtol=0.02, atol=1e-3)
     part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
     assert state["domain"]["signed"]
-    assert box_colours(visitor, *LOCKED) == set()
-    patch_visitor = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")
+    assert box_colours(visitor, *LOCKED_PATCH) == set()
+    patch_visitor = visit(f"{ADDRESS}&what=relevance&query=7,5&locked=true")
     patch_visitor.until("r => r.map")
-    assert box_colours(patch_visitor, *LOCKED) == {QUERY_COLOUR}, "of a patch it is drawn"
+    assert box_colours(patch_visitor, *LOCKED_PATCH) == {QUERY_COLOUR}, "of a patch it is drawn"
 
 
 @pytest.mark.slow
-def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
-    visitor = visit(f"{PLACE}&what=occlusion&query=7,5&locked=true")
+def test_an_occlusion_becomes_finer_and_measures_how_well_relevance_foretells_it(visit):
+    visitor = visit(f"{ADDRESS}&what=occlusion&query=7,5&locked=true")
     part(visitor, ".explained progress").wait_for()
     part(visitor, ".explained span").filter(has_text="passes of 161, blanked in blocks of").filter(
         has_text="Relevance foretells"
     ).wait_for()
-    measurement = occlusion.Measured(seen(), occlusion.Target(query=LOCKED))
+    measurement = occlusion.Measured(python_trace(), occlusion.Target(query=LOCKED_PATCH))
     steps = {}
     for most_blocks in (24, 48, 96, 161):
         *_, last_step = occlusion.occlusion(measurement, most_blocks)
@@ -96,7 +96,7 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     assert any(np.allclose(drawn_map, step.map.flatten(), rtol=0.02, atol=1e-4) for step in steps.values())
     part(visitor, "[data-ref=more]").click()
     visitor.page.locator(".lens button[data-value=relevance]").click()
-    relevance = seen().on_grid(seen().relevance(LOCKED))
+    relevance = python_trace().on_grid(python_trace().relevance(LOCKED_PATCH))
     correlations = {f"{occlusion.foretells(relevance, step.whole, step.moves):.2f}" for step in steps.values()}
     text = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
     assert text.split("rank correlation of ")[1][:4] in correlations
@@ -107,21 +107,21 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
 
 
 def test_the_logit_lens_reads_each_patch_after_the_layer_on_view(go):
-    visitor = go(f"{PLACE}&what=label&label=1")
-    assert_close(visitor.until("r => r.map")["map"], seen().answers(4)[:, 1])
-    visitor.layer(5)
+    visitor = go(f"{ADDRESS}&what=label&label=1")
+    assert_close(visitor.until("r => r.map")["map"], python_trace().answers(4)[:, 1])
+    visitor.choose_layer(5)
     part(visitor, ".explained span").filter(has_text="after layer 5").wait_for()
-    assert_close(visitor.until("r => r.map && r.layer === 5")["map"], seen().answers(5)[:, 1])
+    assert_close(visitor.until("r => r.map && r.layer === 5")["map"], python_trace().answers(5)[:, 1])
 
 
 def place_on_page(visitor, row, column):
     box = part(visitor, "canvas[data-ref=picture]").bounding_box()
-    rows, columns = seen().grid
+    rows, columns = python_trace().grid
     return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (row + 0.5) / rows * box["height"]
 
 
-def test_patches_that_are_painted_are_not_heard(go):
-    visitor = go(f"{PLACE}&query=7,5&locked=true")
+def test_painted_patches_are_cut_from_the_locked_patch_s_row(go):
+    visitor = go(f"{ADDRESS}&query=7,5&locked=true")
     mouse = visitor.page.mouse
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
     visitor.page.get_by_role("button", name="paint patches").click()
@@ -135,38 +135,40 @@ def test_patches_that_are_painted_are_not_heard(go):
     visitor.page.get_by_role("button", name="cut these").click()
     state = visitor.until("r => r.pass === 'whole'")
     cut_trace = trace(cut="7,5>3,10+3,11+4,11")
-    assert_close(state["row"], cut_trace.row(4, 0, LOCKED))
+    assert_close(state["row"], cut_trace.row(4, 0, LOCKED_PATCH))
     assert all(state["row"][cut_trace.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))
     part(visitor, ".painted").wait_for(state="hidden")
     part(visitor, ".cuts p").filter(has_text="%").last.wait_for()
 
 
-def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(go):
-    visitor = go(f"{PLACE}&query=7,5&locked=true")
+def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):
+    visitor = go(f"{ADDRESS}&query=7,5&locked=true")
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
     visitor.page.get_by_role("button", name="cut this head").click()
     state = visitor.until("r => r.pass === 'whole'")
-    assert state["row"][seen().token(LOCKED)] == 1
-    scores_before, scores_after = (trace_of_pass.logits.sigmoid() for trace_of_pass in (seen(), trace(cut="*>*@4.0")))
+    assert state["row"][python_trace().token(LOCKED_PATCH)] == 1
+    scores_before, scores_after = (
+        trace_of_pass.logits.sigmoid() for trace_of_pass in (python_trace(), trace(cut="*>*@4.0"))
+    )
     most_changed = int((scores_after - scores_before).abs().argmax())
     name = model().config.labels[most_changed]
     part(visitor, ".cuts [data-labels]").filter(has_text=name).wait_for()
 
 
-def test_behind_the_curtain_stands_what_was_alike_before_the_cut(go):
-    visitor = go(f"{PLACE}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
+def test_behind_the_curtain_stands_the_similarity_before_the_cut(go):
+    visitor = go(f"{ADDRESS}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
     state = visitor.until("r => r.pass === 'whole' && r.map")
-    assert_close(state["map"], trace(cut="*>3x3").similarity(LOCKED, 4))
+    assert_close(state["map"], trace(cut="*>3x3").similarity(LOCKED_PATCH, 4))
     part(visitor, ".curtain.drawn[data-behind='nothing cut']").wait_for()
 
 
 def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
-    visitor = go(f"{PLACE}&query=9,5&locked=true&beside=compare&with=sample:flock")
+    visitor = go(f"{ADDRESS}&query=9,5&locked=true&beside=compare&with=sample:flock")
     part(visitor, ".patching button").first.click()
     sentence = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
     sentence.wait_for()
-    patched_trace = patching.patch(seen(), trace("flock"), {(9, 5): (9, 5)}, 4)
-    assert f"by {percent(float(patched_trace.moved[seen().token((9, 5))]))}" in sentence.inner_text()
+    patched_trace = patching.patch(python_trace(), trace("flock"), {(9, 5): (9, 5)}, 4)
+    assert f"by {percent(float(patched_trace.moved[python_trace().token((9, 5))]))}" in sentence.inner_text()
     part(visitor, ".patching canvas").wait_for()
     part(visitor, ".patching .close").click()
     part(visitor, ".patching canvas").wait_for(state="hidden")
@@ -182,7 +184,7 @@ def test_a_link_puts_another_sample_s_patch_into_the_pass_and_cuts_a_path(go):
     visitor = go(f"sample=meadow&model=bundled&detail=1&layer=5&head=0&query=7,5&locked=true&{parameters}")
     state = visitor.until("r => r.pass === 'whole'")
     expected = trace().patch(trace("flock"), 3, {(9, 5): (1, 2)}).paths((1, 0), (4, 5)).through
-    assert_close(state["row"], expected.row(5, 0, LOCKED))
+    assert_close(state["row"], expected.row(5, 0, LOCKED_PATCH))
     cut_texts = part(visitor, ".cuts li span").all_inner_texts()
     assert cut_texts[0] == "the residual of layer 3: the other picture’s, at 9,5 from 1,2", cut_texts
     assert part(visitor, ".cuts p").filter(has_text="feature moved by").inner_text()

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from browser.visitor import REFUSED, Visitor
+from browser.visitor import REFUSED_REQUEST, Visitor
 
-STORY = "/?sample=meadow&model=bundled&story=1"
+STORY_ADDRESS = "/?sample=meadow&model=bundled&story=1"
 
 
 class Lecturer(Visitor):
     def begin(self) -> str:
-        self.page.goto(f"{self.url}{STORY}#lecture=new")
+        self.page.goto(f"{self.url}{STORY_ADDRESS}#lecture=new")
         self.page.locator(".class-code").wait_for()
         assert "lecture" not in self.page.url, "the projector shows the secret"
         return self.page.locator(".class-code").inner_text()
@@ -19,10 +19,10 @@ class Lecturer(Visitor):
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()
 
-    def sees(self, words: str) -> None:
+    def reads(self, words: str) -> None:
         self.page.locator(".story").get_by_text(words, exact=True).wait_for()
 
-    def covers(self) -> None:
+    def hides_the_answers(self) -> None:
         assert not self.page.locator(".story .class-round").count()
         assert not self.page.locator(".story-after p").count()
 
@@ -33,13 +33,13 @@ class Lecturer(Visitor):
 
 
 class Phone(Visitor):
-    forgiven = REFUSED
+    forgiven_errors = REFUSED_REQUEST
 
     def come(self, code: str) -> "Phone":
         self.page.goto(f"{self.url}/c/{code}")
         return self
 
-    def asks(self, words: str) -> None:
+    def reads(self, words: str) -> None:
         self.page.locator(".phone").get_by_text(words).wait_for()
 
     def touch(self, x_share: float, y_share: float) -> None:
@@ -49,7 +49,7 @@ class Phone(Visitor):
         place.click(position={"x": x_share * box["width"], "y": y_share * box["height"]})
         self.page.locator(".phone-yours").get_by_text("marked").wait_for()
 
-    def number(self, value: int) -> None:
+    def enter_number(self, value: int) -> None:
         self.page.locator(".phone-number input").fill(str(value))
         self.page.locator(".phone-number button").click()
         self.page.locator(".phone-yours").get_by_text(str(value)).wait_for()
@@ -65,17 +65,17 @@ def phones(arrive, server):
     return [arrive(Phone, server.url, viewport={"width": 390, "height": 844}, has_touch=True) for _ in range(3)]
 
 
-def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_truth(lecturer, phones):
+def test_a_class_guesses_places_sees_all_guesses_guesses_again_and_reads_the_answer(lecturer, phones):
     code = lecturer.begin()
     assert re.fullmatch("[A-Z]{5}", code)
     for phone in phones:
-        phone.come(code).asks("A question comes here")
-    lecturer.sees("3 here")
+        phone.come(code).reads("A question comes here")
+    lecturer.reads("3 here")
     lecturer.press("Open this question")
     for number, phone in enumerate(phones):
         phone.touch(0.3 + 0.2 * number, 0.4)
-    lecturer.sees("3 of 3 have answered")
-    lecturer.covers()
+    lecturer.reads("3 of 3 have answered")
+    lecturer.hides_the_answers()
     assert lecturer.page.locator(".lens.untouched").count(), "the row is shown before the answer"
     lecturer.press("Reveal the guesses")
     lecturer.page.locator(".class-map .guessed").nth(2).wait_for()
@@ -84,53 +84,53 @@ def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_tru
     assert not phones[0].page.locator(".class-map .truth").count()
     lecturer.press("Discuss, then guess again")
     phones[0].touch(0.2, 0.6)
-    lecturer.sees("1 of 3 have answered")
-    lecturer.covers()
+    lecturer.reads("1 of 3 have answered")
+    lecturer.hides_the_answers()
     lecturer.press("Reveal the guesses")
-    lecturer.sees("First guess · 3 guesses")
-    lecturer.sees("Second guess · 1 guess")
+    lecturer.reads("First guess · 3 guesses")
+    lecturer.reads("Second guess · 1 guess")
     lecturer.press("Show the answer")
     lecturer.page.locator(".class-map .truth").first.wait_for()
     lecturer.page.locator(".story-after a").wait_for()
     for phone in phones:
-        phone.asks("The answer is framed")
+        phone.reads("The answer is framed")
         phone.page.locator(".class-map .heat").first.wait_for()
     phones[0].page.locator(".class-map .mine").first.wait_for()
     phones[0].page.locator(".phone-yours").get_by_text(re.compile("squares off|You found it")).wait_for()
 
 
 @pytest.mark.slow
-def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lecturer, phones):
-    early_phone, late_phone, stranger = phones
+def test_a_class_answers_by_number_and_by_raised_hands_until_the_lecturer_ends_it(lecturer, phones):
+    early_phone, late_phone, refused_phone = phones
     code = lecturer.begin()
-    early_phone.come(code).asks("A question comes here")
+    early_phone.come(code).reads("A question comes here")
     lecturer.go(3)
-    early_phone.asks("Nine, or everybody")
+    early_phone.reads("Nine, or everybody")
     lecturer.press("Open this question")
-    early_phone.number(7)
+    early_phone.enter_number(7)
     lecturer.page.reload()
-    lecturer.sees("1 of 1 have answered")
+    lecturer.reads("1 of 1 have answered")
     late_phone.come(code.lower())
-    late_phone.number(2)
-    lecturer.sees("2 of 2 have answered")
+    late_phone.enter_number(2)
+    lecturer.reads("2 of 2 have answered")
     lecturer.press("Close the door")
-    stranger.come(code).asks("closed the door")
+    refused_phone.come(code).reads("closed the door")
     lecturer.press("Reveal the guesses")
     lecturer.press("Show the answer")
-    early_phone.asks("The answer: ")
+    early_phone.reads("The answer: ")
     lecturer.go(6)
     lecturer.press("Open this question")
     early_phone.page.locator(".phone-choice button").first.click()
-    lecturer.sees("1 of 2 have answered")
+    lecturer.reads("1 of 2 have answered")
     lecturer.page.locator(".class-hands input").first.fill("4")
     lecturer.press("Add")
     lecturer.press("Reveal the guesses")
     lecturer.page.locator(".class-choices b").get_by_text("5", exact=True).wait_for()
-    lecturer.forgiven = REFUSED  # a poll that arrives after the class has ended gets 404
+    lecturer.forgiven_errors = REFUSED_REQUEST  # a poll that arrives after the class has ended gets 404
     lecturer.press("End the class")
-    early_phone.asks("This class has ended.")
-    stranger.come(code).asks("There is no class")
-    stranger.page.locator(".phone form input").wait_for()
+    early_phone.reads("This class has ended.")
+    refused_phone.come(code).reads("There is no class")
+    refused_phone.page.locator(".phone form input").wait_for()
 
 
 def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server, lecturer):
@@ -143,13 +143,13 @@ def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server,
     assert "lecture" not in second_lecturer.page.url
 
 
-def test_a_german_phone_reads_german_and_a_code_that_nobody_has_leaves_a_field(arrive, server):
+def test_a_german_phone_reads_german_and_an_unknown_code_keeps_the_field(arrive, server):
     phone = arrive(Phone, server.url, locale="de-DE").come("")
     phone.page.goto(f"{server.url}/c")
     phone.page.locator(".phone form").wait_for()
-    phone.asks("Zur Klasse")
+    phone.reads("Zur Klasse")
     phone.page.locator(".phone form input").fill("aaaaa")
     phone.page.locator(".phone form button").click()
-    phone.asks("Es gibt keine Klasse AAAAA")
+    phone.reads("Es gibt keine Klasse AAAAA")
     phone.page.get_by_role("button", name="EN").click()
-    phone.asks("There is no class AAAAA")
+    phone.reads("There is no class AAAAA")

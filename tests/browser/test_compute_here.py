@@ -6,7 +6,7 @@ from models.test_hugging_face import hugging_face_model
 
 from browser.own_picture import hand_over
 from browser.server import serving
-from browser.truth import sent
+from browser.truth import rounded_trace
 from browser.visitor import Visitor
 from playground.samples import named
 
@@ -15,30 +15,30 @@ EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights ha
 
 @pytest.fixture(scope="module")
 def server():
-    with serving(PLAYGROUND_COMPUTE="browser") as running:
-        yield running
+    with serving(PLAYGROUND_COMPUTE="browser") as running_server:
+        yield running_server
 
 
 @pytest.mark.slow
-def test_an_own_photograph_does_not_travel_and_a_lesson_asks_before_it_does(arrive, server):
+def test_an_own_photograph_is_not_sent_and_a_lesson_asks_before_it_is(arrive, server):
     visitor = arrive(Visitor, server.url).open("sample=flock")
     assert "stays in this browser" in visitor.unfold("opening").inner_text()
     visitor.page.keyboard.press("Escape")
     hand_over(visitor, "drop", named("meadow").path.read_bytes())
     state = visitor.until("r => r.picture !== 'flock' && r.layersHeld.length === 6")
-    assert visitor.brought == [], "nothing was sent"
+    assert visitor.uploaded == [], "nothing was sent"
     query = tuple(map(int, state["query"].split(",")))
-    row = sent().row(state["layer"], state["head"], query).numpy()
+    row = rounded_trace().row(state["layer"], state["head"], query).numpy()
     assert np.abs(np.asarray(state["row"]) - row).max() < EIGHT_BITS
 
     visitor.unfold("pages").get_by_role("link", name="Heads").click()
-    visitor.says("your photograph would travel")
+    visitor.hears("your photograph would travel")
     visitor.page.get_by_text("This lesson needs your photograph.").wait_for()
-    assert visitor.brought == []
+    assert visitor.uploaded == []
     visitor.page.locator(".attention-notice button", has_text="Send it").click()
     visitor.page.wait_for_function("() => !document.querySelector('.attention-notice:not([hidden])')")
     visitor.rest()
-    assert visitor.brought == ["dropped.jpg"]
+    assert visitor.uploaded == ["dropped.jpg"]
 
 
 @pytest.mark.slow
@@ -49,4 +49,4 @@ def test_a_model_of_one_s_own_runs_in_the_browser_on_samples_and_photographs(arr
     visitor.until("r => r.picture === 'meadow' && r.layersHeld.length === 3")
     hand_over(visitor, "drop", named("twins").path.read_bytes())
     visitor.until("r => r.picture !== 'meadow' && r.layersHeld.length === 3")
-    assert visitor.brought == [], "nothing was sent"
+    assert visitor.uploaded == [], "nothing was sent"

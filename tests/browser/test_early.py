@@ -10,8 +10,8 @@ from browser.own_picture import hand_over, picture
 from browser.visitor import Visitor
 
 ROOT = Path(__file__).parents[2]
-STREAMLITS = "**/static/js/**"
-EARLY = ".attention-early"
+STREAMLIT_SCRIPTS = "**/static/js/**"
+EARLY_PAGE = ".attention-early"
 BOXES = """() => {
   const boxOf = (root, selector) => {
     const found = root.querySelector(selector);
@@ -27,38 +27,38 @@ BOXES = """() => {
 }"""
 
 
-class Held:
+class HeldScripts:
     """Holds Streamlit's scripts back until let_go()."""
 
     def __init__(self, visitor: Visitor):
-        self._page, self._routes, self._goes = visitor.page, [], False
-        self._page.route(STREAMLITS, self._hold)
+        self._page, self._routes, self._is_released = visitor.page, [], False
+        self._page.route(STREAMLIT_SCRIPTS, self._hold)
 
     def _hold(self, route) -> None:
-        if self._goes:
+        if self._is_released:
             route.continue_()
         else:
             self._routes.append(route)
 
     def let_go(self) -> None:
-        self._goes = True
+        self._is_released = True
         for route in self._routes:
             route.continue_()
 
 
 @pytest.fixture
 def early(arrive, server):
-    def come(query: str = "", **how) -> tuple[Visitor, Held]:
-        visitor = arrive(Visitor, server.url, **how)
-        held_scripts = Held(visitor)
+    def come(query: str = "", **options) -> tuple[Visitor, HeldScripts]:
+        visitor = arrive(Visitor, server.url, **options)
+        held_scripts = HeldScripts(visitor)
         return visitor.open(query, early=True), held_scripts
 
     return come
 
 
-def comes(visitor: Visitor) -> None:
+def wait_for_streamlit(visitor: Visitor) -> None:
     """Waits until Streamlit's page has replaced the early one."""
-    visitor.page.locator(EARLY).wait_for(state="detached")
+    visitor.page.locator(EARLY_PAGE).wait_for(state="detached")
     visitor.rest()
 
 
@@ -71,16 +71,16 @@ def test_nothing_moves_when_streamlit_s_page_comes(early, width):
     boxes_before = visitor.page.evaluate(BOXES)
     assert all(box for _, box in boxes_before), boxes_before
     held_scripts.let_go()
-    comes(visitor)
+    wait_for_streamlit(visitor)
     assert visitor.until("r => r.query === '6,6'")["waits"] == ""
     assert visitor.page.evaluate(BOXES) == boxes_before
     visitor.check()
 
 
-def test_all_that_needs_no_lesson_works_before_and_goes_on(early):
+def test_what_is_chosen_before_streamlit_comes_stays(early):
     visitor, held_scripts = early()
     visitor.lock((3, 3))
-    visitor.layer(2)
+    visitor.choose_layer(2)
     visitor.page.locator('.strip [data-sample="flock"]').click()
     visitor.shows("flock")
     visitor.unfold("compare").locator('[data-beside="portrait"]').click()
@@ -88,7 +88,7 @@ def test_all_that_needs_no_lesson_works_before_and_goes_on(early):
     visitor.part("twin").wait_for()  # waits until the second picture has made the first one smaller
     visitor.lock((5, 4))
     held_scripts.let_go()
-    comes(visitor)
+    wait_for_streamlit(visitor)
     state = visitor.until("r => r.locked && r.query === '5,4'")
     assert state["picture"] == "flock"
     assert "with=sample%3Aportrait" in visitor.page.url
@@ -107,12 +107,12 @@ def test_a_page_that_was_chosen_before_streamlit_came_is_shown(early):
     visitor.check()
 
 
-def sessions(visitor: Visitor) -> int:
+def session_count(visitor: Visitor) -> int:
     return visitor.page.evaluate("document.querySelectorAll('[data-test-connection-state]').length")
 
 
 class Newcomer(Visitor):
-    had_lab = False
+    remembers_lab = False
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_in_see_streamlit_begins_when_something_needs_it(arrive, server, needs):
     visitor.until("r => r.picture === 'portrait' && r.waits === ''")
     visitor.page.locator(".see-moments button").nth(1).click()
     visitor.page.wait_for_load_state("networkidle")
-    assert sessions(visitor) == 0
+    assert session_count(visitor) == 0
     if needs == "lab":
         visitor.page.keyboard.press("l")
     elif needs == "a page":
@@ -147,13 +147,15 @@ def test_streamlit_begins_where_no_picture_comes(arrive, server):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_its_colours_are_those_of_the_theme(arrive, server, scheme):
+def test_the_early_page_has_the_colours_of_the_theme(arrive, server, scheme):
     theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][scheme]
     visitor = arrive(Visitor, server.url, color_scheme=scheme)
-    Held(visitor)
+    HeldScripts(visitor)
     visitor.open(early=True)
-    script = f"() => {{ const style = getComputedStyle(document.querySelector('{EARLY}')); return NAMES.map((name) => \
+    script = (
+        f"() => {{ const style = getComputedStyle(document.querySelector('{EARLY_PAGE}')); return NAMES.map((name) => \
 style.getPropertyValue('--st-' + name).trim().toLowerCase().replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')); }}"
+    )
     names = {
         "primary-color": "primaryColor", "background-color": "backgroundColor",
         "secondary-background-color": "secondaryBackgroundColor", "text-color": "textColor",

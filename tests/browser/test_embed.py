@@ -1,4 +1,4 @@
-"""<attention-lens> in other people's pages: in a plain page, a sandboxed frame and a slide; also numbers() alone."""
+"""<attention-lens> in other people's pages: in a plain page, a sandboxed frame and a slide; also its numbers alone."""
 
 import base64
 import gzip
@@ -17,26 +17,26 @@ import pytest
 import waiting
 
 import playground
-from browser.truth import assert_close, model, seen
-from browser.without_server import Quiet, plain_server
+from browser.truth import assert_close, model, python_trace
+from browser.without_server import RecordingHandler, plain_server
 from playground.samples import named
 from playground.ui import site
 
-MOST = 150_000  # most bytes of attention-lens.js, compressed
+MOST_BYTES = 150_000  # most bytes of attention-lens.js, compressed
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="module" src="{lens}/embed/attention-lens.js"></script>
 <h1>Somebody's page</h1>{body}<p id="after">It goes on.</p>"""
 ELEMENT = '<attention-lens model="{model}" picture="{picture}" view="{view}"></attention-lens>'
 READ = "(n = 0) => document.querySelectorAll('attention-lens')[n]?.shadowRoot?.querySelector('.lens')?.__lens?.read()"
-SAYS = """(n = 0) => {
+READ_TROUBLE = """(n = 0) => {
   const root = document.querySelectorAll("attention-lens")[n]?.shadowRoot;
   return root?.querySelector(".trouble:not([hidden])")?.textContent ?? null;
 }"""
 VIEW = "layer=4&amp;head=1&amp;query=7,5&amp;locked=true"
 
 
-class Shared(Quiet):
+class SharingHandler(RecordingHandler):
     """A handler that lets pages of other hosts read its files."""
 
     def end_headers(self) -> None:
@@ -48,13 +48,13 @@ class Shared(Quiet):
 def shared_server(folder):
     from browser.visitor import OWN_HOST
 
-    server = ThreadingHTTPServer((OWN_HOST, 0), partial(Shared, directory=str(folder)))
-    Thread(target=server.serve_forever, daemon=True).start()
+    file_server = ThreadingHTTPServer((OWN_HOST, 0), partial(SharingHandler, directory=str(folder)))
+    Thread(target=file_server.serve_forever, daemon=True).start()
     try:
-        yield f"http://{OWN_HOST}:{server.server_port}"
+        yield f"http://{OWN_HOST}:{file_server.server_port}"
     finally:
-        server.shutdown()
-        server.server_close()
+        file_server.shutdown()
+        file_server.server_close()
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def host(folder):
 
 
 @pytest.fixture
-def weights(folder, host):
+def weights_url(folder, host):
     (file,) = folder.glob("weights/*.bin")
     return f"{host}/weights/{file.name}"
 
@@ -103,26 +103,26 @@ def read(page, n: int = 0, frame=None) -> dict:
     return states[-1]
 
 
-def says(page, n: int = 0) -> str:
+def trouble(page, n: int = 0) -> str:
     sentences: list = []
-    waiting.until(lambda: sentences.append(page.evaluate(SAYS, n)) or sentences[-1], "it says nothing")
+    waiting.until(lambda: sentences.append(page.evaluate(READ_TROUBLE, n)) or sentences[-1], "it says nothing")
     return sentences[-1]
 
 
-def test_the_file_is_small_and_needs_no_other(folder):
+def test_the_script_is_small_and_imports_no_other(folder):
     script = (folder / "embed" / "attention-lens.js").read_bytes()
     size = len(gzip.compress(script, 9))
-    assert size <= MOST, size
+    assert size <= MOST_BYTES, size
     text = script.decode()
     assert not re.search(r"^\s*import |\bimport\(", text, re.MULTILINE)
     assert "localStorage" not in text
     assert "indexedDB" not in text
 
 
-def test_in_a_plain_page_it_shows_python_s_row_and_two_share_a_worker(open_page, host, weights):
-    first_element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
+def test_in_a_plain_page_the_element_shows_python_s_row_and_two_share_a_worker(open_page, host, weights_url):
+    first_element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view=VIEW)
     second_element = ELEMENT.format(
-        model=weights, picture=f"{host}/twins.jpg", view="layer=2&amp;head=0&amp;query=3,3&amp;locked=true"
+        model=weights_url, picture=f"{host}/twins.jpg", view="layer=2&amp;head=0&amp;query=3,3&amp;locked=true"
     )
     page = open_page(first_element + second_element)
     for n, (name, layer, head, patch) in enumerate((("meadow", 4, 1, (7, 5)), ("twins", 2, 0, (3, 3)))):
@@ -137,7 +137,7 @@ def test_in_a_plain_page_it_shows_python_s_row_and_two_share_a_worker(open_page,
     waiting.until(lambda: read(page)["layer"] == 1, "the view does not follow its attribute")
 
 
-def test_the_numbers_alone_are_python_s(open_page, host, weights):
+def test_the_numbers_alone_are_python_s(open_page, host, weights_url):
     page = open_page("")
     script = """async ([lens, model, picture]) => {
       const { load } = await import(`${lens}/embed/attention-lens.js`);
@@ -153,7 +153,7 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights):
       const seen = await vit.run(picture);
       return { rows, cls: Array.from(seen.row(5, 0, "cls")), ...vit, run: null, grid: seen.grid };
     }"""
-    result = page.evaluate(script, [host, weights, f"{host}/meadow.jpg"])
+    result = page.evaluate(script, [host, weights_url, f"{host}/meadow.jpg"])
     truth = playground.trace(model(), playground.open_image(named("meadow").path))
     assert tuple(result["grid"]) == truth.grid
     assert (result["layers"], result["heads"], tuple(result["prefix"])) == (
@@ -167,9 +167,9 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights):
     assert np.abs(np.asarray(result["cls"]) - truth.row(5, 0, "cls").numpy()).max() < EIGHT_BITS
 
 
-def held(view: str) -> str:
+def element_with_numbers(view: str) -> str:
     """An <attention-lens> with the numbers and the picture inside the element."""
-    pack = base64.b64encode(gzip.compress(seen().to_bytes())).decode()
+    pack = base64.b64encode(gzip.compress(python_trace().to_bytes())).decode()
     picture = base64.b64encode(named("meadow").path.read_bytes()).decode()
     return f"""<attention-lens numbers="pack" picture="photo" view="{view}"></attention-lens>
       <script type="text/plain" id="pack">{pack}</script>
@@ -177,19 +177,21 @@ def held(view: str) -> str:
 
 
 def test_numbers_that_lie_in_the_page_need_no_network(open_page, host):
-    page = open_page(held(VIEW))
-    assert_close(read(page)["row"], seen().row(4, 1, (7, 5)))
+    page = open_page(element_with_numbers(VIEW))
+    assert_close(read(page)["row"], python_trace().row(4, 1, (7, 5)))
     assert page.workers == []
     element = page.locator("attention-lens")
     element.evaluate("element => element.setAttribute('view', 'layer=99')")
-    waiting.until(lambda: "from 0 to 5; given was 99" in (page.evaluate(SAYS, 0) or ""), "a wrong layer is not said")
+    waiting.until(
+        lambda: "from 0 to 5; given was 99" in (page.evaluate(READ_TROUBLE, 0) or ""), "a wrong layer is not said"
+    )
     element.evaluate("element => { element.removeAttribute('view'); element.setAttribute('numbers', 'elsewhere'); }")
     sentence = "The page has no element elsewhere: numbers is the id of one."
-    waiting.until(lambda: page.evaluate(SAYS, 0) == sentence, "a missing element is not said")
+    waiting.until(lambda: page.evaluate(READ_TROUBLE, 0) == sentence, "a missing element is not said")
 
 
-def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host, weights, tmp_path):
-    element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
+def test_in_a_sandboxed_frame_the_element_needs_no_storage_and_no_origin(open_page, host, weights_url, tmp_path):
+    element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view=VIEW)
     (tmp_path / "framed.html").write_text(PAGE.format(lens=host, body=element), encoding="utf-8")
     page = open_page('<iframe sandbox="allow-scripts" src="framed.html" width="1000" height="700"></iframe>')
     frame = page.frames[-1]
@@ -197,9 +199,9 @@ def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host,
     assert read(page, frame=frame)["layer"] == 4
 
 
-def test_in_a_slide_that_was_hidden_and_is_scaled_it_is_laid_out_and_answers_the_cursor(open_page, host, weights):
+def test_in_a_slide_that_was_hidden_and_is_scaled_the_element_follows_the_cursor(open_page, host, weights_url):
     """reveal.js puts slides into a scaled box and displays one of them."""
-    element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
+    element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
     page = open_page(f"""<div class="slides" style="width:960px;height:700px;transform:scale(1.2);transform-origin:0 0">
       <section>First</section><section style="display:none">{element}</section></div>""")
     page.evaluate("""() => { const [one, two] = document.querySelectorAll("section");
@@ -213,7 +215,7 @@ def test_in_a_slide_that_was_hidden_and_is_scaled_it_is_laid_out_and_answers_the
     waiting.until(lambda: read(page)["query"] != query_before, "it does not follow the cursor")
 
 
-WRONG = {  # case: (attributes, what the element says)
+WRONG_ATTRIBUTES = {  # case: (attributes, what the element says)
     "a missing model": ({"model": "{host}/weights/none.bin"}, "is not there: its host answers with 404"),
     "no model": ({"model": ""}, "No model is named"),
     "a file that is no model": ({"model": "{host}/meadow.jpg"}, "holds no weights"),
@@ -226,7 +228,7 @@ WRONG = {  # case: (attributes, what the element says)
     "a wrong word": ({"view": "direction=up"}, "direction is row, column; given was up"),
 }
 # Replaces the element. Returns the sentence of its error event, and the sentence and name of its rejection.
-SHOW = """async (attributes) => {
+SHOW_ELEMENT = """async (attributes) => {
   await customElements.whenDefined("attention-lens");
   document.querySelector("attention-lens")?.remove();
   const element = document.createElement("attention-lens");
@@ -239,38 +241,38 @@ SHOW = """async (attributes) => {
 
 
 def refuses(page, attributes: dict[str, str], sentence: str) -> None:
-    message, rejection, name = page.evaluate(SHOW, attributes)
+    message, rejection, name = page.evaluate(SHOW_ELEMENT, attributes)
     assert re.search(sentence, message, re.DOTALL), message
-    assert rejection == message == says(page)
+    assert rejection == message == trouble(page)
     assert name == "LensError"
     assert page.locator("#after").inner_text() == "It goes on."
 
 
-def test_what_is_wrong_is_a_sentence_an_event_and_a_rejection_and_shown_once_it_is_mended(
-    open_page, folder, host, weights
+def test_a_wrong_attribute_gives_a_sentence_an_event_and_a_rejection_until_it_is_mended(
+    open_page, folder, host, weights_url
 ):
-    correct = {"model": weights, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
+    correct_attributes = {"model": weights_url, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
     crashes: list = []
     with plain_server(folder) as closed_host:
         page = open_page("")
         page.on("pageerror", lambda crash: crashes.append(crash))
-        for case, (changed_attributes, sentence) in WRONG.items():
-            attributes = correct | {
+        for case, (changed_attributes, sentence) in WRONG_ATTRIBUTES.items():
+            attributes = correct_attributes | {
                 name: value.format(host=host, closed=closed_host) for name, value in changed_attributes.items()
             }
             refuses(page, attributes, sentence)
             if case != "no model":
                 page.locator("attention-lens").evaluate(
                     "(element, right) => { for (const name in right) element.setAttribute(name, right[name]); }",
-                    correct,
+                    correct_attributes,
                 )
                 assert read(page)["layer"] == 4, case
     assert crashes == []
 
 
-def test_where_no_worker_may_start_it_says_so(open_page, host, weights):
+def test_where_no_worker_may_start_the_element_says_so(open_page, host, weights_url):
     page = open_page("", head="""<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">""")
-    refuses(page, {"model": weights, "picture": f"{host}/meadow.jpg"}, "No worker may start")
+    refuses(page, {"model": weights_url, "picture": f"{host}/meadow.jpg"}, "No worker may start")
 
 
 def test_npm_packs_the_file_and_its_types_and_the_types_name_what_is_exported(folder, tmp_path):

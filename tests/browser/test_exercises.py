@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from browser.truth import model, seen
-from browser.visitor import Visitor, coarse, finish
+from browser.truth import model, python_trace
+from browser.visitor import Visitor, finish_exercise, with_small_picture
 from playground.analysis import block, by_hand, scale
 from playground.analysis.heads import look
 from playground.lessons.block_boxes import boxes
@@ -23,43 +23,42 @@ def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
     return f"arrows={by_hand.arrows_as_text(torch.cat([queries, keys]))}"
 
 
-def one_way() -> str:
+def one_way_arrows() -> str:
     """The words of an address with arrows (queries and keys) with which the tokens A and B both attend to B."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[:2, 0], keys[:2, 0] = 4, torch.tensor([-1.0, 1.0])
     return arrows(queries, keys)
 
 
-def at_i() -> str:
+def arrow_at_i() -> str:
     """The words of an address with arrows (queries and keys) with which A attends to I, the token of largest value."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[0, 0] = keys[8, 0] = 4
     return arrows(queries, keys) + "&step=values"
 
 
-def strongest(layer: bool) -> str:
-    """The address that switches off the head that adds most to the tokens or, if `layer`, that head's layer."""
-    effect = look(seen()).effect
+def strongest_head_off(layer: bool) -> str:
+    """The words of an address that switch off the head that adds most to the tokens or, if `layer`, its whole layer."""
+    effect = look(python_trace()).effect
     layer_number, head_number = np.unravel_index(np.nanargmax(effect), effect.shape)
-    return (
-        f"off={quote(' '.join(f'{layer_number}.{head}' for head in (range(seen().heads) if layer else [head_number])))}"
-    )
+    heads_off = range(python_trace().heads) if layer else [head_number]
+    return f"off={quote(' '.join(f'{layer_number}.{head}' for head in heads_off))}"
 
 
 def longest_push() -> str:
-    stream = block.stream(seen())
+    stream = block.stream(python_trace())
     pushes, own_lengths = (lengths.median(dim=1).values for lengths in (stream.heard, stream.before))
     return f"step=stream&layer={int((pushes / own_lengths).argmax())}"
 
 
 def largest_box() -> str:
-    layer_boxes = boxes(model(), seen().tokens, seen().size)
+    layer_boxes = boxes(model(), python_trace().tokens, python_trace().size)
     return f"box={quote(max(layer_boxes, key=lambda box: box.weights).name)}"
 
 
-def differing() -> str:
-    """The address of a row in which the patch with the largest weight does not add the longest vector."""
-    trace = seen()
+def differing_row() -> str:
+    """The words of an address that opens a row whose patch of the largest weight does not add the longest vector."""
+    trace = python_trace()
     layer, prefix_count = trace.upper_layer, len(trace.prefix)
     weights = trace.weights(layer)[:, prefix_count:, prefix_count:]  # (heads, queries, patches)
     vector_lengths = weights * trace.value_norms(layer)[:, None, prefix_count:]
@@ -75,7 +74,7 @@ def lower_gradient() -> str:
 
 
 def sharp_moment() -> str:
-    """The address of the first moment of the training at which a head is as sharp as the exercise asks for."""
+    """The words of an address that opens the first moment at which a head is as sharp as the exercise asks for."""
     entropies = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
     return f"moment={next(step for step, bits in entropies if bits <= entropies[0][1] - SHARPER)}"
 
@@ -86,42 +85,42 @@ def first_habit() -> str:
     return f"moment={step}&layer={layer}&head={head}"
 
 
-def the_told_head(page) -> None:
+def choose_told_head(page) -> None:
     """Trains both models and chooses the one with a supervised head: the page opens at that head."""
     page.get_by_role("button", name="Train now").click()
     page.get_by_text("One head is told", exact=True).click()
 
 
-def dearest(page) -> None:
-    label = model().config.labels[int(seen().logits.argmin())]
+def suppose_least_likely_label(page) -> None:
+    label = model().config.labels[int(python_trace().logits.argmin())]
     box = page.locator(".st-key-supposed input")
     box.click()  # scrolls to the list of labels if necessary, and opens the list
     box.fill(label)
     page.get_by_role("option", name=label).click()
 
 
-def even_scores(page) -> None:
+def even_out_scores(page) -> None:
     for _ in range(8):
         page.get_by_role("slider", name="Score of B").press("ArrowRight")
 
 
-def huge_score(page) -> None:
+def raise_score_of_a(page) -> None:
     page.get_by_role("slider", name="Score of A").press("End")
 
 
-def wide_start(page) -> None:
+def choose_wide_start(page) -> None:
     page.get_by_text("0.1", exact=True).click()
 
 
-def fewest_tokens(page) -> None:
+def choose_fewest_tokens(page) -> None:
     page.get_by_role("slider", name="Tokens").press("Home")
 
 
 # (page, address or function that returns an address, action there, exercises that are done afterwards)
-DONE = [
+DONE_STATES = [
     ("by_hand", arrows(torch.zeros(9, 2), torch.zeros(9, 2)), None, ("by_hand_even", "by_hand_one_role")),
-    ("by_hand", one_way, None, ("by_hand_one_way",)),
-    ("by_hand", at_i, None, ("by_hand_receive",)),
+    ("by_hand", one_way_arrows, None, ("by_hand_one_way",)),
+    ("by_hand", arrow_at_i, None, ("by_hand_receive",)),
     ("by_hand", "temperature=1", None, ("by_hand_hot",)),
     ("by_hand", "mask=causal", None, ("by_hand_causal",)),
     ("patches", "patch=8", None, ("patches_halve",)),
@@ -130,24 +129,24 @@ DONE = [
     ("shapes", "example=own&batch=2&heads=8&tokens=10", None, ("shapes_numbers",)),
     ("block", largest_box, None, ("block_largest",)),
     ("block", longest_push, None, ("block_push",)),
-    ("block", "step=answer", dearest, ("block_dear",)),
+    ("block", "step=answer", suppose_least_likely_label, ("block_dear",)),
     ("scale", "dk=1024&power=0.0", None, ("scale_one_key",)),
     ("scale", lower_gradient, None, ("scale_lower",)),
-    ("scale", "step=model", wide_start, ("scale_start",)),
-    ("heads", lambda: strongest(layer=False), None, ("heads_strongest",)),
-    ("heads", lambda: strongest(layer=True), None, ("heads_layer_off",)),
-    ("weight", differing, None, ("weight_differs",)),
-    ("weight", "step=scores", even_scores, ("weight_share",)),
-    ("weight", "step=scores", huge_score, ("weight_overflow",)),
+    ("scale", "step=model", choose_wide_start, ("scale_start",)),
+    ("heads", lambda: strongest_head_off(layer=False), None, ("heads_strongest",)),
+    ("heads", lambda: strongest_head_off(layer=True), None, ("heads_layer_off",)),
+    ("weight", differing_row, None, ("weight_differs",)),
+    ("weight", "step=scores", even_out_scores, ("weight_share",)),
+    ("weight", "step=scores", raise_score_of_a, ("weight_overflow",)),
     ("cost", "image=384&patch=48", None, ("cost_back",)),
     ("cost", "count=scores&other=depthwise", None, ("cost_textbook",)),
     ("two_ways", "step=shift&moved=3", None, ("two_ways_moved",)),
     ("two_ways", "step=built&reads=other", None, ("two_ways_content",)),
-    ("two_ways", "step=cheaper", fewest_tokens, ("two_ways_linear",)),
+    ("two_ways", "step=cheaper", choose_fewest_tokens, ("two_ways_linear",)),
     ("code", "part=heads", None, ("code_output",)),
     ("training", sharp_moment, None, ("training_sharp",)),
     ("training", first_habit, None, ("training_first",)),
-    ("training", "step=now", the_told_head, ("training_told_head",)),
+    ("training", "step=now", choose_told_head, ("training_told_head",)),
 ]
 
 
@@ -159,13 +158,13 @@ def visitor(arrive, server):
 @pytest.mark.slow
 def test_every_exercise_is_done_in_its_state_and_kept(visitor):
     page, done_ids = visitor.page, []
-    for name, words, action, ids in DONE:
-        page.goto(f"{visitor.url}/{name}?{coarse(words() if callable(words) else words)}")
+    for name, address, action, ids in DONE_STATES:
+        page.goto(f"{visitor.url}/{name}?{with_small_picture(address() if callable(address) else address)}")
         page.locator(f'.exercise[data-id="{ids[0]}"]').wait_for()
         if action:
             action(page)
         for id in ids:
-            finish(page, id)
+            finish_exercise(page, id)
             done_ids.append(id)
     assert sorted(done_ids) == sorted(EXERCISES)
     page.locator(".overview").get_by_text(f"{len(EXERCISES)} of {len(EXERCISES)} exercises done").wait_for()

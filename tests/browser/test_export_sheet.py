@@ -11,17 +11,17 @@ import pytest
 from PIL import Image
 
 from browser.own_picture import assert_shows, hand_over, picture
-from browser.truth import assert_close, seen
+from browser.truth import assert_close, python_trace
 from browser.visitor import PATIENCE
 
 VIEW = {"model": "bundled", "sample": "flock", "layer": "2", "head": "1", "query": "3,4", "locked": "true"}
-BEGINNINGS = {
+FIRST_BYTES = {
     "PNG": b"\x89PNG", "SVG": b"<?xml", "PDF": b"%PDF", "interactive": b"<!doctype html>", "in motion": b"RIFF",
     "numbers": b"PK",
 }  # fmt: skip
 
 
-def drawn(sheet):
+def wait_for_preview(sheet):
     """Waits until the sheet's preview shows the current choice, and returns the sheet."""
     sheet.locator(".export-preview img").wait_for()
     sheet.locator(".exporting:not([aria-busy])").wait_for()
@@ -34,16 +34,16 @@ def save(visitor, sheet) -> tuple[str, bytes]:
     return download.value.suggested_filename, download.value.path().read_bytes()
 
 
-def line(sheet, heading: str) -> str:
+def copied_line(sheet, heading: str) -> str:
     return sheet.locator(".export-copy").filter(has_text=heading).locator("code").inner_text()
 
 
 def choose(sheet, kind: str):
     sheet.get_by_role("radio", name=kind, exact=True).check(force=True)  # the label covers the radio button
-    return drawn(sheet)
+    return wait_for_preview(sheet)
 
 
-def row_in(data: bytes) -> np.ndarray:
+def saved_row(data: bytes) -> np.ndarray:
     """The first row in an .npz that was saved."""
     arrays = np.load(io.BytesIO(data))
     return arrays["values"][0]
@@ -52,8 +52,8 @@ def row_in(data: bytes) -> np.ndarray:
 @pytest.mark.slow
 def test_every_kind_of_file_is_drawn_and_saved(visit):
     visitor = visit(VIEW)
-    sheet = drawn(visitor.unfold("export"))
-    for kind, beginning in BEGINNINGS.items():
+    sheet = wait_for_preview(visitor.unfold("export"))
+    for kind, beginning in FIRST_BYTES.items():
         choose(sheet, kind)
         name, data = save(visitor, sheet)
         assert data[:20].lower().startswith(beginning.lower()), (kind, name, data[:20])
@@ -62,20 +62,20 @@ def test_every_kind_of_file_is_drawn_and_saved(visit):
 
 def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
     visitor = go(VIEW)
-    sheet = choose(drawn(visitor.unfold("export")), "numbers")
+    sheet = choose(wait_for_preview(visitor.unfold("export")), "numbers")
     name, data = save(visitor, sheet)
-    assert_close(row_in(data), seen("flock").row(2, 1, (3, 4)))
-    command = line(sheet, "The command")
+    assert_close(saved_row(data), python_trace("flock").row(2, 1, (3, 4)))
+    command = copied_line(sheet, "The command")
     for words in ("--model bundled", "flock", "--layer 2", "--head 1", "--patch 3,4", name):
         assert words in command, command
-    link = line(sheet, "The link")
+    link = copied_line(sheet, "The link")
     state = go(urlsplit(link).query).until("r => r.locked")
     assert (state["picture"], state["layer"], state["head"], state["query"]) == ("flock", 2, 1, "3,4")
 
 
 def test_the_address_of_a_figure_is_an_image_that_a_slide_can_hold(go):
     visitor = go(VIEW)
-    address = line(drawn(visitor.unfold("export")), "The address of this figure")
+    address = copied_line(wait_for_preview(visitor.unfold("export")), "The address of this figure")
     image = Image.open(io.BytesIO(visitor.page.request.get(address).body()))
     assert image.width > 300
 
@@ -87,8 +87,8 @@ def test_a_lesson_exports_its_own_figure(visit, page, layout):
     visitor.page.goto(f"{visitor.url}/{page}?model=bundled&sample=flock")
     visitor.page.locator(".toolbar .opener.export").wait_for()
     visitor.rest()
-    sheet = drawn(visitor.unfold("export"))
-    assert layout in line(sheet, "The command")
+    sheet = wait_for_preview(visitor.unfold("export"))
+    assert layout in copied_line(sheet, "The command")
     name, data = save(visitor, sheet)
     assert data.startswith(b"\x89PNG"), name
     assert sheet.get_by_role("radio", name="interactive").count() == 0
@@ -100,19 +100,19 @@ def test_a_figure_of_one_s_own_picture_is_asked_for_with_the_key_and_has_no_addr
     hand_over(visitor, "drop", picture(320, 240))
     state = assert_shows(visitor, picture(320, 240), "dropped.jpg")
     visitor.page.on("request", lambda request: requests.append((request.method, urlsplit(request.url))))
-    sheet = choose(drawn(visitor.unfold("export")), "numbers")
+    sheet = choose(wait_for_preview(visitor.unfold("export")), "numbers")
     name, data = save(visitor, sheet)
     assert "dropped" in name
-    assert row_in(data).shape == np.array(state["row"]).shape
-    figures = {(method, url.path.startswith("/figure.")) for method, url in requests if "figure" in url.path}
-    assert figures == {("POST", True)}, requests
+    assert saved_row(data).shape == np.array(state["row"]).shape
+    figure_requests = {(method, url.path.startswith("/figure.")) for method, url in requests if "figure" in url.path}
+    assert figure_requests == {("POST", True)}, requests
     assert not sheet.locator(".export-copy").filter(has_text="The address of this figure").is_visible()
     assert "X-Playground-Key" not in json.dumps([url.geturl() for _, url in requests])
 
 
 def test_what_can_t_be_drawn_is_said_in_the_sheet(visit):
     visitor = visit(VIEW)
-    visitor.forgiven = re.compile("status of 400|ERR_FAILED")
+    visitor.forgiven_errors = re.compile("status of 400|ERR_FAILED")
     visitor.page.route("**/figure.*", lambda route: route.fulfill(status=400, json={"says": "This is too large."}))
     sheet = visitor.unfold("export")
     sheet.locator(".export-status").filter(has_text="This is too large.").wait_for()

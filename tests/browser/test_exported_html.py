@@ -7,7 +7,7 @@ import pytest
 from waiting import until
 
 import playground
-from browser.truth import CLOSE, assert_close, seen, sent
+from browser.truth import TOLERANCE, assert_close, python_trace, rounded_trace
 from browser.visitor import PATIENCE, Visitor
 from playground.figures import Spec, html, teaching
 from playground.figures.notebook import Living
@@ -15,14 +15,14 @@ from playground.lessons.questions import Bars, Number, Question, plain
 from playground.tracing import Trace
 from playground.ui.teach import mounted
 
-NAME = "</script><img src=x onerror=alert(1)>.jpg"
-HELD = Spec(image=NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
+HOSTILE_NAME = "</script><img src=x onerror=alert(1)>.jpg"
+FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("figures") / "meadow.html"
-    html.write(path, HELD, seen())
+    html.write(path, FILE_SPEC, python_trace())
     return path
 
 
@@ -31,8 +31,8 @@ class Reader(Visitor):
 
     def __init__(self, chromium, **options):
         super().__init__(chromium, "", offline=True, **options)
-        self.asked: list[str] = []
-        self.context.on("request", lambda request: self.asked.append(request.url))
+        self.requested_urls: list[str] = []
+        self.context.on("request", lambda request: self.requested_urls.append(request.url))
 
     def read_file(self, path):
         self.page.goto(path.as_uri())
@@ -42,7 +42,7 @@ class Reader(Visitor):
 
     def check(self):
         super().check()
-        assert [url for url in self.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+        assert [url for url in self.requested_urls if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 @pytest.fixture
@@ -50,13 +50,13 @@ def reader(arrive):
     return lambda **options: arrive(Reader, **options)
 
 
-def _painted(frame):
+def _wait_until_painted(frame):
     """Waits until the frame is painted, without wait_for_function, whose eval the frame's policy forbids."""
     until(lambda: frame.evaluate("window.theLens?.()?.read()?.painted"), "the frame is not painted")
 
 
 def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_network(reader, file):
-    visitor, truth = reader().read_file(file), seen()
+    visitor, truth = reader().read_file(file), python_trace()
     first_state = visitor.read()
     assert (first_state["layer"], first_state["head"], first_state["query"]) == (4, 2, "7,5")
     assert_close(first_state["row"], truth.row(4, 2, (7, 5)))
@@ -77,29 +77,29 @@ def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_networ
     visitor.until("r => r.query === '4,4' && r.locked")
     visitor.part("switch").click()
     state = visitor.until("r => r.scale === 1")
-    assert_close(state["row"], sent().row(1, 2, (4, 4), scale="off"))
+    assert_close(state["row"], rounded_trace().row(1, 2, (4, 4), scale="off"))
     visitor.part("dial").fill("250")
     state = visitor.until("r => r.scale < 1")
     assert state["scale"] == pytest.approx(truth.native_scale / 2)
-    assert_close(state["row"], sent().row(1, 2, (4, 4), scale=state["scale"]))
-    assert visitor.asked == [file.as_uri()]
+    assert_close(state["row"], rounded_trace().row(1, 2, (4, 4), scale=state["scale"]))
+    assert visitor.requested_urls == [file.as_uri()]
 
 
 def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
     visitor = reader().read_file(file)
-    names = visitor.page.locator("button:visible").all_inner_texts()
-    assert {"weight", "Save", "all heads"} <= set(names)
-    assert not {"similarity", "rollout", "whole forward pass", "compare", "Copy link"} & set(names)
+    button_texts = visitor.page.locator("button:visible").all_inner_texts()
+    assert {"weight", "Save", "all heads"} <= set(button_texts)
+    assert not {"similarity", "rollout", "whole forward pass", "compare", "Copy link"} & set(button_texts)
     assert [text.split()[0] for text in visitor.page.locator(".lens [data-head]").all_inner_texts()] == ["0", "2", "5"]
     visitor.part("wallTab").click()
     visitor.until()
     box = visitor.part("wall").bounding_box()
     visitor.page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.25)
     state = visitor.until("r => r.layer === 1 && r.head === 5")
-    assert_close(state["row"], seen().row(1, 5, (7, 5)))
+    assert_close(state["row"], python_trace().row(1, 5, (7, 5)))
 
 
-def test_a_picture_of_it_is_saved_without_a_server(reader, file):
+def test_a_picture_of_the_view_is_saved_without_a_server(reader, file):
     visitor = reader().read_file(file)
     visitor.part("saving").click()
     with visitor.page.expect_download(timeout=PATIENCE) as download:
@@ -112,7 +112,7 @@ def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, fi
     visitor.page.goto(f"{file.as_uri()}#layer=9&head=5&query=2,3&what=rollout&pass=whole&beside=compare")
     state = visitor.until()
     assert (state["layer"], state["head"], state["query"], state["what"]) == (4, 5, "2,3", "weight")
-    assert_close(state["row"], seen().row(4, 5, (2, 3)))
+    assert_close(state["row"], python_trace().row(4, 5, (2, 3)))
 
 
 @pytest.mark.parametrize("width", [900, pytest.param(1180, marks=pytest.mark.slow)])
@@ -122,27 +122,27 @@ def test_in_the_frame_of_a_slide_everything_stands_inside(reader, file, tmp_path
     visitor = reader()
     visitor.page.goto(slide.as_uri())
     frame = visitor.page.frames[1]
-    _painted(frame)
+    _wait_until_painted(frame)
     assert frame.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [
         width,
         540,
     ]
-    canvas = frame.locator('[data-ref="picture"]').bounding_box()
-    last_patch = tuple(side - 1 for side in seen().grid)
-    visitor.page.mouse.move(canvas["x"] + canvas["width"] * 0.99, canvas["y"] + canvas["height"] * 0.99)
+    canvas_box = frame.locator('[data-ref="picture"]').bounding_box()
+    last_patch = tuple(side - 1 for side in python_trace().grid)
+    visitor.page.mouse.move(canvas_box["x"] + canvas_box["width"] * 0.99, canvas_box["y"] + canvas_box["height"] * 0.99)
     until(
         lambda: frame.evaluate("theLens().read().query") == "{},{}".format(*last_patch), "the last patch does not ask"
     )
-    assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, last_patch))
+    assert_close(frame.evaluate("theLens().read().row"), python_trace().row(4, 2, last_patch))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, file, scheme):
+def test_on_a_phone_a_tap_chooses_the_query_and_the_page_has_the_reader_s_colours(reader, file, scheme):
     size = {"width": 390, "height": 844}
     visitor = reader(viewport=size, has_touch=True, is_mobile=True, color_scheme=scheme).read_file(file)
     visitor.page.touchscreen.tap(*visitor.place((10, 2)))
     state = visitor.until("r => r.query === '10,2' && r.locked")
-    assert_close(state["row"], seen().row(4, 2, (10, 2)))
+    assert_close(state["row"], python_trace().row(4, 2, (10, 2)))
     assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
     sum_script = "sum(getComputedStyle(document.body)[what].match(/\\d+/g).slice(0, 3).map(Number))"
     brightness_script = f"(what) => {{ const sum = (a) => a.reduce((x, y) => x + y); return {sum_script}; }}"
@@ -152,36 +152,36 @@ def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, 
     assert (paper_brightness > ink_brightness) == (scheme == "light")
 
 
-def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tmp_path):
-    figure_html = playground.show(seen(), layer=4, head=2, query=(7, 5), layers=[4])
+def test_a_notebook_s_frame_follows_the_cursor_and_can_not_read_the_notebook(reader, tmp_path):
+    figure_html = playground.show(python_trace(), layer=4, head=2, query=(7, 5), layers=[4])
     assert isinstance(figure_html, Living)
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{figure_html._repr_html_()}</div></body>")
     visitor = reader()
     visitor.page.goto(notebook.as_uri())
     frame = visitor.page.frames[1]
-    _painted(frame)
-    assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, (7, 5)), CLOSE)
-    canvas = frame.locator('[data-ref="picture"]').bounding_box()
-    visitor.page.mouse.move(canvas["x"] + 2, canvas["y"] + 2)
+    _wait_until_painted(frame)
+    assert_close(frame.evaluate("theLens().read().row"), python_trace().row(4, 2, (7, 5)), TOLERANCE)
+    canvas_box = frame.locator('[data-ref="picture"]').bounding_box()
+    visitor.page.mouse.move(canvas_box["x"] + 2, canvas_box["y"] + 2)
     until(lambda: frame.evaluate("theLens().read().query") == "0,0", "the patch under the cursor does not ask")
     assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
-    heights = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
-    assert heights[0] <= heights[1]
+    content_and_frame_height = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+    assert content_and_frame_height[0] <= content_and_frame_height[1]
 
 
-def test_eight_bits_answer_as_the_file_says_of_itself(reader, tmp_path):
-    spec = replace(HELD, pack="int8", theme="dark", draw="light")
-    html.write(tmp_path / "small.html", spec, seen())
+def test_a_figure_with_eight_bit_numbers_says_so_and_shows_their_rows(reader, tmp_path):
+    spec = replace(FILE_SPEC, pack="int8", theme="dark", draw="light")
+    html.write(tmp_path / "small.html", spec, python_trace())
     visitor = reader().read_file(tmp_path / "small.html")
-    packed_trace = Trace.from_bytes(seen().to_bytes([1, 4], [0, 2, 5], "int8"))
+    packed_trace = Trace.from_bytes(python_trace().to_bytes([1, 4], [0, 2, 5], "int8"))
     assert_close(visitor.hover((3, 4))["row"], packed_trace.row(4, 1, (3, 4)))
     assert "8 bits" in visitor.page.locator("#foot").inner_text()
     assert visitor.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 19, 24)"
 
 
-def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_path):
-    html.write(tmp_path / "bare.html", replace(HELD, bare=True), seen())
+def test_a_bare_file_shows_the_picture_alone_in_the_middle_and_follows_the_cursor(reader, tmp_path):
+    html.write(tmp_path / "bare.html", replace(FILE_SPEC, bare=True), python_trace())
     visitor = reader(viewport={"width": 900, "height": 420}).read_file(tmp_path / "bare.html")
     assert visitor.page.locator("body").inner_text().count("Put the cursor on a patch: it asks.") == 1
     assert visitor.page.locator("button:visible").count() == 0
@@ -189,10 +189,10 @@ def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_pa
     print(box)
     assert abs(box["x"] + box["width"] / 2 - 450) < 2
     assert 390 < box["height"] <= 420
-    assert_close(visitor.hover((0, 0))["row"], seen().row(4, 2, (0, 0)))
+    assert_close(visitor.hover((0, 0))["row"], python_trace().row(4, 2, (0, 0)))
 
 
-def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(reader, tmp_path):
+def test_a_lesson_plan_s_slides_run_from_a_disk_with_story_and_guesses(reader, tmp_path):
     questions = [
         plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
         for id in ("one", "two")
@@ -203,7 +203,9 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
         teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in question_parts
     ]
     facts = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
-    story_html = html.story(Spec(image="meadow", model="bundled", layers="all"), seen(), seen().picture, facts)
+    story_html = html.story(
+        Spec(image="meadow", model="bundled", layers="all"), python_trace(), python_trace().picture, facts
+    )
     path = tmp_path / "slides.html"
     path.write_text(teaching.page("Slides", teaching.Deck(slides, mounted(), story_html)), encoding="utf-8")
     page = (visitor := reader()).page
@@ -220,10 +222,10 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
     page.get_by_role("button", name="the next slide").click()
     page.get_by_role("heading", name=re.compile("^Why √ ?dk")).wait_for()
     assert page.locator("iframe").is_hidden()
-    box = page.locator(".guess:visible")
-    box.locator("input[type=range]").fill("5")
-    box.get_by_role("button", name="Lock my guess").click()
-    assert "You said 5, it is 3" in box.locator("div.told").inner_text()
+    guess = page.locator(".guess:visible")
+    guess.locator("input[type=range]").fill("5")
+    guess.get_by_role("button", name="Lock my guess").click()
+    assert "You said 5, it is 3" in guess.locator("div.told").inner_text()
     page.keyboard.press("ArrowRight")  # a remote control's key, after a click on a button
     page.get_by_text("4 of 4").wait_for()
     assert page.locator(".guess:visible div.told").is_hidden()
@@ -231,4 +233,4 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
     page.get_by_role("button", name="the slide before").click()
     story.get_by_text("The story · 8 of 12").wait_for()  # the story is where the presenter left it
     story.locator(".story-after .wrong, .story-after .right").first.wait_for()
-    assert visitor.asked  # Reader.check asserts that only the file was asked for
+    assert visitor.requested_urls  # Reader.check asserts that only the file was requested

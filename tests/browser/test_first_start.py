@@ -7,37 +7,40 @@ from test_setup import NO_PIP, NOWHERE, files, make_borrow
 from waiting import until
 
 from browser.server import Server
-from browser.visitor import LOST, Visitor
+from browser.visitor import LOST_SERVER, Visitor
 from playground.samples import PHOTOGRAPHS, SAMPLES, start_patch
 
-PACKS = {"meadow-2", *(sample.name for sample in SAMPLES)}
+PACK_NAMES = {"meadow-2", *(sample.name for sample in SAMPLES)}
 
 
 @pytest.fixture
-def bare(tmp_path):
+def bare_server(tmp_path):
     server = Server(tmp_path, PLAYGROUND_BORROWED="").start()
     yield server
     server.stop()
 
 
 @pytest.mark.slow
-def test_every_drawing_is_shown_before_it_is_ready_and_ready_soon_after(bare, arrive):
-    folder = bare.home / ".cache" / "huggingface" / "hub" / "attention-playground"
+def test_every_drawing_is_shown_before_it_is_prepared_and_prepared_soon_after(bare_server, arrive):
+    folder = bare_server.home / ".cache" / "huggingface" / "hub" / "attention-playground"
 
-    def ready() -> set[str]:
+    def ready_packs() -> set[str]:
         return {path.name.rpartition("-")[0] for path in folder.glob("*.pack")}
 
-    assert not ready()
-    visitor = arrive(Visitor, bare.wait().url)
-    visitor.page.goto(bare.url)  # an address without words
+    assert not ready_packs()
+    visitor = arrive(Visitor, bare_server.wait().url)
+    visitor.page.goto(bare_server.url)  # an address without parameters
     assert visitor.until()["grid"] == [28, 28]  # the meadow in 28 × 28 patches ships with the app
     last_sample = SAMPLES[-1].name
     visitor.open(f"sample={last_sample}")
     assert visitor.until()["grid"] == [14, 14]
-    until(lambda: ready() == PACKS, f"{PACKS - ready()} are not prepared; the server says\n{bare.tell()}")
-    until(lambda: "prepared meadow-2" in bare.log, f"nobody said that it was prepared:\n{bare.tell()}")
+    until(
+        lambda: ready_packs() == PACK_NAMES,
+        f"{PACK_NAMES - ready_packs()} are not prepared; the server says\n{bare_server.tell()}",
+    )
+    until(lambda: "prepared meadow-2" in bare_server.log, f"nobody said that it was prepared:\n{bare_server.tell()}")
     visitor.check()
-    visitor.forgiven = LOST
+    visitor.forgiven_errors = LOST_SERVER
 
 
 OTHER_EYE = (0.28, 0.30, 0.50, 0.46)  # top, left, bottom, right, as shares of the photograph of the cat
@@ -45,7 +48,7 @@ OWN_EYE = (0.36, 0.65, 0.56, 0.76)
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory) -> Path:
+def filled_cache(tmp_path_factory) -> Path:
     """A cache that the set-up has filled with pip's packages, without a way to the Hugging Face Hub."""
     cache = tmp_path_factory.mktemp("cache")
     output = make_borrow(cache)
@@ -62,13 +65,13 @@ def inside(box: tuple[float, float, float, float], row: int, column: int, grid: 
 
 @pytest.mark.slow
 def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_later_without_a_network_too(
-    fresh, tmp_path, arrive
+    filled_cache, tmp_path, arrive
 ):
-    files_before, offline_settings = files(fresh), NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
+    files_before, offline_settings = files(filled_cache), NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
     for settings in ({}, offline_settings):
-        make_borrow(fresh, **settings)
-        assert files(fresh) == files_before  # a second set-up fetches and makes nothing
-    server = Server(tmp_path, HF_HOME=str(fresh), HF_HUB_OFFLINE="0", **NOWHERE, **offline_settings).start()
+        make_borrow(filled_cache, **settings)
+        assert files(filled_cache) == files_before  # a second set-up fetches and makes nothing
+    server = Server(tmp_path, HF_HOME=str(filled_cache), HF_HUB_OFFLINE="0", **NOWHERE, **offline_settings).start()
     try:
         visitor = arrive(Visitor, server.wait().url)
         visitor.page.goto(server.url)  # the bare address: `open` would name the meadow
@@ -84,10 +87,10 @@ def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_l
         weights_elsewhere = [
             (weight, patch) for weight, patch in weights_and_patches if not inside(OWN_EYE, *patch, grid)
         ]
-        strongest = [patch for _, patch in sorted(weights_elsewhere, reverse=True)[:5]]
-        print(f"from {start}, beyond its own eye, the strongest patches: {strongest}")
-        assert sum(inside(OTHER_EYE, *patch, grid) for patch in strongest) >= 3
+        strongest_patches = [patch for _, patch in sorted(weights_elsewhere, reverse=True)[:5]]
+        print(f"from {start}, beyond its own eye, the strongest patches: {strongest_patches}")
+        assert sum(inside(OTHER_EYE, *patch, grid) for patch in strongest_patches) >= 3
         visitor.check()
-        visitor.forgiven = LOST
+        visitor.forgiven_errors = LOST_SERVER
     finally:
         server.stop()

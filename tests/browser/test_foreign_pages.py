@@ -18,19 +18,19 @@ from playground.ui.headers import headers as our_headers
 
 @pytest.fixture(scope="module")
 def server(hole):
-    with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # so that the server has already run a page
-        yield running
+    with serving(**hole.environment) as running_server:
+        Stranger(running_server.url).close()  # so that the server has already run a page
+        yield running_server
 
 
-CHANGES = (
+CHANGING_REQUESTS = (
     ("POST", "api/pictures"), ("DELETE", "api/pictures"), ("DELETE", "api/pictures/0123456789abcdef"),
     ("POST", "api/labelled?number=1"), ("POST", "api/fetching?model=x"), ("DELETE", "api/fetching?model=x"),
     ("POST", "figure.svg?sample=meadow"),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "path"), CHANGES, ids=lambda part: part.partition("?")[0])
+@pytest.mark.parametrize(("method", "path"), CHANGING_REQUESTS, ids=lambda part: part.partition("?")[0])
 def test_what_changes_something_needs_a_key_and_a_page_of_this_server(server, stranger, method, path):
     url, own_key = f"{server.url}/{path}", {"X_Playground_Key": stranger.key}
     foreign_origins = (
@@ -49,12 +49,12 @@ def test_what_changes_something_needs_a_key_and_a_page_of_this_server(server, st
     refused_headers += [own_key | {"Sec_Fetch_Site": site} for site in ("cross-site", "same-site")]
     for headers in refused_headers:
         status, _, body = answer(url, method, b"x", **headers)
-        assert (status, refused_as_foreign(body)) == (403, True), headers
+        assert (status, is_refused_as_foreign(body)) == (403, True), headers
     for headers in (own_key, own_key | {"Origin": server.url, "Sec_Fetch_Site": "same-origin"}):
-        assert not refused_as_foreign(answer(url, method, b"x", **headers)[2]), headers
+        assert not is_refused_as_foreign(answer(url, method, b"x", **headers)[2]), headers
 
 
-def refused_as_foreign(body: bytes) -> bool:
+def is_refused_as_foreign(body: bytes) -> bool:
     return b"own pages may ask" in body or b"needs the key" in body
 
 
@@ -68,22 +68,22 @@ def test_nobody_uploads_to_streamlit_itself(server, stranger):
 def test_pages_of_other_hosts_open_no_socket_and_nobody_waits_for_them(server, hole):
     """Streamlit alone would look up this machine's public address each time and block all visitors meanwhile."""
     for origin in ("https://other.example", "https://127.0.0.1.other.example", "https://localhost.example", "null"):
-        assert status_of_a_socket(server, origin) == "403"
-    assert status_of_a_socket(server, server.url) == "101"
-    assert hole.asked == []
+        assert socket_status(server, origin) == "403"
+    assert socket_status(server, server.url) == "101"
+    assert hole.connections == []
 
 
 def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
     """After DNS rebinding, Origin and Host agree but name a foreign host."""
-    assert status_of_a_socket(server, "http://other.example", "other.example") == "403"
-    assert status_of_a_socket(server, f"http://localhost:{server.port}", f"localhost:{server.port}") == "101"
+    assert socket_status(server, "http://other.example", "other.example") == "403"
+    assert socket_status(server, f"http://localhost:{server.port}", f"localhost:{server.port}") == "101"
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", ""), ("GET", "api/models"), ("GET", "metrics"), ("GET", "healthz"),
                          ("GET", "_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/app.js")]
 )  # fmt: skip
-def test_a_foreign_name_is_refused_wherever_it_asks_and_this_machine_s_names_are_not(server, method, path):
+def test_a_foreign_host_name_is_refused_at_every_address_and_this_machine_s_names_are_not(server, method, path):
     """Without this check, any page that a person visits could use the app on their laptop, by DNS rebinding."""
     own_key = {"X_Playground_Key": "k" * 30}
     for host in ("evil.example", f"evil.example:{server.port}", "localhost@evil.example", "127.0.0.1.evil.example"):
@@ -107,21 +107,21 @@ def test_a_probe_that_names_no_host_is_answered_and_one_that_names_two_is_not(se
 
 
 def test_the_refusal_of_a_socket_names_the_setting(server):
-    request = socket_of("http://evil.example", "evil.example")
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
-        line.sendall(request)
-        answer_bytes = b"".join(iter(lambda: line.recv(4096), b""))
+    request = socket_request("http://evil.example", "evil.example")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        connection.sendall(request)
+        answer_bytes = b"".join(iter(lambda: connection.recv(4096), b""))
     assert answer_bytes.startswith(b"HTTP/1.1 403")
     assert b"PLAYGROUND_HOSTS" in answer_bytes
 
 
 def first_line(server, *lines: str) -> str:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
-        line.sendall("\r\n".join([*lines, "", ""]).encode())
-        return line.recv(1000).decode().partition("\r\n")[0]
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        return connection.recv(1000).decode().partition("\r\n")[0]
 
 
-def socket_of(origin: str, host: str) -> bytes:
+def socket_request(origin: str, host: str) -> bytes:
     lines = [
         "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
         "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
@@ -129,10 +129,10 @@ def socket_of(origin: str, host: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-def status_of_a_socket(server, origin: str, host: str = "") -> str:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
-        line.sendall(socket_of(origin, host or server.address))
-        return line.recv(100).split()[1].decode()
+def socket_status(server, origin: str, host: str = "") -> str:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        connection.sendall(socket_request(origin, host or server.address))
+        return connection.recv(100).split()[1].decode()
 
 
 def test_every_answer_forbids_what_the_pages_do_not_need(server):
@@ -146,12 +146,12 @@ def test_every_answer_forbids_what_the_pages_do_not_need(server):
 @pytest.mark.parametrize(
     "path", ["/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/x/../_stcore/metrics"]
 )
-def test_how_much_the_server_does_is_nobody_s_business(server, path):
+def test_streamlit_s_metrics_are_not_served(server, path):
     status, _ = ask(server.url + path)
     assert status in (400, 404)
 
 
-def test_a_site_that_is_named_may_show_it_in_a_frame(monkeypatch):
+def test_a_site_that_is_named_may_show_the_app_in_a_frame(monkeypatch):
     monkeypatch.setattr(settings, "now", lambda: settings.read({"PLAYGROUND_FRAMED_BY": "https://*.hall.example"}))
     assert our_headers()["Content-Security-Policy"] == f"{POLICY} https://*.hall.example"
     for wrong_site in ("hall.example", "*", "https://x; script-src *"):

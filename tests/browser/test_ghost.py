@@ -6,7 +6,7 @@ from browser.visitor import Visitor
 
 # Records the query and the page's sentence each time the ghost rests on a patch. Looks in every frame, so that a slow
 # machine misses no rest.
-NOTES = """
+RECORD_RESTS = """
 window.rests = [];
 let rested = false;
 const inside = (root, selector) =>
@@ -27,7 +27,7 @@ requestAnimationFrame(note);
 @pytest.mark.slow
 def test_a_newcomer_is_shown_three_patches_and_then_it_is_their_turn_and_never_again(arrive, server):
     visitor = arrive(Visitor, server.url, newcomer=True)
-    visitor.context.add_init_script(NOTES)
+    visitor.context.add_init_script(RECORD_RESTS)
     visitor.open(early=True)
     ghost = visitor.page.locator(".lens .ghost svg")
     visitor.page.locator(".lens .ghost.turn").get_by_text("your turn").wait_for()

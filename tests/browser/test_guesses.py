@@ -6,7 +6,7 @@ import pytest
 from waiting import PATIENCE
 
 from browser.server import serving
-from browser.visitor import Visitor, coarse
+from browser.visitor import Visitor, with_small_picture
 from playground.lessons.registry import QUESTIONS as IDS
 from playground.models import borrowed
 
@@ -24,10 +24,12 @@ STEPS = {
     "code": ("file", "twice", "library"),
 }
 # Lesson -> the steps whose questions depend on the chosen model and picture
-OF_THE_CHOICE = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
-# A selector of drawings and animations, also of icons, which are too small to matter.
-DRAWN = """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
-SHARE = """(what) => {
+PICTURE_STEPS = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
+# A selector of drawings and animations. It also matches icons, which DRAWN_SHARE ignores because they are small.
+DRAWINGS = (
+    """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
+)
+DRAWN_SHARE = """(what) => {
   const drawn = (x, y) => {
     let e = document.elementFromPoint(x, y);
     for (let within = e?.shadowRoot?.elementFromPoint(x, y); within && within !== e;) {
@@ -44,15 +46,15 @@ SHARE = """(what) => {
 }"""
 
 
-SLOW = 1000 * PATIENCE  # milliseconds, for a chart that is still being drawn
-LEAST = 0.3  # the least share of the window that drawings must cover
-ONE_WINDOW_ON = """(guess) => {
+DRAWING_PATIENCE = 1000 * PATIENCE  # milliseconds, for a chart that is still being drawn
+LEAST_SHARE = 0.3  # the least share of the window that drawings must cover
+WITHIN_TWO_WINDOWS = """(guess) => {
   const { bottom } = guess.querySelector("button.lock").getBoundingClientRect();
   return bottom <= 2 * innerHeight;
 }"""
 
 
-WITHIN = """(guess) => {
+TRUTH_IS_IN_RANGE = """(guess) => {
   const { guess: asked, truth } = guess.__guess.data;
   return asked.kind !== "Number" || (asked.low <= truth && truth <= asked.high);
 }"""
@@ -63,8 +65,8 @@ def visitor(arrive, server):
     return arrive(Visitor, server.url, newcomer=True)
 
 
-def go(visitor, page: str, step: str, words: str = "model=bundled&sample=meadow") -> None:
-    visitor.page.goto(f"{visitor.url}/{page}?{words}&step={step}")
+def go_to_step(visitor, page: str, step: str, address: str = "model=bundled&sample=meadow") -> None:
+    visitor.page.goto(f"{visitor.url}/{page}?{address}&step={step}")
     visitor.page.locator(".guess .field *").first.wait_for(state="attached")
     visitor.rest()
 
@@ -77,7 +79,7 @@ def go(visitor, page: str, step: str, words: str = "model=bundled&sample=meadow"
 def test_every_step_shows_its_picture_and_its_question_and_is_answered_without_the_server(visitor, pages):
     """At 1280 × 720, a reader who walks through all steps reaches each question within one window of scrolling. The
     walk has two halves, so that two processes can share it."""
-    go(visitor, pages[0], STEPS[pages[0]][0])
+    go_to_step(visitor, pages[0], STEPS[pages[0]][0])
     go_through(visitor, pages)
 
 
@@ -85,17 +87,17 @@ def test_every_step_shows_its_picture_and_its_question_and_is_answered_without_t
 def with_dinov2(really_here):
     really_here("dinov2-small")
     really_here("photographs")
-    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running:
-        yield running
+    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running_server:
+        yield running_server
 
 
 @pytest.mark.slow
-def test_so_does_every_step_in_dinov2_on_a_photograph(arrive, with_dinov2):
+def test_every_step_shows_its_picture_and_question_in_dinov2_on_a_photograph(arrive, with_dinov2):
     """Tests the questions that depend on model and picture. If blanking patches takes long, the step shows the patch
     first and asks its question after the computation. If blanking would take too long, the step says so."""
     visitor = arrive(Visitor, with_dinov2.url, newcomer=True)
     page = visitor.page
-    for name, steps in OF_THE_CHOICE.items():
+    for name, steps in PICTURE_STEPS.items():
         ids = dict(zip(STEPS[name], (id for id in IDS if id.startswith(f"{name}_")), strict=True))
         for n, step in enumerate(steps):
             if n:
@@ -105,9 +107,13 @@ def test_so_does_every_step_in_dinov2_on_a_photograph(arrive, with_dinov2):
             guess = f".st-key-guess_{ids[step]} .guess"
             page.locator(f"{guess} .field *, .st-key-blank button, .stAlert").first.wait_for(state="attached")
             visitor.rest()
-            until(page.locator("body"), f"() => ({SHARE})({json.dumps(DRAWN)}) >= {LEAST}", f"{name} {step}")
+            until(
+                page.locator("body"),
+                f"() => ({DRAWN_SHARE})({json.dumps(DRAWINGS)}) >= {LEAST_SHARE}",
+                f"{name} {step}",
+            )
             for box in page.locator(guess).all():
-                assert box.evaluate(WITHIN), f"{name} {step}: nobody can guess right"
+                assert box.evaluate(TRUTH_IS_IN_RANGE), f"{name} {step}: nobody can guess right"
 
 
 def go_through(visitor, pages) -> None:
@@ -122,15 +128,21 @@ def go_through(visitor, pages) -> None:
             box = page.locator(f".st-key-guess_{id} .guess")
             box.locator(".field *").first.wait_for(state="attached")
             visitor.rest()
-            until(box, f"(g) => ({SHARE})({json.dumps(DRAWN)}) >= {LEAST} && ({ONE_WINDOW_ON})(g)", step)
-            assert box.evaluate(WITHIN), f"{name} {step}: nobody can guess right"
+            until(
+                box,
+                f"(g) => ({DRAWN_SHARE})({json.dumps(DRAWINGS)}) >= {LEAST_SHARE} && ({WITHIN_TWO_WINDOWS})(g)",
+                step,
+            )
+            assert box.evaluate(TRUTH_IS_IN_RANGE), f"{name} {step}: nobody can guess right"
             hidden_part = page.locator(f".st-key-after_{id}")
             assert hidden_part.count() == 0 or not hidden_part.is_visible()
-            sent_count = len(visitor.sent)
+            frame_count = len(visitor.sent_frames)
             guess(page, box)
             box.get_by_role("button", name="Lock my guess").click()
             box.locator("div.told b").first.wait_for()
-            assert not visitor.sent[sent_count:], f"{name} {step} told the server: {visitor.sent[sent_count:]}"
+            assert not visitor.sent_frames[frame_count:], (
+                f"{name} {step} told the server: {visitor.sent_frames[frame_count:]}"
+            )
             if hidden_part.count():
                 hidden_part.wait_for(state="visible")
 
@@ -139,7 +151,7 @@ def until(box, condition: str, complaint: str) -> None:
     """Waits for a condition on this element. A locator also finds elements in shadow roots, unlike
     page.wait_for_function."""
     is_met = box.evaluate(f"""async (g) => {{
-      const late = performance.now() + {SLOW};
+      const late = performance.now() + {DRAWING_PATIENCE};
       while (performance.now() < late && !({condition})(g)) await new Promise((next) => setTimeout(next, 50));
       return ({condition})(g);
     }}""")
@@ -161,16 +173,18 @@ def guess(page, box) -> None:
     else:
         svg = box.locator("svg")
         svg.scroll_into_view_if_needed()
-        place = svg.bounding_box()
-        page.mouse.move(place["x"] + place["width"] / 3, place["y"] + place["height"] / 3)
+        box_on_page = svg.bounding_box()
+        page.mouse.move(box_on_page["x"] + box_on_page["width"] / 3, box_on_page["y"] + box_on_page["height"] / 3)
         page.mouse.down()
-        page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2, steps=4)
+        page.mouse.move(
+            box_on_page["x"] + box_on_page["width"] / 2, box_on_page["y"] + box_on_page["height"] / 2, steps=4
+        )
         page.mouse.up()
 
 
 def test_a_result_is_shown_for_another_picture_and_may_be_guessed_once_more(visitor):
     page = visitor.page
-    go(visitor, "block", "stream")
+    go_to_step(visitor, "block", "stream")
     box = page.locator(".guess")
     guess(page, box)
     box.get_by_role("button", name="Lock my guess").click()
@@ -185,7 +199,7 @@ def test_a_result_is_shown_for_another_picture_and_may_be_guessed_once_more(visi
 
 
 def test_a_box_of_the_overview_leads_to_its_page(visitor):
-    visitor.page.goto(f"{visitor.url}/cost?{coarse('')}")
+    visitor.page.goto(f"{visitor.url}/cost?{with_small_picture('')}")
     visitor.page.locator(".overview").get_by_role("button", name="MLP", exact=True).click()
     visitor.page.wait_for_url("**/block**")
     visitor.page.get_by_role("heading", name="Block").wait_for()

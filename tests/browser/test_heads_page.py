@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from browser.truth import model, seen
-from browser.visitor import Visitor, coarse, finish
+from browser.truth import model, python_trace
+from browser.visitor import Visitor, finish_exercise, with_small_picture
 from playground.analysis.ablation import without
 from playground.analysis.heads import look
 
@@ -17,15 +17,15 @@ def lesson(arrive, server):
 
     def open_(address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
-        visitor.page.goto(f"{visitor.url}/heads?{coarse(address)}")
+        visitor.page.goto(f"{visitor.url}/heads?{with_small_picture(address)}")
         visitor.page.locator(".atlas .cell, .board .cell").first.wait_for()
         return visitor
 
     return open_
 
 
-def cell(page, layer: int, head: int, on: str = "atlas"):
-    return page.locator(f'.{on} [data-layer="{layer}"][data-head="{head}"]')
+def cell(page, layer: int, head: int, board: str = "atlas"):
+    return page.locator(f'.{board} [data-layer="{layer}"][data-head="{head}"]')
 
 
 def colours(page) -> list[str]:
@@ -34,7 +34,7 @@ def colours(page) -> list[str]:
 
 def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(lesson):
     page = lesson("sample=flock&step=atlas").page
-    habits = look(seen("flock"))
+    habits = look(python_trace("flock"))
     cell(page, 2, 3).hover()
     card = page.locator(".atlas .card")
     card.get_by_text("Layer 2 · head 3").wait_for()
@@ -48,7 +48,7 @@ def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(les
     page.wait_for_url("**measure=distance**")
 
 
-def test_a_link_opens_measure_and_switches_again(lesson):
+def test_a_link_restores_the_measure_and_the_switches(lesson):
     page = lesson("sample=flock&measure=self&off=1.2+3.0").page
     page.locator('.atlas[data-measure="self"]').wait_for()
     page.get_by_test_id("stButtonGroup").get_by_text("Switch a head off").click()
@@ -66,23 +66,23 @@ def test_a_click_opens_the_head_in_the_microscope(lesson):
     }  # fmt: skip
     cell(visitor.page, 3, 4).click()
     state = visitor.until("r => r.layer === 3 && r.head === 4")
-    truth = seen("flock").row(3, 4, tuple(int(n) for n in state["query"].split(",")))
+    truth = python_trace("flock").row(3, 4, tuple(int(n) for n in state["query"].split(",")))
     assert np.abs(np.array(state["row"]) - truth.numpy()).max() < 1e-3
 
 
 def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page = lesson("step=off").page
-    layer = seen().layers // 2
-    head = int(np.nanargmax(look(seen()).effect[layer]))  # a head that adds something
-    without_head = without(seen(), {(layer, head)})
+    layer = python_trace().layers // 2
+    head = int(np.nanargmax(look(python_trace()).effect[layer]))  # a head that adds something
+    without_head = without(python_trace(), {(layer, head)})
     cell(page, layer, head, "board").click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
     page.wait_for_url(f"**off={layer}.{head}**")
     captions = page.locator(".film figcaption").all_inner_texts()
-    patches = without_head.change[:, len(seen().prefix) :].mean(1)
+    changes = without_head.change[:, len(python_trace().prefix) :].mean(1)
     is_unchanged = [caption.startswith(f"layer {i}: 0 %") for i, caption in enumerate(captions)]
     assert is_unchanged[: layer + 1] == [True] * layer + [False]
-    for text, change in zip(captions, patches.tolist(), strict=True):
+    for text, change in zip(captions, changes.tolist(), strict=True):
         assert abs(float(text.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     label, share_before, share_after = without_head.predictions(model().config.labels)[0]
     line = page.locator(".prediction .line").filter(has_text=label).first.inner_text()
@@ -96,7 +96,7 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page.wait_for_url(f"**off={layer}.{head}**")  # otherwise go_back() would leave an earlier address
     page.go_back()
     page.locator('.board[data-off=""]').wait_for()
-    cell(page, layer, head, "board").click()  # a repeated report of the same state counts, too
+    cell(page, layer, head, "board").click()  # the same state, reported a second time, counts too
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
 
 
@@ -105,7 +105,7 @@ def test_the_number_of_a_layer_switches_all_its_heads(lesson):
     page = lesson("step=off&off=1.2").page
     page.get_by_role("button", name="4", exact=True).click()
     page.locator('.board[data-off="1.2 4.0 4.1 4.2 4.3 4.4 4.5"]:not(.waiting)').wait_for()
-    finish(page, "heads_layer_off")
+    finish_exercise(page, "heads_layer_off")
 
 
 @pytest.mark.slow
@@ -121,8 +121,8 @@ def test_on_a_phone_nothing_is_cut_off(lesson, step):
         "[...document.querySelectorAll('html, body, [data-testid=stMain]')].map((e) => e.scrollWidth - e.clientWidth)"
     )
     assert max(page.evaluate(width_script)) <= 0
-    boards = (".board .headgrid", ".board .prediction", ".board .film")
-    for part in boards if step == "off" else (".atlas .headgrid", ".atlas .card"):
+    board_parts = (".board .headgrid", ".board .prediction", ".board .film")
+    for part in board_parts if step == "off" else (".atlas .headgrid", ".atlas .card"):
         box = page.locator(part).bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390

@@ -34,9 +34,9 @@ MB = 2**20
 
 @pytest.fixture(scope="module")
 def server(hole):
-    with serving(**hole.environment) as running:
-        Stranger(running.url).close()  # so that the server has already run a page
-        yield running
+    with serving(**hole.environment) as running_server:
+        Stranger(running_server.url).close()  # so that the server has already run a page
+        yield running_server
 
 
 def assert_lives(stranger: Stranger) -> None:
@@ -62,7 +62,7 @@ def files(tmp_path_factory, hole):
     return folder
 
 
-def names(folder: Path) -> list[str]:
+def hostile_names(folder: Path) -> list[str]:
     good_file, trap_file = folder / "good.safetensors", folder / "trap.pt"
     return [
         str(good_file), os.path.relpath(good_file, ROOT), f"file://{good_file}", f"local-dir:{folder}", str(folder),
@@ -73,38 +73,41 @@ def names(folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def test_the_traps_work(files):
+def test_a_hostile_file_runs_code_where_it_is_unpickled(files):
     assert playground.load(str(files / "good.safetensors")).name == "untrained"
     pickle.loads((files / "trap.pt").read_bytes())
     (files / "run").rmdir()
 
 
 def test_no_file_and_no_address_is_taken_for_a_model(files, monkeypatch):
-    requested_names = []
-    monkeypatch.setattr(socket.socket, "connect", lambda *where: requested_names.append(where))
-    for name in names(files):
+    connections = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *arguments: connections.append(arguments))
+    for name in hostile_names(files):
         for function in (models.fetch, models.load):
             with pytest.raises(PlaygroundError, match=r"\.$"):
                 function(name)
         assert models.search(name[:10_000]) == []
     assert not (files / "run").exists()
-    assert requested_names == []
+    assert connections == []
 
 
 @pytest.mark.slow
-def test_an_address_names_no_file_either(server, stranger, files, hole):
-    for name in names(files):
-        for words in ({"model": name[:10_000]}, {"with": f"model:{name[:10_000]}"}):  # longer names fit no address
-            status, body = stranger.get(f"api/trace?{urlencode(words)}")
-            assert (status, b"says" in body) == (404, True) if "model" in words else status == 200, (words, body)
-            on_a_lesson = Stranger(server.url, urlencode(words), "patches")
-            assert on_a_lesson.picture == pictures.sample("meadow").id
-            on_a_lesson.close()
+def test_an_address_loads_no_file_of_the_server(server, stranger, files, hole):
+    for name in hostile_names(files):
+        for parameters in ({"model": name[:10_000]}, {"with": f"model:{name[:10_000]}"}):  # longer names fit no address
+            status, body = stranger.get(f"api/trace?{urlencode(parameters)}")
+            assert (status, b"says" in body) == (404, True) if "model" in parameters else status == 200, (
+                parameters,
+                body,
+            )
+            lesson_stranger = Stranger(server.url, urlencode(parameters), "patches")
+            assert lesson_stranger.picture == pictures.sample("meadow").id
+            lesson_stranger.close()
     assert not (files / "run").exists()
-    assert hole.asked == []
+    assert hole.connections == []
 
 
-def test_whether_a_file_exists_is_not_told(files):
+def test_a_refusal_does_not_tell_whether_a_file_exists(files):
     for name in ("good.safetensors", "trap.pt"):
         refusals = []
         for path in (str(files / name), str(files / name).replace("files", "filet")):
@@ -118,9 +121,9 @@ def test_a_model_that_would_keep_everybody_waiting_is_refused(stranger):
     for name in ("ViT-H/1", "ViT-H/2"):
         status, _ = stranger.get(f"api/trace?{urlencode({'model': name})}")
         assert status == 404
-        assert "choose one such as ViT-S/16" in stranger.said[-1]
+        assert "choose one such as ViT-S/16" in stranger.sentences[-1]
         stranger.choose(sample="meadow", model=name)
-        assert "choose one such as ViT-S/16" in stranger.said[-1]
+        assert "choose one such as ViT-S/16" in stranger.sentences[-1]
         assert_lives(stranger)
 
 
@@ -132,58 +135,63 @@ def test_an_upload_above_the_limit_is_refused_before_it_is_read(server, stranger
     assert ask(f"{server.url}/api/pictures", "POST", b"x", **claimed_headers)[0] == 413
 
 
-def posts(server, stranger, *more: str) -> bytes:
+def upload_head(server, stranger, *header_lines: str) -> bytes:
     """The request line and headers of an upload."""
-    lines = ["POST /api/pictures HTTP/1.1", f"Host: {server.address}", f"X-Playground-Key: {stranger.key}", *more]
+    lines = [
+        "POST /api/pictures HTTP/1.1",
+        f"Host: {server.address}",
+        f"X-Playground-Key: {stranger.key}",
+        *header_lines,
+    ]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
 def test_an_upload_of_no_known_length_is_refused_when_it_grows_too_large(server, stranger):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
-        line.sendall(posts(server, stranger, "Transfer-Encoding: chunked"))
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(upload_head(server, stranger, "Transfer-Encoding: chunked"))
         try:
             for _ in range(40):
-                line.sendall(b"%x\r\n%b\r\n" % (MB, bytes(MB)))
+                connection.sendall(b"%x\r\n%b\r\n" % (MB, bytes(MB)))
         except (BrokenPipeError, ConnectionResetError):
             pass  # the server closes the connection
-        assert line.recv(100).split()[1] == b"413"
+        assert connection.recv(100).split()[1] == b"413"
 
 
-def test_a_length_that_is_none_is_refused(server, stranger):
+def test_an_invalid_content_length_is_refused(server, stranger):
     for length in ("-1", "x", "9" * 5000, "1, 2"):
-        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
-            line.sendall(posts(server, stranger, f"Content-Length: {length}") + b"x")
-            assert line.recv(100).split()[1] in (b"400", b"413"), length[:9]
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            connection.sendall(upload_head(server, stranger, f"Content-Length: {length}") + b"x")
+            assert connection.recv(100).split()[1] in (b"400", b"413"), length[:9]
 
 
 @pytest.mark.slow
-def test_an_upload_that_stalls_ends_and_keeps_nobody_else_s_away(server, stranger):
+def test_a_stalled_upload_ends_and_blocks_nobody_else_s(server, stranger):
     other_stranger = Stranger(server.url)
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
-        line.sendall(posts(server, stranger, "Content-Length: 1000000") + b"x")
-        assert other_stranger.bring(plain("PNG")), other_stranger.said
-        assert line.recv(100).split()[1] == b"408"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        connection.sendall(upload_head(server, stranger, "Content-Length: 1000000") + b"x")
+        assert other_stranger.bring(plain("PNG")), other_stranger.sentences
+        assert connection.recv(100).split()[1] == b"408"
     other_stranger.close()
 
 
 def test_answers_that_nobody_reads_keep_nobody_waiting(server, stranger):
     trace = stranger.describe(sample="meadow", model="bundled", detail="2")
     path = f"api/trace/{trace['digest']}/layers?sample=meadow&model=bundled&detail=2&layers=0,1,2,3,4,5"
-    lines = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(30)]
-    for line in lines:
-        line.sendall(f"GET /{path} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode())
-    for line in lines:
-        assert line.recv(100).split()[1] == b"200"  # the rest of the answer stays unread
+    connections = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(30)]
+    for connection in connections:
+        connection.sendall(f"GET /{path} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode())
+    for connection in connections:
+        assert connection.recv(100).split()[1] == b"200"  # the rest of the answer stays unread
     assert stranger.get(path)[0] == 200
-    for line in lines:
-        line.close()
+    for connection in connections:
+        connection.close()
     assert_lives(stranger)
 
 
-def test_a_head_that_is_too_long_is_refused(server, stranger):
-    for head in ({"X_Playground_Name": "n" * 200_000}, {"X_Playground_Key": "k" * 200_000}):
+def test_http_headers_that_are_too_long_are_refused(server, stranger):
+    for headers in ({"X_Playground_Name": "n" * 200_000}, {"X_Playground_Key": "k" * 200_000}):
         with suppress(ConnectionError, URLError):  # the server closes the connection
-            assert ask(f"{server.url}/api/samples/x", **head)[0] in (400, 431), head
+            assert ask(f"{server.url}/api/samples/x", **headers)[0] in (400, 431), headers
     assert_lives(stranger)
 
 
@@ -191,7 +199,7 @@ def test_a_picture_may_be_as_large_as_the_limit(stranger):
     buffer = io.BytesIO()
     Image.new("RGB", (3200, 3200), "teal").save(buffer, "TIFF")  # browsers send TIFF at full size: they can't decode it
     assert len(buffer.getvalue()) > 29 * MB
-    assert stranger.bring(buffer.getvalue(), "scan.tiff"), stranger.said
+    assert stranger.bring(buffer.getvalue(), "scan.tiff"), stranger.sentences
 
 
 BOMBS = (
@@ -203,30 +211,29 @@ BOMBS = (
 def test_a_bomb_is_refused_in_a_sentence(stranger):
     for name in BOMBS:
         assert not stranger.bring(hostile.KINDS[name]()), name
-        assert stranger.brought == 400, name
-        assert stranger.said[-1].endswith("."), name
+        assert stranger.upload_status == 400, name
+        assert stranger.sentences[-1].endswith("."), name
         assert_lives(stranger)
 
 
-# Malformed states of the toolbar
-CHOICES = [
+MALFORMED_STATES = [
     None, 7, [], "x", {}, {"choice": 7}, {"choice": {"choice": 7}}, {"choice": {"choice": {"mine": {}}}},
     {"choice": {"choice": [["sample", "x"]], "view": None, "key": 7}}, {"choice": {"view": {"layer": [1]}, "key": "k"}},
     {"choice": {"choice": {"sample": "../../etc/passwd", "model": "x" * 5000}, "key": "k" * 30}},
 ]  # fmt: skip
 
 
-def test_a_choice_that_is_none_harms_nobody(server, stranger):
+def test_a_malformed_choice_harms_nobody(server, stranger):
     other_stranger = Stranger(server.url, page="patches")
-    for choice in CHOICES:
+    for choice in MALFORMED_STATES:
         print(str(choice)[:60])
-        other_stranger.tell(choice)
+        other_stranger.send_state(choice)
         assert_lives(other_stranger)
     other_stranger.close()
     assert_lives(stranger)
 
 
-def test_a_way_that_is_none_harms_nobody(server, stranger):
+def test_a_malformed_page_event_harms_nobody(server, stranger):
     for page_event in (7, [], {"page": 7}, {"page": "../x"}, {"page": "block", "words": 7}):
         other_stranger = Stranger(server.url, page="patches")
         other_stranger.trigger("go", page_event)
@@ -236,29 +243,29 @@ def test_a_way_that_is_none_harms_nobody(server, stranger):
 
 # Other people's pictures ----------------------------------------------------------------------------------------------
 
-TRACE = ("layers?{mine}", "features?{mine}&layer=1", "flows?{mine}", "names?{mine}&layer=1", "verdict?{mine}")
-PLACES = (
-    "api/pictures/{id}.jpg", "api/trace?{mine}", *(f"api/trace/{{digest}}/{part}" for part in TRACE),
+TRACE_PARTS = ("layers?{mine}", "features?{mine}&layer=1", "flows?{mine}", "names?{mine}&layer=1", "verdict?{mine}")
+READING_PATHS = (
+    "api/pictures/{id}.jpg", "api/trace?{mine}", *(f"api/trace/{{digest}}/{part}" for part in TRACE_PARTS),
     "api/preview?{mine}", "api/exports?{mine}",
     "api/exports/size?{mine}", "api/exports?sample=flock&with=mine:{id}",
 )  # fmt: skip
-CHANGING = (("POST", "figure.png?{mine}"), ("POST", "figure.npz?{mine}"), ("DELETE", "api/pictures/{id}"))
+CHANGING_REQUESTS = (("POST", "figure.png?{mine}"), ("POST", "figure.npz?{mine}"), ("DELETE", "api/pictures/{id}"))
 
 
 def test_nobody_reads_somebody_else_s_picture_by_any_address(server, stranger):
     id = stranger.bring(plain("PNG"))
-    words = {"id": id, "mine": f"mine={id}&model=bundled"}
-    words["digest"] = stranger.describe(mine=id, model="bundled")["digest"]
+    placeholders = {"id": id, "mine": f"mine={id}&model=bundled"}
+    placeholders["digest"] = stranger.describe(mine=id, model="bundled")["digest"]
     thief, no_key = Stranger(server.url, page="patches"), {"X_Playground_Key": ""}
-    requests = [("GET", place) for place in PLACES] + list(CHANGING)
-    for method, place in requests:
-        path = place.format_map(words)
+    requests = [("GET", path_template) for path_template in READING_PATHS] + list(CHANGING_REQUESTS)
+    for method, path_template in requests:
+        path = path_template.format_map(placeholders)
         assert thief.get(path, method)[0] == 404, path
         assert thief.get(path, method, **no_key)[0] in (403, 404), path  # without any key
-        in_address = f"{server.url}/{path}{'&' if '?' in path else '?'}key={stranger.key}"
-        assert answer(in_address, method)[0] in (400, 403, 404), path
-    for method, place in requests[:-1]:
-        assert stranger.get(place.format_map(words), method)[0] == 200, place
+        url_with_key = f"{server.url}/{path}{'&' if '?' in path else '?'}key={stranger.key}"
+        assert answer(url_with_key, method)[0] in (400, 403, 404), path
+    for method, path_template in requests[:-1]:
+        assert stranger.get(path_template.format_map(placeholders), method)[0] == 200, path_template
     assert thief.get(f"figure.png?mine={id}")[0] in (403, 404)
     assert stranger.get(f"figure.png?mine={id}")[0] == 403  # an <img> sends no key, and own pictures need it
     thief.choose(mine=id, model="bundled")
@@ -278,23 +285,23 @@ NONSENSE = {
 def test_who_sends_nonsense_loses_their_own_socket_and_nobody_else_s(server, stranger):
     def speak(sender: Stranger, message: bytes | list[bytes]) -> None:
         sender.socket.send(message)
-        sender.hear(lambda said: False)
+        sender.wait_for_message(lambda message: False)
 
     for name, message in NONSENSE.items():
-        other = Stranger(server.url)
+        other_stranger = Stranger(server.url)
         print(name)
         with pytest.raises((ConnectionClosed, ConnectionError)):  # a large message fails while it is sent
-            speak(other, message)
-        other.close()
+            speak(other_stranger, message)
+        other_stranger.close()
     assert_lives(stranger)
 
 
-def test_words_on_a_socket_are_passed_over(stranger):
+def test_text_on_a_socket_is_ignored(stranger):
     stranger.socket.send("text")
     assert_lives(stranger)
 
 
-def test_a_million_addresses_for_uploads_are_not_made(stranger):
+def test_sixty_thousand_addresses_for_uploads_are_not_made(stranger):
     message = BackMsg()
     message.file_urls_request.request_id = "1"
     message.file_urls_request.file_names.extend([""] * 60_000)
@@ -319,19 +326,19 @@ def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
 @pytest.mark.slow
 def test_who_asks_a_hundred_times_for_a_figure_keeps_nobody_else_s_away(server, stranger):
     other_stranger = Stranger(server.url)
-    outcomes = []
+    statuses = []
 
     def ask_for(number: int) -> None:
-        outcomes.append(stranger.get(f"figure.html?sample=flock&model=bundled&layer={number % 6}&head=0", "POST")[0])
+        statuses.append(stranger.get(f"figure.html?sample=flock&model=bundled&layer={number % 6}&head=0", "POST")[0])
 
     threads = [threading.Thread(target=ask_for, args=(number,), daemon=True) for number in range(100)]
     for thread in threads:
         thread.start()
     assert other_stranger.get("figure.png?sample=meadow&model=bundled")[0] == 200
-    assert outcomes.count(200) < 50, "the other's figure came after the greedy one's"
+    assert statuses.count(200) < 50, "the other's figure came after the greedy one's"
     for thread in threads:
         thread.join(PATIENCE)
-    refusals = {sentence for sentence in stranger.said if "questions wait already" not in sentence}
-    assert 200 in outcomes, outcomes
-    assert not refusals
+    other_refusals = {sentence for sentence in stranger.sentences if "questions wait already" not in sentence}
+    assert 200 in statuses, statuses
+    assert not other_refusals
     other_stranger.close()

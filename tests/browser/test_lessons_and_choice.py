@@ -7,29 +7,29 @@ import pytest
 
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
-from browser.visitor import LOST, REFUSED, Visitor
+from browser.visitor import LOST_SERVER, REFUSED_REQUEST, Visitor
 from playground.lessons import teaching
 from playground.ui.pages import PAGES, after
 
-NEXT = after(PAGES["patches"]).name
+NEXT_PAGE = after(PAGES["patches"]).name
 FLOCK = "model=bundled&sample=flock"
 
 
-def words_in(url: str) -> dict[str, str]:
+def parameters_in(url: str) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(url).query))
 
 
-def words(visitor) -> dict[str, str]:
-    return words_in(visitor.page.url)
+def parameters(visitor) -> dict[str, str]:
+    return parameters_in(visitor.page.url)
 
 
 @pytest.fixture
 def read(visit):
     """read("patches", "step=filters") gives a visitor on that page, who came from the microscope."""
 
-    def open_(page: str, more_words: str = "", **options):
+    def open_(page: str, more_parameters: str = "", **options):
         visitor = visit(FLOCK, **options)
-        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&{more_words}")
+        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&{more_parameters}")
         visitor.rest()
         return visitor
 
@@ -40,49 +40,52 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     visitor = read("patches", "step=filters&filter=14")
     visitor.pick("portrait")
     visitor.page.wait_for_url("**sample=portrait**")
-    assert words(visitor)["filter"] == "14"  # a setting of the lesson stays in the address
+    assert parameters(visitor)["filter"] == "14"  # a setting of the lesson stays in the address
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
 
 
 def choose(visitor, name: str) -> dict[str, str]:
-    """Presses one of a row of buttons; returns the words of the new address. Waits until the words differ, because at
-    first the page may only write the same words in another order."""
-    words_before = words(visitor)
+    """Presses one of a row of buttons; returns the parameters of the new address. Waits until they differ, because at
+    first the page may only write the same parameters in another order."""
+    parameters_before = parameters(visitor)
     visitor.page.get_by_role("radio", name=name).click()
-    visitor.page.wait_for_url(lambda url: words_in(url) != words_before)
+    visitor.page.wait_for_url(lambda url: parameters_in(url) != parameters_before)
     visitor.rest()
-    return words(visitor)
+    return parameters(visitor)
 
 
-def is_chosen(visitor, *names: str) -> None:
+def wait_until_chosen(visitor, *names: str) -> None:
     for name in names:
         visitor.page.get_by_role("radio", name=name, checked=True).wait_for()
 
 
-def says(visitor, expected: dict[str, str]) -> None:
-    """Waits until the address holds exactly these words: the server sends them once it has drawn the page."""
-    visitor.page.wait_for_url(lambda url: words_in(url) == expected)
+def wait_for_parameters(visitor, expected: dict[str, str]) -> None:
+    """Waits until the address holds exactly these parameters: the server sends them once it has drawn the page."""
+    visitor.page.wait_for_url(lambda url: parameters_in(url) == expected)
 
 
 def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
     visitor = read("patches")
-    first_words = words(visitor)
-    second_words = choose(visitor, "2 · ")
-    third_words = choose(visitor, "Principal components")
-    assert (second_words, third_words) == (first_words | {"step": "filters"}, first_words | {"pictures": "components"})
+    first_parameters = parameters(visitor)
+    second_parameters = choose(visitor, "2 · ")
+    third_parameters = choose(visitor, "Principal components")
+    assert (second_parameters, third_parameters) == (
+        first_parameters | {"step": "filters"},
+        first_parameters | {"pictures": "components"},
+    )
     visitor.page.reload()
-    is_chosen(visitor, "2 · ", "Principal components")
+    wait_until_chosen(visitor, "2 · ", "Principal components")
     visitor.page.go_back()
-    is_chosen(visitor, "2 · ", "Filters")
-    says(visitor, second_words)
+    wait_until_chosen(visitor, "2 · ", "Filters")
+    wait_for_parameters(visitor, second_parameters)
     visitor.page.go_back()
-    is_chosen(visitor, "1 · ")
-    says(visitor, first_words)
+    wait_until_chosen(visitor, "1 · ")
+    wait_for_parameters(visitor, first_parameters)
     visitor.page.go_forward()
-    is_chosen(visitor, "2 · ", "Filters")
-    says(visitor, second_words)
+    wait_until_chosen(visitor, "2 · ", "Filters")
+    wait_for_parameters(visitor, second_parameters)
 
 
 @pytest.mark.slow
@@ -90,16 +93,16 @@ def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arr
     """Only the browser writes the address, so Streamlit would restart the lesson from an older one."""
     with serving() as server:
         visitor = arrive(Visitor, server.url)
-        visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
+        visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
         visitor.page.goto(f"{server.url}/patches?{FLOCK}&step=positions")
         choose(visitor, "2 · ")
-        words_before = choose(visitor, "Principal components")
+        parameters_before = choose(visitor, "Principal components")
         server.kill()
         server.start().wait()
         visitor.rest()
-        is_chosen(visitor, "2 · ", "Principal components")
+        wait_until_chosen(visitor, "2 · ", "Principal components")
         visitor.page.wait_for_url("**pictures=components**")
-        assert words(visitor) == words_before
+        assert parameters(visitor) == parameters_before
 
 
 @pytest.mark.slow
@@ -107,11 +110,11 @@ def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_p
     visitor, data = visit(FLOCK), picture(320, 240)
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
-    picture_id = words(visitor)["mine"]
+    picture_id = parameters(visitor)["mine"]
     visitor.unfold("pages").get_by_role("link", name="Patches").click()
     drawing = visitor.page.locator(".drawing .apart")
     drawing.wait_for()
-    assert words(visitor)["mine"] == picture_id
+    assert parameters(visitor)["mine"] == picture_id
     visitor.page.reload()
     drawing.wait_for()
     visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for(state="attached")
@@ -124,15 +127,15 @@ def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_p
     link.wait_for()
     visitor.rest()
     link.click()
-    visitor.page.wait_for_url(f"**/{NEXT}**")
-    assert words(visitor)["mine"] == picture_id
+    visitor.page.wait_for_url(f"**/{NEXT_PAGE}**")
+    assert parameters(visitor)["mine"] == picture_id
 
 
 def test_the_last_step_leads_to_the_next_page_with_all_that_is_chosen(read):
     visitor = read("patches", "step=shuffle")
     visitor.page.get_by_role("link", name="Next: ").click()
-    visitor.page.wait_for_url(f"**/{NEXT}**")
-    assert {"sample": "flock", "model": "bundled"}.items() <= words(visitor).items()
+    visitor.page.wait_for_url(f"**/{NEXT_PAGE}**")
+    assert {"sample": "flock", "model": "bundled"}.items() <= parameters(visitor).items()
 
 
 @pytest.mark.parametrize("page", ["", "patches"])
@@ -145,7 +148,7 @@ def test_a_class_link_hides_the_toolbar_and_the_ways_to_other_pages(visit, page)
     assert not visitor.page.locator(".toolbar .opener.pages").is_visible()
     assert not visitor.page.locator(".strip").is_visible()
     assert visitor.page.get_by_role("link", name="Next: ").count() == 0
-    assert words(visitor)["class"] == "yes"
+    assert parameters(visitor)["class"] == "yes"
 
 
 @pytest.mark.slow
@@ -162,6 +165,9 @@ def test_the_links_of_teach_open_their_scenes(visit):
         visitor.page.locator(".toolbar .opener.pages").wait_for()
         visitor.rest()
         assert visitor.page.get_by_test_id("stException").count() == 0
-        query, page_words = dict(parse_qsl(urlsplit(link).query)), words(visitor)
+        link_parameters, page_parameters = dict(parse_qsl(urlsplit(link).query)), parameters(visitor)
         # Addresses omit default values
-        assert all(page_words.get(key, word) == word for key, word in query.items()), (link, page_words)
+        assert all(page_parameters.get(key, word) == word for key, word in link_parameters.items()), (
+            link,
+            page_parameters,
+        )

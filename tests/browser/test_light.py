@@ -22,33 +22,33 @@ KEEP_LINES = """() => {
 }"""
 
 
-def drawn(visitor, grid) -> list[np.ndarray]:
+def drawn_contours(visitor, grid) -> list[np.ndarray]:
     """The contour lines that were drawn last, each (corners, 2): row and column of every corner, in patches."""
     lines = visitor.page.evaluate("window.drawnLines")
-    in_patches = np.array(grid) / (lines["height"], lines["width"])
-    return [flattened(np.array(curve)[:, ::-1] * in_patches) for curve in lines["curves"]]
+    patches_per_pixel = np.array(grid) / (lines["height"], lines["width"])
+    return [flattened(np.array(curve)[:, ::-1] * patches_per_pixel) for curve in lines["curves"]]
 
 
 @pytest.mark.parametrize(
-    ("address", "every"),
+    ("address", "stride"),
     [
         ("sample=meadow&layer=3&head=2", 7),
         pytest.param("sample=portrait&layer=1&head=0", 7, marks=pytest.mark.slow),
         pytest.param("sample=flock&layer=4&direction=column", 41, marks=pytest.mark.slow),
     ],
 )
-def test_the_brightest_patch_lies_within_the_lines_and_as_much_as_the_legend_says(visit, address, every):
+def test_the_lines_enclose_the_brightest_patch_and_the_share_that_the_legend_names(visit, address, stride):
     visitor = visit(f"model=bundled&draw=light&{address}")
     rows, columns = grid = visitor.read()["grid"]
     visitor.page.evaluate(KEEP_LINES)
-    for place in range(1, rows * columns, every):
-        state = visitor.hover(divmod(place, columns))
+    for patch in range(1, rows * columns, stride):
+        state = visitor.hover(divmod(patch, columns))
         values = np.array(state["row"][-rows * columns :]).reshape(rows, columns)
-        enclosed = inside(drawn(visitor, grid), (rows, columns))
-        share = values[enclosed].sum() / values.sum()
-        words = visitor.part("outlined").inner_text()
-        legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", words)
-        assert enclosed.flat[values.argmax()], (state["query"], values.max())
+        is_enclosed = inside(drawn_contours(visitor, grid), (rows, columns))
+        share = values[is_enclosed].sum() / values.sum()
+        legend_text = visitor.part("outlined").inner_text()
+        legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", legend_text)
+        assert is_enclosed.flat[values.argmax()], (state["query"], values.max())
         assert abs(float(legend_match[1]) - 100 * share) < 0.51, (legend_match[0], share)
         assert share >= 0.6 - 1e-6, share
-        assert share - values[enclosed].min() / values.sum() < 0.6, "not one patch too many"
+        assert share - values[is_enclosed].min() / values.sum() < 0.6, "not one patch too many"

@@ -11,55 +11,56 @@ from waiting import until
 
 from browser.server import serving
 from browser.stranger import Stranger
-from browser.visitor import Patient
+from browser.visitor import PatientVisitor
 
 # LONG = 0 puts every request into the queue for long requests; usually short requests have another queue.
-ONE_LINE = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
-LARGE = "ViT-B/14"
+ONE_QUEUE_PROGRAM = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
+LARGE_MODEL = "ViT-B/14"
 
 
 @pytest.fixture(scope="module")
 def server():
     """A slow server, which computes one picture at a time."""
-    with serving(("-c", ONE_LINE), PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
-        yield running
-        running.kill()  # so that it does not finish passes that nobody waits for
+    with serving(("-c", ONE_QUEUE_PROGRAM), PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running_server:
+        yield running_server
+        running_server.kill()  # so that it does not finish passes that nobody waits for
 
 
 @pytest.fixture
 def visit(arrive, server):
-    return lambda address="": arrive(Patient, server.url).open(address)
+    return lambda address="": arrive(PatientVisitor, server.url).open(address)
 
 
-def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
+def crowd(server, *samples: str, **parameters: str) -> Callable[[], int]:
     """For each sample, a Stranger asks for a pass of a large model on its finest grid. When the first pass has begun,
     returns a function that counts the strangers who still wait."""
-    words = {"model": LARGE, **words}
+    parameters = {"model": LARGE_MODEL, **parameters}
 
-    def served() -> int:
-        return server.log.count(f"trace model={LARGE} ")
+    def served_count() -> int:
+        return server.log.count(f"trace model={LARGE_MODEL} ")
 
     def ask(somebody: Stranger, sample: str) -> None:
-        address_words = {**words, "sample": sample}
+        trace_parameters = {**parameters, "sample": sample}
         with suppress(OSError):  # nobody waits for the answer
-            grid_details = [str(grid["detail"]) for grid in somebody.describe(**address_words)["grids"]]
-            address_words = {"detail": grid_details[-1], **address_words}  # the finest grid that this machine offers
-            digest = somebody.describe(**address_words)["digest"]
-            somebody.get(f"api/trace/{digest}/layers?{urlencode(address_words)}", X_Playground_Run=somebody.id)
+            grid_details = [str(grid["detail"]) for grid in somebody.describe(**trace_parameters)["grids"]]
+            # the finest grid that this machine offers
+            trace_parameters = {"detail": grid_details[-1], **trace_parameters}
+            digest = somebody.describe(**trace_parameters)["digest"]
+            somebody.get(f"api/trace/{digest}/layers?{urlencode(trace_parameters)}", X_Playground_Run=somebody.id)
 
-    def waiting() -> int:
+    def waiting_count() -> int:
         text = people[0].get("metrics")[1].decode()
         return int(re.search(r'waiting{queue="passes"} (\d+)', text)[1])
 
-    served_before, people = served(), [Stranger(server.url) for _ in samples]
+    served_before, people = served_count(), [Stranger(server.url) for _ in samples]
     for somebody, sample in zip(people, samples, strict=True):
         Thread(target=ask, args=(somebody, sample), daemon=True).start()
-    until(lambda: waiting() == len(samples) - 1, "one of the crowd is served, and the others wait")
-    return lambda: len(samples) - (served() - served_before)
+    until(lambda: waiting_count() == len(samples) - 1, "one of the crowd is served, and the others wait")
+    return lambda: len(samples) - (served_count() - served_before)
 
 
 @pytest.mark.slow
-def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, server):
+def test_a_long_wait_breaks_neither_the_stage_nor_a_lesson(visit, server):
     """The lesson asks from inside a fragment, where Streamlit allows no second write to the rest of the page."""
     stage = visit("model=untrained&scale=off")
     lesson = visit("model=untrained")
@@ -68,11 +69,11 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
     shuffle_button.wait_for()
     lesson.rest()
     crowd(server, "meadow", "flock", scale="off")
-    stage.more()
+    stage.open_more()
     stage.choice("pass", "whole").click()
     shuffle_button.click()
     for visitor in (stage, lesson):
-        visitor.says("before you")
+        visitor.hears("before you")
         visitor.check()
     assert stage.until("r => r.pass === 'whole'")["painted"]
     lesson.rest()
@@ -80,14 +81,14 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
     lesson.check()
 
 
-TOLD = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
+PEOPLE_BEFORE = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
 
 
-def hears(visitor, people_before: int) -> None:
-    """Waits until the page says that `people_before` others come first."""
+def wait_until_told(visitor, expected_count: int) -> None:
+    """Waits until the page says that `expected_count` others come first."""
     until(
-        lambda: visitor.page.evaluate(TOLD) == people_before,
-        f"the page says {visitor.page.evaluate(TOLD)} and not {people_before} come first",
+        lambda: visitor.page.evaluate(PEOPLE_BEFORE) == expected_count,
+        f"the page says {visitor.page.evaluate(PEOPLE_BEFORE)} and not {expected_count} come first",
     )
 
 
@@ -99,10 +100,10 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
     second_visitor.pick("portrait")
     count_waiting = crowd(server, "still-life", "odd-tile")
     first_visitor.page.locator('.strip [data-sample="flock"]').click()
-    hears(first_visitor, 1)  # the request being served; the crowd's other request costs more
+    wait_until_told(first_visitor, 1)  # the request being served; the crowd's other request costs more
     second_visitor.page.locator('.strip [data-sample="landscape"]').click()
-    hears(second_visitor, 2)
+    wait_until_told(second_visitor, 2)
     first_visitor.page.close()
-    hears(second_visitor, 1)
+    wait_until_told(second_visitor, 1)
     assert count_waiting() == 2, "the first of the crowd was served before anybody could leave"
     second_visitor.hover((5, 5))  # the old picture still answers the cursor

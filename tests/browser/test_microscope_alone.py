@@ -4,12 +4,12 @@ import base64
 
 import pytest
 
-from browser.truth import seen
+from browser.truth import python_trace
 from browser.visitor import PATIENCE
 from playground.figures.bundle import bundle, stylesheet
 
 # A source with the traces "landscape" and "meadow". A request stays open until window.answer(name) is called.
-BUILD = """(packs) => {
+BUILD_LENS = """(packs) => {
   const bytes = Object.fromEntries(Object.entries(packs).map(([name, text]) =>
     [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
   const open = {};
@@ -35,8 +35,8 @@ def page(chromium):
     page.set_content(f'<style>{stylesheet()}</style><div id="place"></div>')
     page.add_script_tag(type="module", content=f"{bundle('lens/lens.js')}\nwindow.createLens = createLens;")
     page.wait_for_function("() => window.createLens", timeout=PATIENCE)
-    packs = {name: base64.b64encode(seen(name).to_bytes()).decode() for name in ("landscape", "meadow")}
-    page.evaluate(BUILD, packs)
+    packs = {name: base64.b64encode(python_trace(name).to_bytes()).decode() for name in ("landscape", "meadow")}
+    page.evaluate(BUILD_LENS, packs)
     yield page
     page.close()
 

@@ -8,15 +8,15 @@ import pytest
 from twins import in_common
 from waiting import until
 
-from browser.own_picture import hand_over, picture, without_a_pair
-from browser.truth import model, seen
+from browser.own_picture import hand_over, picture, picture_without_a_pair
+from browser.truth import model, python_trace
 from playground import open_image, trace
 from playground.analysis.colour_nearness import mean_colours, row_of
 from playground.analysis.moments import STRIKING, best_moments
 from playground.samples import named
 
-ASKING = (10, 9)
-PIXELS = 0.03  # largest difference between the browser's and Python's colours
+QUERY = (10, 9)
+COLOUR_TOLERANCE = 0.03  # largest difference between the browser's and Python's colours
 
 
 def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say_so(visit):
@@ -27,9 +27,9 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     columns = truth.grid[1]
     best_three = best_moments(truth)[:3]  # the browser gets 16-bit numbers, so the best moments may swap places
     assert best_three[0].tells[0] > STRIKING, best_three[0]
-    places = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best_three}
+    best_views = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best_three}
     conditions = " || ".join(
-        f"(r.layer === {layer} && r.head === {head} && r.query === '{query}')" for layer, head, query in places
+        f"(r.layer === {layer} && r.head === {head} && r.query === '{query}')" for layer, head, query in best_views
     )
     visitor.until(f"r => {conditions}")
     assert "layer=" not in visitor.page.url
@@ -37,8 +37,8 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     visitor.page.locator(".kindline", has_text="far part that is like this one").wait_for()
 
 
-def test_where_nothing_strikes_an_own_photograph_opens_in_its_parts_and_says_so(visit):
-    visitor, data = visit(), without_a_pair(320, 240)
+def test_where_no_moment_is_striking_an_own_photograph_opens_in_its_parts_and_says_so(visit):
+    visitor, data = visit(), picture_without_a_pair(320, 240)
     assert best_moments(trace(model(), open_image(data)))[0].tells[0] < STRIKING / 2
     hand_over(visitor, "drop", data)
     visitor.until("r => r.what === 'parts'")
@@ -48,7 +48,7 @@ def test_where_nothing_strikes_an_own_photograph_opens_in_its_parts_and_says_so(
     visitor.until("r => r.locked && r.what === 'weight'")
 
 
-def of_the_network(visitor) -> dict[str, str]:
+def network_texts(visitor) -> dict[str, str]:
     """The page's texts about the head's row: the legend, the numbers and the line on its kind."""
     visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
     names = ("sentence", "exposed", "big", "peak", "peakAt", "badge", "note")
@@ -58,42 +58,42 @@ def of_the_network(visitor) -> dict[str, str]:
     }
 
 
-def settled(visitor) -> dict:
-    """The texts of `of_the_network`, once they no longer change: the line on kinds may come later than the row."""
+def settled_texts(visitor) -> dict:
+    """The texts of `network_texts`, once they no longer change: the line on kinds may come later than the row."""
     readings = []
 
-    def stays() -> bool:
-        readings.append(of_the_network(visitor))
+    def has_settled() -> bool:
+        readings.append(network_texts(visitor))
         return readings[-4:] == [readings[-1]] * 4
 
-    until(stays, "what is said of the network's picture stays")
+    until(has_settled, "what is said of the network's picture stays")
     return readings[-1]
 
 
 def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_describe_its_own_row(visitor):
     visitor.until("r => r.waits === ''")
-    visitor.layer(5)
-    state = visitor.lock(ASKING)
-    texts_before = settled(visitor)
+    visitor.choose_layer(5)
+    state = visitor.lock(QUERY)
+    texts_before = settled_texts(visitor)
     visitor.part("picture").focus()
     visitor.page.keyboard.press("n")
     visitor.part("filterWords").filter(has_text="in common").wait_for()
     assert visitor.choice("beside", "filter").get_attribute("aria-pressed") == "true"
     assert "no network: colour and nearness alone" in visitor.part("twinBadge").inner_text()
-    assert settled(visitor) == texts_before
+    assert settled_texts(visitor) == texts_before
 
-    truth, columns = seen("meadow"), state["grid"][1]
-    patch = ASKING[0] * columns + ASKING[1]
+    truth, columns = python_trace("meadow"), state["grid"][1]
+    patch = QUERY[0] * columns + QUERY[1]
     small_picture = open_image(named("meadow").path).resize((8 * columns, 8 * state["grid"][0]))
     row = row_of(mean_colours(np.asarray(small_picture), state["grid"]), patch)
     sentence, legend = (visitor.part(name).inner_text() for name in ("filterWords", "filterExposed"))
-    largest_words, share = re.search(r"row (\d+), column (\d+) \(([\d.]+)\s%\)", sentence), row.max()
-    assert divmod(int(row.argmax()), columns) == (int(largest_words[1]), int(largest_words[2])), sentence
-    assert abs(float(largest_words[3]) / 100 - share) < PIXELS, (sentence, share)
-    assert re.search(rf"(up to|from) {largest_words[3]}\s%", legend), (sentence, legend)
-    expected_share = in_common(truth.row(5, state["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
+    largest_match, largest = re.search(r"row (\d+), column (\d+) \(([\d.]+)\s%\)", sentence), row.max()
+    assert divmod(int(row.argmax()), columns) == (int(largest_match[1]), int(largest_match[2])), sentence
+    assert abs(float(largest_match[3]) / 100 - largest) < COLOUR_TOLERANCE, (sentence, largest)
+    assert re.search(rf"(up to|from) {largest_match[3]}\s%", legend), (sentence, legend)
+    expected_share = in_common(truth.row(5, state["head"], QUERY).numpy()[len(truth.prefix) :], row, patch)
     share_in_common = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
-    assert abs(share_in_common - expected_share) < PIXELS, (sentence, expected_share)
+    assert abs(share_in_common - expected_share) < COLOUR_TOLERANCE, (sentence, expected_share)
 
     visitor.page.keyboard.press("n")
     visitor.part("filterFoot").wait_for(state="hidden")
@@ -102,7 +102,7 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(1600, 900), (1024, 768)])
-def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, width, height):
+def test_on_a_projector_the_filter_is_as_large_as_the_picture_beside_it(visit, width, height):
     address = "model=bundled&sample=meadow&beside=filter&query=10,9&locked=true"
     visitor = visit(address, viewport={"width": width, "height": height})
     visitor.part("present").click()
@@ -112,8 +112,8 @@ def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, wid
     assert abs(left_box["y"] - right_box["y"]) < 2, (left_box, right_box)
     assert abs(left_box["width"] - right_box["width"]) < 3, (left_box, right_box)
     assert left_box["x"] + left_box["width"] < right_box["x"], (left_box, right_box)
-    legend = visitor.part("filterWords").bounding_box()
-    assert legend["y"] + legend["height"] <= visitor.part("scale").bounding_box()["y"], legend
+    words_box = visitor.part("filterWords").bounding_box()
+    assert words_box["y"] + words_box["height"] <= visitor.part("scale").bounding_box()["y"], words_box
 
 
 @pytest.mark.slow
@@ -121,11 +121,11 @@ def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, wid
 def test_on_a_phone_the_filter_has_its_place_and_nothing_is_cut_off(visit, width):
     visitor = visit(viewport={"width": width, "height": 800}, has_touch=True)
     visitor.choice("beside", "filter").click()
-    words = visitor.part("filterWords").filter(has_text="The filter gives")
-    words.wait_for()
+    sentence = visitor.part("filterWords").filter(has_text="The filter gives")
+    sentence.wait_for()
     boxes = [
         visitor.choice("beside", "filter").bounding_box(),
-        words.bounding_box(),
+        sentence.bounding_box(),
         visitor.part("twin").bounding_box(),
     ]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), boxes

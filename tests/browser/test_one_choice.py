@@ -13,14 +13,14 @@ from browser.truth import model
 from playground.models.names import plain_name
 from playground.pictures.images import fit
 
-SHORT = {"sample": "meadow", "model": "bundled"}
-WORDS = ("sample", "mine", "model", "detail", "with")  # words of an address that select pictures or a model
+MEADOW = {"sample": "meadow", "model": "bundled"}
+CHOICE_WORDS = ("sample", "mine", "model", "detail", "with")  # words of an address that select pictures or a model
 
 
-def chosen(visitor) -> dict:
+def shown_choice(visitor) -> dict:
     """{part of the page: the choice that it shows}"""
     page = visitor.page
-    address = {word: value for word, value in parse_qsl(urlsplit(page.url).query) if word in WORDS}
+    address = {word: value for word, value in parse_qsl(urlsplit(page.url).query) if word in CHOICE_WORDS}
     stage = page.evaluate("window.theLens?.()?.read() ?? null")
     grid = page.locator(".toolbar > .rest select").evaluate("e => e.selectedOptions[0]?.textContent ?? ''")
     return {
@@ -33,23 +33,23 @@ def chosen(visitor) -> dict:
     }  # fmt: skip
 
 
-def expected(grid: tuple[int, int], words: dict) -> dict:
-    """The value that `chosen` should return for these words of the address."""
+def choice_for(grid: tuple[int, int], parameters: dict) -> dict:
+    """The value that `shown_choice` should return for these parameters of the address."""
     grid_text = " × ".join(map(str, grid))
     return {
-        "address": words,
-        "strip": [f"mine:{words['mine']}" if "mine" in words else words["sample"]],
-        "model": plain_name(words["model"]),
+        "address": parameters,
+        "strip": [f"mine:{parameters['mine']}" if "mine" in parameters else parameters["sample"]],
+        "model": plain_name(parameters["model"]),
         "grid": grid_text,
-        "compared": "with" in words,
-        "stage": [words.get("mine") or words["sample"], words["model"], grid_text],
+        "compared": "with" in parameters,
+        "stage": [parameters.get("mine") or parameters["sample"], parameters["model"], grid_text],
     }
 
 
 def agree(visitor, expected_choice: dict) -> None:
-    """Waits until `chosen` returns this, and prints what it returned if it never does."""
+    """Waits until `shown_choice` returns this, and prints what it returned if it never does."""
     deadline = time.monotonic() + PATIENCE
-    while (choice := chosen(visitor)) != expected_choice:
+    while (choice := shown_choice(visitor)) != expected_choice:
         assert time.monotonic() < deadline, (
             f"{json.dumps(choice, indent=1)}\ninstead of\n{json.dumps(expected_choice, indent=1)}"
         )
@@ -61,7 +61,7 @@ def go_to(visitor, page: str) -> None:
     visitor.unfold("pages").get_by_role("link").filter(has_text=page).first.click()
 
 
-def own(visitor, data: bytes, name: str) -> str:
+def drop_own(visitor, data: bytes, name: str) -> str:
     """Drops a picture; returns the id that the address then holds."""
     hand_over(visitor, "drop", data, title=name)
     visitor.page.wait_for_url("**mine=**")
@@ -69,15 +69,15 @@ def own(visitor, data: bytes, name: str) -> str:
 
 
 @pytest.mark.slow
-def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_again(visit):
-    visitor = visit(SHORT)
+def test_all_parts_of_the_page_agree_after_every_choice_and_every_step_back_and_forward(visit):
+    visitor = visit(MEADOW)
     page, steps = visitor.page, []
 
-    def step(grid: tuple[int, int], **words: str) -> None:
-        steps.append(expected(grid, words))
+    def step(grid: tuple[int, int], **parameters: str) -> None:
+        steps.append(choice_for(grid, parameters))
         agree(visitor, steps[-1])
 
-    step((14, 14), **SHORT)
+    step((14, 14), **MEADOW)
     visitor.pick("flock")
     step((14, 14), sample="flock", model="bundled")
     page.locator(".toolbar > .rest select").select_option("2")
@@ -88,15 +88,15 @@ def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_agai
         side // c.patch_size
         for side in fit(playground.open_image(data).size, c.patch_size, tuple(2 * side for side in c.image_size))
     )
-    picture_id = own(visitor, data, "mine.jpg")
+    picture_id = drop_own(visitor, data, "mine.jpg")
     step((rows, columns), mine=picture_id, model="bundled", detail="2")
     page.locator(".toolbar > .rest select").select_option("1")
-    coarse = (rows // 2, columns // 2)
-    step(coarse, mine=picture_id, model="bundled")
+    coarse_grid = (rows // 2, columns // 2)
+    step(coarse_grid, mine=picture_id, model="bundled")
     visitor.pick_model(plain_name("bundled-taught"))
-    step(coarse, mine=picture_id, model="bundled-taught")
+    step(coarse_grid, mine=picture_id, model="bundled-taught")
     visitor.unfold("compare").locator('[data-beside="portrait"]').click()
-    step(coarse, mine=picture_id, model="bundled-taught", **{"with": "sample:portrait"})
+    step(coarse_grid, mine=picture_id, model="bundled-taught", **{"with": "sample:portrait"})
     visitor.pick("portrait")  # the two pictures change places
     step((14, 14), sample="portrait", model="bundled-taught", **{"with": f"mine:{picture_id}"})
     visitor.unfold("compare").get_by_role("button", name="end the comparison").click()
@@ -112,40 +112,40 @@ def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_agai
 
 
 @pytest.mark.parametrize(
-    ("grid", "words"),
+    ("grid", "parameters"),
     [
         ((14, 14), {"model": "bundled-taught", "sample": "portrait", "with": "sample:meadow"}),
         ((14, 14), {"model": "bundled", "sample": "still-life", "with": "model:bundled-taught"}),
     ],
 )
-def test_all_agree_where_a_link_is_opened(go, grid, words):
-    agree(go(words), expected(grid, words))
+def test_all_parts_of_the_page_agree_where_a_link_is_opened(go, grid, parameters):
+    agree(go(parameters), choice_for(grid, parameters))
 
 
 @pytest.mark.slow
 def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
-    visitor = visit(SHORT)
-    picture_id = own(visitor, picture(300, 300), "mine.jpg")
-    agree(visitor, expected((14, 14), {"mine": picture_id, "model": "bundled"}))
+    visitor = visit(MEADOW)
+    picture_id = drop_own(visitor, picture(300, 300), "mine.jpg")
+    agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
     go_to(visitor, "Heads: what they do")
     visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
-    on_lesson = expected((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None, "grid": ""}
-    agree(visitor, on_lesson)
+    lesson_choice = choice_for((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None, "grid": ""}
+    agree(visitor, lesson_choice)
     visitor.page.locator('.strip [data-sample="flock"]').click()
     visitor.pick_model(plain_name("bundled-taught"))
-    words = {"sample": "flock", "model": "bundled-taught"}
-    agree(visitor, expected((14, 14), words) | {"stage": None, "grid": ""})
+    parameters = {"sample": "flock", "model": "bundled-taught"}
+    agree(visitor, choice_for((14, 14), parameters) | {"stage": None, "grid": ""})
     visitor.rest()
     go_to(visitor, "Microscope")
-    agree(visitor, expected((14, 14), words))
+    agree(visitor, choice_for((14, 14), parameters))
     visitor.pick(f"mine:{picture_id}")
-    agree(visitor, expected((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
+    agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
 
 
 def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
-    visitor = visit(SHORT)
+    visitor = visit(MEADOW)
     visitor.pick("portrait")
-    choice_before = expected((14, 14), {"sample": "portrait", "model": "bundled"})
+    choice_before = choice_for((14, 14), {"sample": "portrait", "model": "bundled"})
     agree(visitor, choice_before)
     go_to(visitor, "Heads: what they do")
     visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
@@ -157,40 +157,40 @@ def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
 
 
 def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
-    visitor = visit(SHORT)
+    visitor = visit(MEADOW)
     visitor.pick_model(plain_name("bundled-taught"))
     for sample in ("flock", "meadow", "portrait"):
         visitor.pick(sample)
-        agree(visitor, expected((14, 14), {"sample": sample, "model": "bundled-taught"}))
-    picture_id = own(visitor, picture(200, 200), "mine.jpg")
-    agree(visitor, expected((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
+        agree(visitor, choice_for((14, 14), {"sample": sample, "model": "bundled-taught"}))
+    picture_id = drop_own(visitor, picture(200, 200), "mine.jpg")
+    agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
     assert not visitor.page.locator(".advice").is_visible()  # the app did not advise another model
 
 
 @pytest.mark.slow
 def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
-    first_tab = visit(SHORT)
-    second_tab = first_tab.tab().open(SHORT)
+    first_tab = visit(MEADOW)
+    second_tab = first_tab.new_tab().open(MEADOW)
     first_tab.pick("flock")
     second_tab.pick_model(plain_name("bundled-taught"))
-    agree(first_tab, expected((14, 14), {"sample": "flock", "model": "bundled"}))
-    agree(second_tab, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
-    picture_id = own(first_tab, picture(240, 240), "mine.jpg")
-    agree(first_tab, expected((14, 14), {"mine": picture_id, "model": "bundled"}))
-    agree(second_tab, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
+    agree(first_tab, choice_for((14, 14), {"sample": "flock", "model": "bundled"}))
+    agree(second_tab, choice_for((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
+    picture_id = drop_own(first_tab, picture(240, 240), "mine.jpg")
+    agree(first_tab, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
+    agree(second_tab, choice_for((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
     second_tab.page.goto(first_tab.page.url)
-    agree(second_tab, expected((14, 14), {"mine": picture_id, "model": "bundled"}))
-    assert first_tab.brought == ["mine.jpg"], "it is the same browser with the same key"
-    for tab, words in (
+    agree(second_tab, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
+    assert first_tab.uploaded == ["mine.jpg"], "it is the same browser with the same key"
+    for tab, parameters in (
         (first_tab, {"mine": picture_id, "model": "bundled"}),
         (second_tab, {"mine": picture_id, "model": "bundled"}),
     ):
         tab.page.reload()
-        agree(tab, expected((14, 14), words))
+        agree(tab, choice_for((14, 14), parameters))
     second_tab.page.close()
 
 
-OLD = {  # an address in each form that earlier versions wrote -> the choice that the address opens
+OLD_ADDRESSES = {  # an address in each form that earlier versions wrote -> the choice that the address opens
     "sample=flock": {"sample": "flock"},
     "model=bundled&sample=portrait&detail=2": {"model": "bundled", "sample": "portrait", "detail": "2"},
     "sample=meadow&layer=3&head=2&query=7%2C5&locked=true": {"sample": "meadow"},
@@ -205,21 +205,21 @@ OLD = {  # an address in each form that earlier versions wrote -> the choice tha
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("address", OLD)
+@pytest.mark.parametrize("address", OLD_ADDRESSES)
 def test_an_old_link_opens_what_it_named(go, address):
-    visitor, words_given = go(address), dict(parse_qsl(address))
-    state = chosen(visitor)
-    assert state["address"] == state["address"] | OLD[address]
+    visitor, parameters = go(address), dict(parse_qsl(address))
+    state = shown_choice(visitor)
+    assert state["address"] == state["address"] | OLD_ADDRESSES[address]
     state = visitor.read()
-    assert (state["picture"], state["model"]) == (words_given["sample"], words_given.get("model", "bundled"))
+    assert (state["picture"], state["model"]) == (parameters["sample"], parameters.get("model", "bundled"))
     for word in ("layer", "head"):
-        if word in words_given:
-            assert state[word] == int(words_given[word])
-    if "query" in words_given:
-        assert (state["query"], state["locked"]) == (words_given["query"], True)
-    if "scale" in words_given:
+        if word in parameters:
+            assert state[word] == int(parameters[word])
+    if "query" in parameters:
+        assert (state["query"], state["locked"]) == (parameters["query"], True)
+    if "scale" in parameters:
         assert (state["scale"], state["direction"]) == (1, "column")
-    if "with" in words_given:
+    if "with" in parameters:
         assert visitor.choice("beside", "compare").get_attribute("aria-pressed") == "true"
-    for word in words_given:
+    for word in parameters:
         assert f"{word}=" in visitor.page.url, "the address still says it"

@@ -11,16 +11,16 @@ from safetensors.torch import save_file
 from browser.server import serving
 from browser.visitor import Visitor
 
-ASSUMED = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
+ASSUMED_SETTINGS = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    reference = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
-    state = {key: value.clone().contiguous() for key, value in reference.state_dict().items()}
+    vit = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
+    state_dict = {key: value.clone().contiguous() for key, value in vit.state_dict().items()}
     for name in ("leaves", "told"):
-        save_file(state, folder / f"{name}.safetensors", metadata={"arch": "vit_tiny_patch16_224"})
+        save_file(state_dict, folder / f"{name}.safetensors", metadata={"arch": "vit_tiny_patch16_224"})
     description = {"mean": [0.4] * 3, "std": [0.2] * 3, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
     (folder / "told.json").write_text(json.dumps(description))
     return folder
@@ -31,22 +31,25 @@ def test_what_was_assumed_of_an_own_model_is_read_below_its_picture_and_in_its_c
     with serving(PLAYGROUND_MODELS_DIR=str(folder)) as server:
         visitor = arrive(Visitor, server.url).open("sample=flock&model=own/leaves")
         assumptions = visitor.part("assumed")
-        assert assumptions.inner_text() == f"Assumed of the model: {ASSUMED}."
+        assert assumptions.inner_text() == f"Assumed of the model: {ASSUMED_SETTINGS}."
         sheet = visitor.unfold("model")
         card = sheet.locator('[data-model="own/leaves"]')
         card.wait_for()
-        assert f"Assumed: {ASSUMED}, the class token read out. leaves.json beside its file says" in card.inner_text()
+        assert (
+            f"Assumed: {ASSUMED_SETTINGS}, the class token read out. leaves.json beside its file says"
+            in card.inner_text()
+        )
         sheet.locator('[data-model="own/told"]').click()
         visitor.shows(model="own/told")
         assumptions.wait_for(state="hidden")
 
 
 @pytest.mark.slow
-def test_an_address_that_leaves_its_prefix_out_leads_to_it(arrive, folder):
+def test_an_address_without_the_prefix_own_leads_to_the_own_model(arrive, folder):
     with serving(PLAYGROUND_MODELS_DIR=str(folder)) as server:
         visitor = arrive(Visitor, server.url)
-        visitor.forgiven = re.compile("status of 404")
+        visitor.forgiven_errors = re.compile("status of 404")
         visitor.open("sample=flock&model=leaves")
-        visitor.says("leaves is a model of this server's own: its name here is own/leaves.")
+        visitor.hears("leaves is a model of this server's own: its name here is own/leaves.")
         visitor.page.get_by_role("button", name="open it").click()
         visitor.shows(model="own/leaves")

@@ -6,7 +6,7 @@ import pytest
 from waiting import until
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
-from browser.visitor import REFUSED, Visitor
+from browser.visitor import REFUSED_REQUEST, Visitor
 
 
 def test_an_uploaded_file_is_seen(visit):
@@ -28,10 +28,10 @@ def test_a_rotated_photo_comes_upright(visit):
     assert rows > columns
 
 
-@pytest.mark.parametrize("how", ["drop", "paste"])
-def test_a_picture_can_be_dropped_and_pasted_anywhere(visitor, how):
-    data = picture(300, 200 if how == "drop" else 420)
-    hand_over(visitor, how, data)
+@pytest.mark.parametrize("gesture", ["drop", "paste"])
+def test_a_picture_can_be_dropped_and_pasted_anywhere(visitor, gesture):
+    data = picture(300, 200 if gesture == "drop" else 420)
+    hand_over(visitor, gesture, data)
     assert_shows(visitor, data, "dropped.jpg")
 
 
@@ -43,15 +43,15 @@ def overlap(first_box: dict, second_box: dict) -> bool:
     )
 
 
-def test_a_broken_file_is_said_and_the_page_goes_on(visit):
+def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
     visitor = visit()
-    visitor.forgiven = REFUSED
+    visitor.forgiven_errors = REFUSED_REQUEST
     row_before = visitor.hover((4, 4))["row"]
     upload(visitor, b"this is no picture at all" * 40, "broken.jpg")
-    visitor.says("picture")
+    visitor.hears("picture")
     assert visitor.hover((4, 4))["row"] == row_before
     hand_over(visitor, "drop", picture(320, 240)[:900])
-    visitor.says("damaged")
+    visitor.hears("damaged")
     notice = visitor.page.locator(".toolbar .notice")
     for part in ("switch", "picture", "heads"):
         assert not overlap(notice.bounding_box(), visitor.part(part).bounding_box()), part
@@ -62,18 +62,18 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
     assert_shows(visitor, data, "dropped.jpg")
 
 
-def test_a_dropped_file_that_is_no_picture_is_said(visitor):
-    visitor.forgiven = REFUSED
-    choice_before = chosen(visitor.page.url)
+def test_a_dropped_file_that_is_no_picture_is_refused_in_a_sentence(visitor):
+    visitor.forgiven_errors = REFUSED_REQUEST
+    choice_before = choice_in(visitor.page.url)
     hand_over(visitor, "drop", b"%PDF-1.7 and so on", "application/pdf", "slides.pdf")
-    visitor.says("PDF document")
-    assert chosen(visitor.page.url) == choice_before
+    visitor.hears("PDF document")
+    assert choice_in(visitor.page.url) == choice_before
 
 
-def chosen(address: str) -> dict[str, list[str]]:
-    """The words of the address for picture and model, without those of the view, which may follow later."""
-    words = parse_qs(urlsplit(address).query)
-    return {name: words[name] for name in ("sample", "mine", "model", "detail") if name in words}
+def choice_in(address: str) -> dict[str, list[str]]:
+    """The parameters of the address for picture and model, without those of the view, which may follow later."""
+    parameters = parse_qs(urlsplit(address).query)
+    return {name: parameters[name] for name in ("sample", "mine", "model", "detail") if name in parameters}
 
 
 def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
@@ -98,12 +98,12 @@ def test_a_patch_locked_in_one_photograph_is_free_in_the_next(visit):
     assert not visitor.read()["locked"]
 
 
-def mine(visitor) -> list[str]:
+def own_titles(visitor) -> list[str]:
     """The titles of the visitor's own photographs in the strip."""
     return visitor.page.locator(".strip .mine [data-sample]").evaluate_all("all => all.map(one => one.title)")
 
 
-def kept(visitor, count: int) -> None:
+def wait_until_kept(visitor, count: int) -> None:
     """Waits until the browser's database holds `count` photographs."""
     visitor.page.wait_for_function(
         """async (count) => {
@@ -125,23 +125,23 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     for name, data in files.items():
         hand_over(visitor, "drop", data, title=name)
         assert_shows(visitor, data, name)
-    kept(visitor, 3)
-    visitor.brought.clear()
+    wait_until_kept(visitor, 3)
+    visitor.uploaded.clear()
     visitor.open()
     visitor.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
-    assert mine(visitor) == [f"Yours: {name}" for name in reversed(files)]
+    assert own_titles(visitor) == [f"Yours: {name}" for name in reversed(files)]
     visitor.rest()
-    assert not visitor.brought, "nothing is sent before it is chosen"
+    assert not visitor.uploaded, "nothing is sent before it is chosen"
     visitor.page.locator('.strip .mine [title="Yours: 1.jpg"]').click()
     assert_shows(visitor, files["1.jpg"], "1.jpg")
-    assert mine(visitor) == [f"Yours: {name}" for name in reversed(files)]
-    second_tab = visitor.tab().open()
+    assert own_titles(visitor) == [f"Yours: {name}" for name in reversed(files)]
+    second_tab = visitor.new_tab().open()
     second_tab.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
     visitor.page.locator(".strip .forget").click()
     visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")
-    assert mine(visitor) == []
-    kept(visitor, 0)
-    visitor.forgiven = REFUSED  # the server has forgotten the picture, and the tab uploads it again
+    assert own_titles(visitor) == []
+    wait_until_kept(visitor, 0)
+    visitor.forgiven_errors = REFUSED_REQUEST  # the server has forgotten the picture, and the tab uploads it again
     second_tab.page.locator(
         '.strip .mine [title="Yours: 2.jpg"]'
     ).click()  # the other tab's strip still shows the picture
@@ -162,7 +162,7 @@ def test_a_browser_that_keeps_nothing_shows_photographs_all_the_same(arrive, ser
 
 
 # Records the microscope's sentence, and whether the picture takes clicks, when the microscope begins to wait
-SAY_WHEN_IT_WAITS = """() => {
+RECORD_WAITING = """() => {
   const find = (root) => root.querySelector(".lens")
     ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean);
   const lens = find(document);
@@ -177,11 +177,11 @@ SAY_WHEN_IT_WAITS = """() => {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["drop", "file"])
-def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit, how):
+@pytest.mark.parametrize("gesture", ["drop", "file"])
+def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit, gesture):
     visitor, data = visit(), picture(320, 240)
-    visitor.page.evaluate(SAY_WHEN_IT_WAITS)
-    if how == "drop":
+    visitor.page.evaluate(RECORD_WAITING)
+    if gesture == "drop":
         hand_over(visitor, "drop", data)
     else:
         upload(visitor, data, "dropped.jpg")
@@ -210,14 +210,14 @@ def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the
     visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
     visitor.until("r => window.grids.length > 1")
     box = visitor.part("picture").bounding_box()
-    place_by_side = {side: f"{int(0.72 * side)},{int(0.31 * side)}" for side in (20, 28)}
+    query_by_rows = {side: f"{int(0.72 * side)},{int(0.31 * side)}" for side in (20, 28)}
 
-    def points() -> bool:
+    def is_on_patch() -> bool:
         visitor.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.7 * box["height"])
         visitor.page.mouse.move(box["x"] + 0.31 * box["width"], box["y"] + 0.72 * box["height"])
         state = visitor.page.evaluate("theLens()?.read() ?? {}")
-        return state.get("query") in place_by_side.values()
+        return state.get("query") in query_by_rows.values()
 
-    until(points, "the cursor is on no patch")
-    visitor.until(f"r => r.grid[0] === 28 && r.query === '{place_by_side[28]}'")
+    until(is_on_patch, "the cursor is on no patch")
+    visitor.until(f"r => r.grid[0] === 28 && r.query === '{query_by_rows[28]}'")
     assert visitor.page.evaluate("window.grids")[-2:] == ["20 × 20", "28 × 28"]

@@ -5,11 +5,13 @@ import re
 import pytest
 from waiting import until
 
-from browser.visitor import REST, Visitor
+from browser.visitor import AT_REST, Visitor
 
-SCROLLS = """() => [...document.querySelectorAll("html, body, [data-testid=stMain], [data-testid=stAppViewContainer]")]
+# For each element: by how many pixels its content is wider, and higher, than itself
+OVERFLOWS = """() => [...document.querySelectorAll(
+  "html, body, [data-testid=stMain], [data-testid=stAppViewContainer]")]
   .map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"""
-WATCH = """() => {
+WATCH_LENS = """() => {
   window.trail = [];
   const place = [...document.querySelectorAll("*")].find((e) => e.shadowRoot?.querySelector(".lens"));
   const seen = () => {
@@ -25,10 +27,10 @@ WATCH = """() => {
 
 def luminance(colour: str) -> float:
     """The relative luminance of a CSS colour as WCAG defines it, from 0 to 1."""
-    parts = [float(n) for n in re.findall(r"[\d.]+", colour)[:3]]
+    channels = [float(n) for n in re.findall(r"[\d.]+", colour)[:3]]
     if not colour.startswith("color("):
-        parts = [n / 255 for n in parts]
-    linear = [n / 12.92 if n <= 0.04045 else ((n + 0.055) / 1.055) ** 2.4 for n in parts]
+        channels = [n / 255 for n in channels]
+    linear = [n / 12.92 if n <= 0.04045 else ((n + 0.055) / 1.055) ** 2.4 for n in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -38,14 +40,14 @@ def contrast(a: str, b: str) -> float:
 
 
 def test_a_lecture_hall_s_window_needs_no_scrolling(visitor):
-    assert max(max(pair) for pair in visitor.page.evaluate(SCROLLS)) <= 0
+    assert max(max(pair) for pair in visitor.page.evaluate(OVERFLOWS)) <= 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 768])
 def test_a_narrow_window_scrolls_only_downwards(visit, width):
     visitor = visit(viewport={"width": width, "height": 844}, has_touch=True)
-    assert max(width_beyond for width_beyond, _ in visitor.page.evaluate(SCROLLS)) <= 0
+    assert max(width_beyond for width_beyond, _ in visitor.page.evaluate(OVERFLOWS)) <= 0
     box = visitor.part("pictureBox").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
@@ -61,8 +63,8 @@ def test_words_are_readable_in_both_themes(visit, scheme):
     lens = page.locator(".lens")
     paper_colour = lens.evaluate(read_colour, "backgroundColor")
     assert (luminance(paper_colour) < 0.05) == (scheme == "dark")
-    for words in (lens, page.locator(".lens .soft").first, page.locator(".lens .tabs button").nth(1)):
-        assert contrast(words.evaluate(read_colour, "color"), paper_colour) > 4.5
+    for element in (lens, page.locator(".lens .soft").first, page.locator(".lens .tabs button").nth(1)):
+        assert contrast(element.evaluate(read_colour, "color"), paper_colour) > 4.5
 
 
 def test_the_theme_can_change_while_the_page_is_open(visit):
@@ -77,7 +79,7 @@ def test_the_theme_can_change_while_the_page_is_open(visit):
 
 def test_another_sample_neither_fades_nor_moves_the_microscope(go):
     visitor = go()
-    visitor.page.evaluate(WATCH)
+    visitor.page.evaluate(WATCH_LENS)
     for sample in ("flock", "portrait", "meadow"):
         row_before = visitor.read()["row"]
         visitor.pick(sample)
@@ -85,7 +87,7 @@ def test_another_sample_neither_fades_nor_moves_the_microscope(go):
     assert len(visitor.page.evaluate("[...new Set(window.trail)]")) == 1
 
 
-def test_what_is_opened_in_the_moment_of_another_choice_is_not_empty(go):
+def test_a_sheet_opened_while_another_choice_loads_is_not_empty(go):
     visitor = go("model=bundled")
     visitor.rest()
     sample = visitor.page.locator(".strip [data-sample=flock]").element_handle()
@@ -103,10 +105,13 @@ def test_a_step_is_chosen_though_its_script_arrives_after_the_page_was_drawn_twi
     visitor.page.route("**/static/js/ButtonGroup.*.js", lambda route: late_scripts.append(route))
     with visitor.page.expect_request("**/static/js/ButtonGroup.*.js"):
         visitor.page.goto(f"{server.url}/cost?model=bundled&sample=meadow")
-    sent_count = len(visitor.sent)
+    frame_count = len(visitor.sent_frames)
     visitor.pick("flock")
-    until(lambda: visitor.page.evaluate("1") and len(visitor.sent) > sent_count, "another picture draws the page again")
-    visitor.page.locator(REST).wait_for()
+    until(
+        lambda: visitor.page.evaluate("1") and len(visitor.sent_frames) > frame_count,
+        "another picture draws the page again",
+    )
+    visitor.page.locator(AT_REST).wait_for()
     late_scripts.pop().continue_()
     visitor.page.get_by_text("1,024 px, patch 16").click()
     visitor.page.get_by_text("16,777,216", exact=True).wait_for()
@@ -120,27 +125,27 @@ def test_the_samples_keep_the_keyboard_s_focus(visitor):
     assert visitor.page.locator('.strip [data-sample="flock"]').evaluate("e => e.getRootNode().activeElement === e")
 
 
-FOCUS = """() => {
+READ_FOCUS = """() => {
   let focus = document.activeElement;
   while (focus.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
   return focus.dataset.ref ?? focus.dataset.sample ?? focus.tagName;
 }"""
 
 
-def test_the_keyboard_comes_to_the_picture_soon_and_the_link_past_everything_leads_there(go):
+def test_the_keyboard_comes_to_the_picture_soon_and_the_skip_link_leads_there(go):
     page = go().page
     stops = []
     while "picture" not in stops and len(stops) < 20:
         page.keyboard.press("Tab")
-        stops.append(page.evaluate(FOCUS))
+        stops.append(page.evaluate(READ_FOCUS))
     assert len(stops) <= 10, stops
     page.keyboard.press("Shift+Tab")
     page.get_by_test_id("stSkipToContent").focus()
     page.keyboard.press("Enter")
-    assert page.evaluate(FOCUS) == "picture"
+    assert page.evaluate(READ_FOCUS) == "picture"
     page.locator('.strip [data-sample="flock"]').focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate(FOCUS) not in ("flock", "picture")
+    assert page.evaluate(READ_FOCUS) not in ("flock", "picture")
 
 
 def test_no_request_leaves_the_machine(visitor):

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from browser.truth import assert_close, model
-from browser.visitor import Visitor, coarse
+from browser.visitor import Visitor, with_small_picture
 from playground.analysis import by_hand, patches
 from playground.samples import named
 
-FIND = """
+FIND_DRAWING = """
 window.drawing = (name, root = document) => {
   for (const element of root.querySelectorAll("*")) {
     if (element.__drawing?.read && element.querySelector(name)) return element;
@@ -33,10 +33,10 @@ class Reader(Visitor):
 
     def __init__(self, chromium, url, **options):
         super().__init__(chromium, url, **options)
-        self.context.add_init_script(FIND)
+        self.context.add_init_script(FIND_DRAWING)
 
     def turn_to(self, page: str, address: str = "") -> Reader:
-        self.page.goto(f"{self.url}/{page}?{coarse(address)}")
+        self.page.goto(f"{self.url}/{page}?{with_small_picture(address)}")
         return self
 
     def until_drawn(self, name: str, condition: str = "true") -> dict:
@@ -66,7 +66,7 @@ class Reader(Visitor):
     def choose(self, words: str):
         self.page.get_by_test_id("stButtonGroup").get_by_text(words, exact=True).click()
 
-    def link(self, part: str) -> str:
+    def link_with(self, part: str) -> str:
         self.page.wait_for_url(lambda url: part in url)
         return urlsplit(self.page.url).query
 
@@ -81,7 +81,7 @@ def sample(name: str) -> Image.Image:
     return Image.open(named(name).path).convert("RGB")
 
 
-def by_formula(arrows: str) -> list[float]:
+def weights_by_formula(arrows: str) -> list[float]:
     """softmax(q·kᵀ/√2) of nine tokens whose queries and keys are two-dimensional."""
     q, k = by_hand.read(arrows, tokens=18).chunk(2)
     return (q @ k.T / 2**0.5).softmax(-1).flatten().tolist()
@@ -90,26 +90,26 @@ def by_formula(arrows: str) -> list[float]:
 def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
     reader = read("by_hand")
     state_before = reader.until_drawn(ARROWS)
-    assert_close(state_before["weights"], by_formula(state_before["arrows"]), 1e-6)
-    grid = reader.canvas(ARROWS, "grid")
-    grid.scroll_into_view_if_needed()
-    box, tip = grid.bounding_box(), reader.until_drawn(ARROWS)["tips"][0]["k"]
+    assert_close(state_before["weights"], weights_by_formula(state_before["arrows"]), 1e-6)
+    canvas = reader.canvas(ARROWS, "grid")
+    canvas.scroll_into_view_if_needed()
+    box, tip = canvas.bounding_box(), reader.until_drawn(ARROWS)["tips"][0]["k"]
     reader.page.mouse.move(box["x"] + tip[0], box["y"] + tip[1])
     reader.page.mouse.down()
     reader.page.mouse.move(box["x"] + tip[0] - 30, box["y"] + tip[1] + 20, steps=3)
     reader.page.mouse.up()
     state_after = reader.until_drawn(ARROWS, f"r.arrows !== '{state_before['arrows']}'")
-    assert_close(state_after["weights"], by_formula(state_after["arrows"]), 1e-6)
+    assert_close(state_after["weights"], weights_by_formula(state_after["arrows"]), 1e-6)
     reader.button(ARROWS, "Make one key match").click()
     matched_state = reader.until_drawn(ARROWS, f"r.arrows !== '{state_after['arrows']}'")
     row = matched_state["weights"][9 * matched_state["token"] :][:9]
     assert max(row) > 0.7
-    address = reader.link(matched_state["arrows"])
+    address = reader.link_with(matched_state["arrows"])
     reopened_state = read("by_hand", address).until_drawn(ARROWS)
     assert reopened_state["arrows"] == matched_state["arrows"]
 
 
-def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(read):
+def test_a_patch_attends_to_patches_of_its_colour_and_hidden_ones_get_exactly_zero(read):
     reader = read("by_hand", "sample=twins&patch=16")
     reader.until_drawn(FRIENDS)
     trace = by_hand.colour_trace(sample("twins"), 16)
@@ -123,7 +123,7 @@ def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(rea
     reader.page.mouse.click(*reader.point(FRIENDS, "picture", 4.5 / columns, 3.5 / rows))
     hidden_state = reader.until_drawn(FRIENDS, f"r.hidden === 1 && r.row[{3 * columns + 4}] === 0")
     assert sum(hidden_state["row"]) == pytest.approx(1, abs=1e-5)
-    address = reader.link("hidden=")
+    address = reader.link_with("hidden=")
     reopened_state = read("by_hand", address).until_drawn(FRIENDS, "r.hidden === 1")
     assert (reopened_state["temperature"], reopened_state["row"][3 * columns + 4]) == (1, 0)
 
@@ -142,7 +142,7 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     expected_cut = patches.cut(model(), sample("twins"), 48)
     assert cut_state["sum"] + cut_state["bias"] == pytest.approx(expected_cut.tokens[0, 0].item(), abs=0.02)
     reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # it may be folded away
-    reopened_state = read("patches", reader.link("at=0")).until_drawn(CUT)
+    reopened_state = read("patches", reader.link_with("at=0")).until_drawn(CUT)
     assert (reopened_state["patch"], reopened_state["at"]) == (48, 0)
 
 
@@ -152,16 +152,16 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     reader.until_drawn(FILTERS)
     reader.point(FILTERS, "grid", 2.5 / 12, 1.5 / 8)
     assert reader.until_drawn(FILTERS, "r.chosen !== 0")["chosen"] == 14
-    reader.link("filter=14")
+    reader.link_with("filter=14")
     reader.choose("4 · Where a patch lies")
     reader.until_drawn(PLACES)
     rows, columns = grid = model().native_grid
     place = 2 * columns + 3
     reader.point(PLACES, "map", 3.5 / columns, 2.5 / rows)
-    places = reader.until_drawn(PLACES, f"r.at === {place}")
+    places_state = reader.until_drawn(PLACES, f"r.at === {place}")
     table, _ = patches.place_vectors(model(), grid, "learned")
-    assert_close(places["map"], patches.similarity(table)[place].tolist())
-    reader.link("place=")
+    assert_close(places_state["map"], patches.similarity(table)[place].tolist())
+    reader.link_with("place=")
     reader.choose("5 · Without positions")
     reader.until_drawn(SHUFFLE)
     size = patches.small_size(model(), sample("meadow"))
@@ -169,16 +169,16 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     reader.point(SHUFFLE, "before", 5.5 / columns, 9.5 / rows)
     state_without = reader.until_drawn(SHUFFLE, f"r.at === {9 * columns + 5}")
     prefix = len(state_without["before"]) - len(state_without["order"])
-    token_order = [state_without["before"][prefix + patch] for patch in state_without["order"]]
-    assert_close(state_without["after"][prefix:], token_order)
+    shuffled_numbers = [state_without["before"][prefix + patch] for patch in state_without["order"]]
+    assert_close(state_without["after"][prefix:], shuffled_numbers)
     reader.page.get_by_text("did not notice").wait_for()
     reader.choose("on")
-    drawing_state = reader.until_drawn(SHUFFLE, f"r.id !== '{state_without['id']}'")
-    token_order = [drawing_state["before"][prefix + patch] for patch in drawing_state["order"]]
-    assert max(abs(a - b) for a, b in zip(drawing_state["after"][prefix:], token_order, strict=True)) > 0.001
+    state_with = reader.until_drawn(SHUFFLE, f"r.id !== '{state_without['id']}'")
+    shuffled_numbers = [state_with["before"][prefix + patch] for patch in state_with["order"]]
+    assert max(abs(a - b) for a, b in zip(state_with["after"][prefix:], shuffled_numbers, strict=True)) > 0.001
     # The link also holds step=shuffle, because the word filter= alone would open the step on filters
-    second_reader = read("patches", reader.link("positions=on"))
-    assert second_reader.until_drawn(SHUFFLE)["id"] == drawing_state["id"]
+    second_reader = read("patches", reader.link_with("positions=on"))
+    assert second_reader.until_drawn(SHUFFLE)["id"] == state_with["id"]
     second_reader.choose("2 · What the matrix looks for")
     assert second_reader.until_drawn(FILTERS)["chosen"] == 14
     second_reader.choose("4 · Where a patch lies")

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from waiting import PATIENCE
 
 PHONES = [(390, 844), *(pytest.param(size, marks=pytest.mark.slow) for size in ((360, 640), (844, 390), (640, 360)))]
-STUB = """() => {
+SHARE_STUB = """() => {
   navigator.canShare = ({ files }) => files.every((file) => /^(image|video|text)\\//.test(file.type));
   navigator.share = (given) => {
     const [{ name, type, size }] = given.files;
@@ -16,13 +16,13 @@ STUB = """() => {
 }"""
 
 
-def phone(visit, size=(390, 844), **more):
-    visitor = visit(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True, **more)
+def phone(visit, size=(390, 844), **options):
+    visitor = visit(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True, **options)
     visitor.rest()
     return visitor
 
 
-def fingers(visitor, *paths):
+def move_fingers(visitor, *paths):
     """Moves several fingers at once, each along its path [(x, y), …]."""
     session = visitor.context.new_cdp_session(visitor.page)
     for step, places in enumerate(zip(*paths, strict=True)):
@@ -33,7 +33,7 @@ def fingers(visitor, *paths):
     session.detach()
 
 
-SCROLLED = """() => [document.scrollingElement, ...document.querySelectorAll('section, main, div')]
+SCROLL_TOP = """() => [document.scrollingElement, ...document.querySelectorAll('section, main, div')]
   .reduce((most, e) => Math.max(most, e?.scrollTop ?? 0), window.visualViewport.pageTop)"""
 
 
@@ -57,12 +57,12 @@ def test_everything_is_in_reach_of_a_thumb(visit, size):
     page.keyboard.press("Escape")
 
 
-def test_a_drag_asks(visit):
+def test_dragging_a_finger_chooses_the_query_and_does_not_scroll(visit):
     visitor = phone(visit)
     (x, y), (u, v) = visitor.place((3, 3)), visitor.place((7, 9))
-    fingers(visitor, [(x, y), ((x + u) / 2, (y + v) / 2), (u, v)])
+    move_fingers(visitor, [(x, y), ((x + u) / 2, (y + v) / 2), (u, v)])
     visitor.until("r => r.query === '7,9' && !r.locked")
-    assert visitor.page.evaluate(SCROLLED) == 0
+    assert visitor.page.evaluate(SCROLL_TOP) == 0
 
 
 def test_a_tap_locks_and_two_fingers_scroll(visit):
@@ -72,12 +72,12 @@ def test_a_tap_locks_and_two_fingers_scroll(visit):
     visitor.page.touchscreen.tap(x, y)
     visitor.until("r => r.query === '3,3' && r.locked")
     path = [(x, y + 60 - 12 * step) for step in range(12)]
-    fingers(visitor, path, [(x + 60, finger_y) for _, finger_y in path])
-    visitor.page.wait_for_function(f"() => ({SCROLLED})() > 20")
+    move_fingers(visitor, path, [(x + 60, finger_y) for _, finger_y in path])
+    visitor.page.wait_for_function(f"() => ({SCROLL_TOP})() > 20")
     assert visitor.read()["query"] == "3,3"
 
 
-def alive_alone(browser, file) -> None:
+def assert_alive_alone(browser, file) -> None:
     """Asserts that the file opens from the disk, sends no request, and answers the mouse."""
     context, requests = browser.new_context(viewport={"width": 390, "height": 844}), []
     context.on("request", lambda request: requests.append(request.url))
@@ -94,10 +94,10 @@ def alive_alone(browser, file) -> None:
     context.close()
 
 
-def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
+def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp_path):
     visitor = phone(visit)
     page = visitor.page
-    page.evaluate(STUB)
+    page.evaluate(SHARE_STUB)
     state_before = visitor.read()
     visitor.part("sending").click()
     for way, kind, first_bytes in (
@@ -119,7 +119,7 @@ def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
         assert file.stat().st_size == shared_file["size"] > 20_000
         assert first_bytes in file.read_bytes()[:20] or shared_file["type"] == "image/gif"
     assert file.stat().st_size <= 450_000, "the page that travels"
-    alive_alone(visitor.context.browser, file)
+    assert_alive_alone(visitor.context.browser, file)
     page.keyboard.press("Escape")
     visitor.part("sendingSheet").wait_for(state="hidden")
     state_after = visitor.until()
@@ -128,7 +128,7 @@ def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
     }
 
 
-def test_without_a_recorder_three_seconds_are_a_gif(visit):
+def test_without_a_media_recorder_the_loop_is_a_gif(visit):
     visitor = phone(visit)
     visitor.page.evaluate("delete window.MediaRecorder")
     visitor.part("sending").click()
@@ -142,7 +142,7 @@ def test_without_a_recorder_three_seconds_are_a_gif(visit):
     assert download.value.path().stat().st_size <= 5e6
 
 
-def test_elsewhere_it_stands_under_export(visit):
+def test_on_a_desktop_the_loop_stands_under_export(visit):
     visitor = visit()
     assert visitor.part("sending").is_hidden()
     visitor.unfold("export").get_by_text("A loop of three seconds").click()
@@ -152,14 +152,14 @@ def test_elsewhere_it_stands_under_export(visit):
     assert visitor.part("sendingSheet").is_hidden()
 
 
-def test_on_its_side_the_sentence_and_the_picture_come_first(visit):
+def test_on_a_phone_on_its_side_sentence_and_picture_come_first(visit):
     visitor = phone(visit, (844, 390))
     tops = [visitor.page.locator(f'.lens [data-ref="{name}"]').bounding_box()["y"] for name in ("sentence", "picture")]
-    bar = visitor.page.locator('.lens [data-choice="what"]').first.bounding_box()
-    picture = visitor.part("picture").bounding_box()
+    bar_box = visitor.page.locator('.lens [data-choice="what"]').first.bounding_box()
+    picture_box = visitor.part("picture").bounding_box()
     assert tops == sorted(tops)
-    assert bar["y"] > picture["y"] + picture["height"]
-    assert picture["y"] + picture["height"] <= 390
+    assert bar_box["y"] > picture_box["y"] + picture_box["height"]
+    assert picture_box["y"] + picture_box["height"] <= 390
 
 
 @pytest.mark.slow
@@ -169,9 +169,9 @@ def test_the_title_of_a_lesson_covers_no_words_and_all_steps_are_on_the_screen(v
     visitor.page.goto(f"{visitor.url}/{page}&model=bundled&sample=flock")
     steps = visitor.page.get_by_role("radio")
     steps.first.wait_for()
-    title = visitor.page.get_by_role("heading", level=2).bounding_box()
-    words = visitor.page.locator(".st-key-lesson p").first.bounding_box()
-    assert title["y"] + title["height"] <= words["y"] + 2, (title, words)
+    title_box = visitor.page.get_by_role("heading", level=2).bounding_box()
+    paragraph_box = visitor.page.locator(".st-key-lesson p").first.bounding_box()
+    assert title_box["y"] + title_box["height"] <= paragraph_box["y"] + 2, (title_box, paragraph_box)
     boxes = [step.bounding_box() for step in steps.all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes), boxes
     assert min(box["width"] for box in boxes) >= 24, boxes

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from browser.own_picture import hand_over, picture
-from browser.policy import WATCH
+from browser.policy import WATCH_VIOLATIONS
 from browser.visitor import Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
 
-SCRIPT = "<img src=x onerror=alert(1)> ![x](x) **b** $mm$"
-PLANTED = """() => {
+PLANTED_NAME = "<img src=x onerror=alert(1)> ![x](x) **b** $mm$"
+FIND_PLANTED = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
   const formula = (e) => e.matches(".katex") && e.querySelector("annotation")?.textContent.includes("mm");
   const planted = (e) => e.matches("img[src='x'], [onerror]") || formula(e);
@@ -18,12 +18,12 @@ PLANTED = """() => {
 }"""
 
 
-class Wary(Visitor):
+class WaryVisitor(Visitor):
     """A visitor whose check() reports violations of the app's policy and dialogs that opened."""
 
     def __init__(self, chromium, url):
         super().__init__(chromium, url, permissions=["camera"])
-        self.context.add_init_script(WATCH)
+        self.context.add_init_script(WATCH_VIOLATIONS)
         self.dialogs: list[str] = []
         self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
 
@@ -35,13 +35,13 @@ class Wary(Visitor):
 
 @pytest.fixture
 def wary(arrive, server):
-    return arrive(Wary, server.url)
+    return arrive(WaryVisitor, server.url)
 
 
 # The policy -----------------------------------------------------------------------------------------------------------
 
 
-def test_every_way_in_and_out_works_under_the_policy(wary):
+def test_a_drop_the_camera_and_a_download_work_under_the_policy(wary):
     wary.open()
     hand_over(wary, "drop", picture(320, 240))
     wary.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
@@ -56,7 +56,7 @@ def test_every_way_in_and_out_works_under_the_policy(wary):
     assert download.value.suggested_filename.endswith(".png")
 
 
-def test_the_policy_bites(wary):
+def test_violations_of_the_policy_are_recorded(wary):
     """Shows that violations are recorded; otherwise the tests above would prove nothing."""
     wary.open()
     wary.page.evaluate("() => fetch('https://other.example/').catch(() => 0)")
@@ -71,50 +71,50 @@ def test_the_policy_bites(wary):
 
 
 @pytest.fixture
-def named(wary):
-    """A Wary who has brought a picture whose file name holds a script."""
+def uploader(wary):
+    """A WaryVisitor who has brought a picture whose file name holds a script."""
     wary.open()
-    hand_over(wary, "drop", picture(320, 240), title=f"{SCRIPT}.jpg")
-    wary.page.locator(".strip .own").filter(has_text=f"yours: {SCRIPT}.jpg").wait_for(state="attached")
+    hand_over(wary, "drop", picture(320, 240), title=f"{PLANTED_NAME}.jpg")
+    wary.page.locator(".strip .own").filter(has_text=f"yours: {PLANTED_NAME}.jpg").wait_for(state="attached")
     return wary
 
 
 @pytest.mark.slow
-def test_every_page_works_under_the_policy_and_a_file_s_name_is_text_there(named):
+def test_every_page_works_under_the_policy_and_a_file_s_name_is_text_there(uploader):
     for lesson in PAGES.values():
         if lesson != MICROSCOPE:
-            named.unfold("pages").get_by_role("link", name=lesson.title.split("√")[0]).click()
-            named.page.wait_for_url(f"**/{lesson.name}**")
-        named.page.locator(".strip .own").filter(has_text=f"yours: {SCRIPT}.jpg").wait_for(state="attached")
-        named.rest()
-        assert named.page.evaluate(PLANTED) == [], lesson
-        assert named.page.evaluate("window.violations") == [], lesson
-        assert named.page.get_by_test_id("stException").count() == 0, lesson
+            uploader.unfold("pages").get_by_role("link", name=lesson.title.split("√")[0]).click()
+            uploader.page.wait_for_url(f"**/{lesson.name}**")
+        uploader.page.locator(".strip .own").filter(has_text=f"yours: {PLANTED_NAME}.jpg").wait_for(state="attached")
+        uploader.rest()
+        assert uploader.page.evaluate(FIND_PLANTED) == [], lesson
+        assert uploader.page.evaluate("window.violations") == [], lesson
+        assert uploader.page.get_by_test_id("stException").count() == 0, lesson
 
 
 @pytest.mark.slow
-def test_a_file_s_name_is_text_in_what_is_taken_away(named):
-    sheet = named.unfold("export")
+def test_a_file_s_name_is_text_in_a_download(uploader):
+    sheet = uploader.unfold("export")
     sheet.locator("img").wait_for()
-    with named.page.expect_download() as download:
+    with uploader.page.expect_download() as download:
         sheet.get_by_role("button", name="Download").click()
     assert "img src=x onerror" in download.value.suggested_filename, download.value.suggested_filename
-    assert named.page.evaluate(PLANTED) == []
+    assert uploader.page.evaluate(FIND_PLANTED) == []
 
 
 @pytest.mark.slow
 def test_a_model_s_name_that_is_typed_does_no_harm(wary):
     wary.open("model=bundled")
     sheet = wary.unfold("model")
-    sheet.get_by_role("searchbox", name="Search all plain Vision Transformers").fill(SCRIPT)
+    sheet.get_by_role("searchbox", name="Search all plain Vision Transformers").fill(PLANTED_NAME)
     sheet.get_by_text("No model that loads is called so").wait_for()
-    assert wary.page.evaluate(PLANTED) == []
+    assert wary.page.evaluate(FIND_PLANTED) == []
 
 
 @pytest.mark.slow
-def test_an_address_is_text_too(wary):
-    wary.forgiven = re.compile("status of 404 .*/api/trace")  # SCRIPT names no model
+def test_words_of_an_address_stay_text(wary):
+    wary.forgiven_errors = re.compile("status of 404 .*/api/trace")  # PLANTED_NAME names no model
     for key in ("sample", "model", "with", "query", "view"):
-        wary.open({key: SCRIPT})
+        wary.open({key: PLANTED_NAME})
         wary.rest()
-        assert wary.page.evaluate(PLANTED) == []
+        assert wary.page.evaluate(FIND_PLANTED) == []

@@ -20,16 +20,16 @@ import witnesses
 from waiting import PATIENCE, until
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
-from browser.policy import WATCH
+from browser.policy import WATCH_VIOLATIONS
 from browser.server import ROOT, Server, free_port
-from browser.visitor import LOST, Visitor
+from browser.visitor import LOST_SERVER, Visitor
 from playground.ui.headers import POLICY
 from playground.ui.pages import MICROSCOPE, PAGES
 
 FORGOTTEN = re.compile(r"status of 404 .*/api/")  # a picture that the server has lost; the browser uploads it again
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
-SEAT = "playground_seat"
-KEY = {"X-Playground-Key": "k" * 32}
+SEAT_COOKIE = "playground_seat"
+KEY_HEADER = {"X-Playground-Key": "k" * 32}
 
 
 _spec = importlib.util.spec_from_file_location("start", ROOT / "deploy" / "start.py")
@@ -64,43 +64,43 @@ class Proxy:
         return False
 
     def ask(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str]]:
-        return self._answer(path, seat, **options)[:2]
+        return self._fetch(path, seat, **options)[:2]
 
     def read(self, path: str, seat: str | None = None, **options) -> tuple[int, bytes]:
-        status, _, body = self._answer(path, seat, **options)
+        status, _, body = self._fetch(path, seat, **options)
         return status, body
 
-    def _answer(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str], bytes]:
+    def _fetch(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str], bytes]:
         request = urllib.request.Request(self.url + path, **options)
         if seat:
-            request.add_header("Cookie", f"{SEAT}={seat}")
+            request.add_header("Cookie", f"{SEAT_COOKIE}={seat}")
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers), error.read()
 
-    def opens_a_socket_for(self, host: str, origin: str | None) -> str:
+    def socket_status(self, host: str, origin: str | None) -> str:
         """The status that nginx gives a WebSocket request to `host` from a page of `origin`."""
         headers = {
             "Host": host, "Origin": origin, "Connection": "Upgrade", "Upgrade": "websocket",
             "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         }  # fmt: skip
         lines = [f"{name}: {value}" for name, value in headers.items() if value]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as line:
-            line.sendall("\r\n".join(["GET /_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
-            return line.recv(100).split()[1].decode()
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+            connection.sendall("\r\n".join(["GET /_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
+            return connection.recv(100).split()[1].decode()
 
     def replica_of(self, seat: str) -> str:
         """The address of the replica to which nginx sends a visitor with this cookie."""
         path = f"/seat/{seat}/{time.monotonic_ns()}"
         self.ask(path, seat)
-        return self.logged(path)["replica"]
+        return self.log_entry(path)["replica"]
 
     def seat_at(self, replica: Server) -> str:
         return next(f"s{n}" for n in range(100) if self.replica_of(f"s{n}") == replica.address)
 
-    def logged(self, path: str, after: int = 0) -> dict[str, str]:
+    def log_entry(self, path: str, after: int = 0) -> dict[str, str]:
         """Waits until nginx has logged this request; returns the status and the last replica it asked ("-": none)."""
 
         def matching_lines() -> list[str]:
@@ -144,12 +144,12 @@ def proxy(replicas, tmp_path_factory):
 def visit(arrive, proxy):
     """visit(replica, address) gives a Visitor whose seat cookie leads to that replica."""
 
-    def new(replica: Server, address: str = "") -> Visitor:
+    def open_at(replica: Server, address: str = "") -> Visitor:
         visitor = arrive(Visitor, proxy.url)
-        visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(replica), "url": proxy.url}])
+        visitor.context.add_cookies([{"name": SEAT_COOKIE, "value": proxy.seat_at(replica), "url": proxy.url}])
         return visitor.open(address)
 
-    return new
+    return open_at
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
     for _ in range(12):
         _, headers = proxy.ask("/")
         name, _, seat_and_flags = headers["Set-Cookie"].partition("=")
-        assert name == SEAT
+        assert name == SEAT_COOKIE
         assert "HttpOnly" in seat_and_flags
         seats.append(seat_and_flags.partition(";")[0])
     assert len(set(seats)) == 12
@@ -178,16 +178,16 @@ def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy,
         status, body = proxy.read("/api/classes", seat, data=body_sent, headers=headers, method="POST")
         assert status == 200, body
         code, replica = json.loads(body)["code"], proxy.replica_of(seat)
-        for phone in ("00" * 16, "77" * 16, "e1" * 16):
+        for phone_seat in ("00" * 16, "77" * 16, "e1" * 16):
             path = f"/api/classes/{code.lower()}"
             log_length = len(proxy.log())
-            assert proxy.ask(path, phone, headers=KEY)[0] == 200
-            assert proxy.logged(path, log_length) == {"status": "200", "replica": replica}
-        newcomer = proxy.ask(f"/c/{code}")[1]["Set-Cookie"].partition("=")[2].partition(";")[0]
-        assert proxy.replica_of(newcomer) == replica
+            assert proxy.ask(path, phone_seat, headers=KEY_HEADER)[0] == 200
+            assert proxy.log_entry(path, log_length) == {"status": "200", "replica": replica}
+        newcomer_seat = proxy.ask(f"/c/{code}")[1]["Set-Cookie"].partition("=")[2].partition(";")[0]
+        assert proxy.replica_of(newcomer_seat) == replica
 
 
-def test_what_caches_may_keep_for_everybody_passes_as_it_is_and_holds_nobody_s_seat(proxy):
+def test_a_cacheable_figure_passes_unchanged_and_sets_no_seat_cookie(proxy):
     figure = "/figure.svg?sample=meadow&model=bundled"
     status, headers = proxy.ask(figure)
     assert (status, headers["cache-control"]) == (200, "public, max-age=3600")
@@ -197,94 +197,103 @@ def test_what_caches_may_keep_for_everybody_passes_as_it_is_and_holds_nobody_s_s
 
 def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
     replica, log_part, log_length = proxy.replica_of("s0"), " POST /api/pictures", len(proxy.log())
-    status, _ = proxy.ask("/api/pictures", "s0", data=bytes(32 * 2**20), headers=KEY, method="POST")
+    status, _ = proxy.ask("/api/pictures", "s0", data=bytes(32 * 2**20), headers=KEY_HEADER, method="POST")
     assert status == 400  # the app refuses it: these bytes are no picture
-    assert proxy.logged(log_part, log_length) == {"status": "400", "replica": replica}
+    assert proxy.log_entry(log_part, log_length) == {"status": "400", "replica": replica}
     assert proxy.replica_of("s0") == replica  # one refused upload moves no seat to another replica
-    log_length, large_headers = len(proxy.log()), KEY | {"Content-Length": str(40 * 2**20)}
+    log_length, large_headers = len(proxy.log()), KEY_HEADER | {"Content-Length": str(40 * 2**20)}
     status, _ = proxy.ask("/api/pictures", data=b"x", headers=large_headers, method="POST")
     assert status == 413
-    assert proxy.logged(log_part, log_length)["replica"] == "-"
+    assert proxy.log_entry(log_part, log_length)["replica"] == "-"
 
 
 def test_the_log_names_nobody_s_picture(proxy):
     log_length = len(proxy.log())
-    proxy.ask("/api/pictures/0123456789abcdef.jpg?mine=0123456789abcdef", headers=KEY)
-    assert proxy.logged(" GET /api/pictures/", log_length)["status"] == "404"
+    proxy.ask("/api/pictures/0123456789abcdef.jpg?mine=0123456789abcdef", headers=KEY_HEADER)
+    assert proxy.log_entry(" GET /api/pictures/", log_length)["status"] == "404"
     assert "0123456789abcdef" not in "".join(proxy.log())
 
 
-class Nobody:
+class NoReplica:
     """An address where no replica listens."""
 
     address = "127.0.0.1:1"
 
 
 @pytest.fixture
-def alone(tmp_path):
+def proxy_without_replica(tmp_path):
     """nginx without a replica behind it."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
-    running_proxy = Proxy(tmp_path, [Nobody]).start()
+    running_proxy = Proxy(tmp_path, [NoReplica]).start()
     yield running_proxy
     running_proxy.process.terminate()
     running_proxy.process.wait(10)
 
 
-def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(alone):
-    assert alone.ask("/api/trace?mine=0123456789abcdef&model=secret")[0] == 502
-    alone.ask("/_stcore/upload_file/the-id-of-a-session/1")
-    until(lambda: len(alone.log()) == 2, "both requests are logged")
-    assert any(" 502 GET /api/trace 127.0.0.1:1 " in line for line in alone.log()), alone.log()
-    log_text = alone.tell()
+def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(proxy_without_replica):
+    assert proxy_without_replica.ask("/api/trace?mine=0123456789abcdef&model=secret")[0] == 502
+    proxy_without_replica.ask("/_stcore/upload_file/the-id-of-a-session/1")
+    until(lambda: len(proxy_without_replica.log()) == 2, "both requests are logged")
+    assert any(" 502 GET /api/trace 127.0.0.1:1 " in line for line in proxy_without_replica.log()), (
+        proxy_without_replica.log()
+    )
+    log_text = proxy_without_replica.tell()
     assert not any(word in log_text for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
 
 
-def test_half_of_a_new_address_is_one_network_and_a_house_and_a_street_are_one_too(tmp_path):
+def test_addresses_that_share_an_ipv6_prefix_are_one_network_and_neighbours_are_one_house(tmp_path):
     """The test sends the addresses to nginx in X-Forwarded-For, like another proxy."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
-    lone_proxy = Proxy(tmp_path, [Nobody], PLAYGROUND_PROXIES="127.0.0.1")
-    conf = lone_proxy.folder / "nginx.conf"
+    lone_proxy = Proxy(tmp_path, [NoReplica], PLAYGROUND_PROXIES="127.0.0.1")
+    settings_file = lone_proxy.folder / "nginx.conf"
     header_lines = "add_header X-Network $network always; add_header X-House $house always;"
-    conf.write_text(conf.read_text().replace("server_tokens off;", f"server_tokens off; {header_lines}", 1))
+    settings_file.write_text(
+        settings_file.read_text().replace("server_tokens off;", f"server_tokens off; {header_lines}", 1)
+    )
     lone_proxy.start()
 
-    def named(header: str, address: str) -> str:
+    def header_for(header: str, address: str) -> str:
         return lone_proxy.ask("/api/trace", headers={"X-Forwarded-For": address})[1][header]
 
     try:
-        network_names = {named("X-Network", f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)}
-        network_names.add(named("X-Network", "2a41:4af8:4c17:4b8f:a:b:c:d"))
+        network_names = {header_for("X-Network", f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)}
+        network_names.add(header_for("X-Network", "2a41:4af8:4c17:4b8f:a:b:c:d"))
         assert len(network_names) == 1
-        assert named("X-Network", "2a41:4af8:4c17:4b90::1") not in network_names
-        assert named("X-House", "2a41:4af8:4c17:4b90::1") == named("X-House", "2a41:4af8:4c17:4b8f::1")
+        assert header_for("X-Network", "2a41:4af8:4c17:4b90::1") not in network_names
+        assert header_for("X-House", "2a41:4af8:4c17:4b90::1") == header_for("X-House", "2a41:4af8:4c17:4b8f::1")
         first_address, second_address = "203.71.113.77", "203.71.113.78"
-        assert named("X-Network", first_address) != named("X-Network", second_address)
-        assert named("X-House", first_address) == named("X-House", second_address)
-        assert named("X-Network", f"::ffff:{first_address}") == named("X-Network", first_address)
-        assert named("X-Network", f"::ffff:{first_address}") != named("X-Network", f"::ffff:{second_address}")
+        assert header_for("X-Network", first_address) != header_for("X-Network", second_address)
+        assert header_for("X-House", first_address) == header_for("X-House", second_address)
+        assert header_for("X-Network", f"::ffff:{first_address}") == header_for("X-Network", first_address)
+        assert header_for("X-Network", f"::ffff:{first_address}") != header_for("X-Network", f"::ffff:{second_address}")
     finally:
         lone_proxy.process.terminate()
         lone_proxy.process.wait(10)
 
 
 def test_only_pages_of_the_same_host_open_a_socket(proxy):
-    assert proxy.opens_a_socket_for("hall.example", "https://hall.example") == "101"
-    assert proxy.opens_a_socket_for("hall.example:8501", "http://hall.example:8501") == "101"
-    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # a client without an Origin is no browser
-    for stranger in ("https://other.example", "null", "https://hall.example.other.example", "https://hall.example:81"):
-        assert proxy.opens_a_socket_for("hall.example", stranger) == "403"
+    assert proxy.socket_status("hall.example", "https://hall.example") == "101"
+    assert proxy.socket_status("hall.example:8501", "http://hall.example:8501") == "101"
+    assert proxy.socket_status("hall.example", None) == "101"  # a client without an Origin is no browser
+    for foreign_origin in (
+        "https://other.example",
+        "null",
+        "https://hall.example.other.example",
+        "https://hall.example:81",
+    ):
+        assert proxy.socket_status("hall.example", foreign_origin) == "403"
 
 
-def test_the_app_s_policy_passes_and_is_not_doubled(proxy):
+def test_the_proxy_passes_the_app_s_policy_once(proxy):
     for path in ("/", "/patches", "/_stcore/health", "/nothing.js"):
         assert proxy.ask(path)[1]["content-security-policy"] == POLICY
 
 
 def test_the_pages_work_under_the_policy(replicas, visit):
     visitor, data = visit(replicas[0]), picture(320, 240)
-    visitor.context.add_init_script(WATCH)
+    visitor.context.add_init_script(WATCH_VIOLATIONS)
     visitor.open("sample=flock")
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
@@ -300,7 +309,7 @@ def test_uploads_work_on_each_replica(proxy, replicas, visit):
         visitor, data, log_length = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
         upload(visitor, data, f"mine{i}.jpg")
         assert_shows(visitor, data, f"mine{i}.jpg")
-        assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": replica.address}
+        assert proxy.log_entry(" POST /api/pictures", log_length) == {"status": "200", "replica": replica.address}
 
 
 @pytest.mark.slow
@@ -309,12 +318,12 @@ def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, 
     """On the microscope the browser meets the 404; on a lesson Python misses the picture and asks for it."""
     first_replica, second_replica = replicas
     visitor, data = visit(first_replica), picture(320 if page == "patches" else 400, 240)
-    visitor.forgiven = FORGOTTEN
+    visitor.forgiven_errors = FORGOTTEN
     upload(visitor, data, "mine.jpg")
     assert_shows(visitor, data, "mine.jpg")
     link = visitor.page.url
     visitor.page.goto("about:blank")  # otherwise the old page might upload the picture again
-    visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(second_replica), "url": proxy.url}])
+    visitor.context.add_cookies([{"name": SEAT_COOKIE, "value": proxy.seat_at(second_replica), "url": proxy.url}])
     log_length = len(proxy.log())
     visitor.page.goto(link if page == MICROSCOPE.name else link.replace("/?", f"/{page}?"))
     if page == MICROSCOPE.name:
@@ -322,19 +331,19 @@ def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, 
     else:
         visitor.page.locator(".drawing .apart").wait_for()
     visitor.page.wait_for_url("**mine=**")
-    assert proxy.logged(" POST /api/pictures", log_length) == {"status": "200", "replica": second_replica.address}
+    assert proxy.log_entry(" POST /api/pictures", log_length) == {"status": "200", "replica": second_replica.address}
 
 
 @pytest.mark.slow
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
-    killed, other_replica = replicas
-    visitor = visit(killed, "sample=flock&layer=2")
-    visitor.forgiven = LOST
+    killed_replica, other_replica = replicas
+    visitor = visit(killed_replica, "sample=flock&layer=2")
+    visitor.forgiven_errors = LOST_SERVER
     state = visitor.lock((3, 4))
     visitor.page.wait_for_url(re.compile("locked=true"))
     link = visitor.page.url
     with visitor.page.expect_websocket():  # the page connects to another replica by itself
-        killed.kill()
+        killed_replica.kill()
     try:
         second_state = visitor.until()
         assert (second_state["layer"], second_state["query"], second_state["locked"], second_state["row"]) == (
@@ -349,31 +358,31 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
         second_state = visitor.until("r => r.locked && r.query === '3,4'")
         assert (second_state["layer"], second_state["row"]) == (2, state["row"])
         assert visitor.page.url == link
-        assert proxy.logged("/_stcore/host-config", log_length)["replica"] == other_replica.address
+        assert proxy.log_entry("/_stcore/host-config", log_length)["replica"] == other_replica.address
         data = picture(640, 480)
         upload(visitor, data, "after.jpg")
         assert_shows(visitor, data, "after.jpg")
     finally:
-        killed.start().wait()
+        killed_replica.start().wait()
     addresses = {replica.address for replica in replicas}
     until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == addresses, "one of the replicas has not come back")
 
 
 @pytest.mark.slow
 def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(proxy, replicas, visit):
-    killed, other_replica = replicas
-    visitor, data = visit(killed, "sample=flock"), picture(320, 240)
-    visitor.forgiven = LOST
-    files, log_length = "**/api/pictures", len(proxy.log())
+    killed_replica, other_replica = replicas
+    visitor, data = visit(killed_replica, "sample=flock"), picture(320, 240)
+    visitor.forgiven_errors = LOST_SERVER
+    upload_urls, log_length = "**/api/pictures", len(proxy.log())
 
     def lose(route) -> None:
-        killed.kill()
+        killed_replica.kill()
         route.continue_()
 
-    visitor.page.route(files, lose, times=1)
+    visitor.page.route(upload_urls, lose, times=1)
     try:
         hand_over(visitor, "drop", data)
         assert_shows(visitor, data, "dropped.jpg")
-        assert proxy.logged(" 200 POST /api/pictures", log_length)["replica"] == other_replica.address
+        assert proxy.log_entry(" 200 POST /api/pictures", log_length)["replica"] == other_replica.address
     finally:
-        killed.start().wait()
+        killed_replica.start().wait()

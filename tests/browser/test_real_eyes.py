@@ -15,12 +15,12 @@ def server(really_here):
     really_here("dinov2-small")
     really_here("photographs")
     prepare()
-    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running:
-        yield running
+    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running_server:
+        yield running_server
 
 
 @pytest.fixture
-def first(arrive, server):
+def first_visitor(arrive, server):
     """A visitor who has opened the app without any choice in the address."""
     visitor = arrive(Visitor, server.url)
     visitor.page.goto(server.url)
@@ -28,62 +28,62 @@ def first(arrive, server):
     return visitor
 
 
-def on_the_eyes(state: dict) -> tuple[float, float]:
+def eye_shares(state: dict) -> tuple[float, float]:
     """The row's share on the cat's left eye, and on its right one."""
     rows, columns = state["grid"]
     row = np.asarray(state["row"][-rows * columns :]).reshape(rows, columns)
     return row[6:12, 10:16].sum(), row[8:13, 22:27].sum()
 
 
-def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first, server):
-    state, look = first.read(), named("chelsea").look
+def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first_visitor, server):
+    state, look = first_visitor.read(), named("chelsea").look
     assert (state["layer"], state["head"], state["grid"]) == (look.layer, look.head, list(look.grid))
-    left_share, right_share = on_the_eyes(state)
+    left_share, right_share = eye_shares(state)
     print(f"left eye {left_share:.0%}, right eye {right_share:.0%}")
     assert left_share > 0.4
     assert left_share + right_share > 0.7
     assert "trace model=dinov2-small" not in server.log
-    assert "CC0" in first.part("credit").inner_text()
-    assert "DINOv2 S/14" in first.opener("model").inner_text()
+    assert "CC0" in first_visitor.part("credit").inner_text()
+    assert "DINOv2 S/14" in first_visitor.opener("model").inner_text()
 
 
-def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first):
+def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first_visitor):
     for layer in (0, 11):
-        state = first.layer(layer)
+        state = first_visitor.choose_layer(layer)
         assert abs(sum(state["row"]) - 1) < 1e-3
 
 
 @pytest.mark.slow
-def test_one_click_goes_to_our_model_and_one_click_back(first):
-    first.pick_model("our small ViT")
-    first.until("r => r.grid[0] === 11")
-    first.page.get_by_text("This small model knows drawings best.").wait_for()
-    first.page.get_by_role("button", name="See it with DINOv2 S/14").click()
-    state = first.until("r => r.grid[0] === 23")
+def test_one_click_goes_to_our_model_and_one_click_back(first_visitor):
+    first_visitor.pick_model("our small ViT")
+    first_visitor.until("r => r.grid[0] === 11")
+    first_visitor.page.get_by_text("This small model knows drawings best.").wait_for()
+    first_visitor.page.get_by_role("button", name="See it with DINOv2 S/14").click()
+    state = first_visitor.until("r => r.grid[0] === 23")
     assert (state["layer"], state["head"]) == (6, 5)
 
 
 @pytest.mark.slow
-def test_a_drawing_opens_in_our_model_and_a_photograph_in_dinov2_again(first):
-    first.pick("flock")
-    first.page.wait_for_url("**model=bundled**sample=flock**")
-    first.page.locator(".advice").get_by_text("a drawing: shown in our small ViT").wait_for()
-    first.page.locator(".advice").get_by_role("button", name="use DINOv2 S/14").wait_for()
-    first.pick("coffee")
-    first.page.wait_for_url("**model=dinov2-small**sample=coffee**")
+def test_a_drawing_opens_in_our_model_and_a_photograph_in_dinov2_again(first_visitor):
+    first_visitor.pick("flock")
+    first_visitor.page.wait_for_url("**model=bundled**sample=flock**")
+    first_visitor.page.locator(".advice").get_by_text("a drawing: shown in our small ViT").wait_for()
+    first_visitor.page.locator(".advice").get_by_role("button", name="use DINOv2 S/14").wait_for()
+    first_visitor.pick("coffee")
+    first_visitor.page.wait_for_url("**model=dinov2-small**sample=coffee**")
     look = named("coffee").look
-    state = first.until(f"r => r.layer === {look.layer}")
+    state = first_visitor.until(f"r => r.layer === {look.layer}")
     assert (state["head"], state["grid"]) == (look.head, list(look.grid))
 
 
-def test_a_link_to_a_photograph_opens_it_at_its_best(arrive, server):
+def test_a_link_to_a_photograph_opens_its_best_view(arrive, server):
     state = arrive(Visitor, server.url).open("sample=rocket").read()
     look = named("rocket").look
     assert (state["layer"], state["head"], state["grid"]) == (look.layer, look.head, list(look.grid))
 
 
 @pytest.mark.slow
-def test_a_link_to_a_model_that_is_not_here_opens_at_once_on_what_is(arrive, server):
+def test_a_link_to_a_missing_model_opens_at_once_in_a_model_that_is_there(arrive, server):
     sentence = "MAE B/16 is not on this server"
     visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", sentence)
     assert visitor.read()["grid"] == [23, 34]

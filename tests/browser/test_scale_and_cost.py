@@ -4,22 +4,22 @@ import re
 
 import pytest
 
-from browser.visitor import Visitor, coarse
+from browser.visitor import Visitor, with_small_picture
 from playground.analysis import scale
 
-FIND = """
+FIND_BARS = """
 const bars = () => [...document.querySelectorAll("*")]
   .map((e) => e.shadowRoot?.querySelector("[data-softmax]")?.__softmax).find((found) => found?.shown);"""
-TURN = f"""([width, power]) => {{ {FIND}
+TURN_DIALS = f"""([width, power]) => {{ {FIND_BARS}
   const {{ refs, data }} = bars();
   refs.widthDial.value = data.widths.indexOf(width);
   refs.powerDial.value = data.powers.indexOf(power);
   refs.powerDial.dispatchEvent(new Event("input"));
   return bars().shown; }}"""
-LINES = "e => JSON.stringify(e.data.map((t) => [t.x, t.y]))"
-CHANGED = f"""before => [...document.querySelectorAll(".js-plotly-plot")].every((e) => e.data)
-  && ![...document.querySelectorAll(".js-plotly-plot")].some((e) => ({LINES})(e) === before)"""
-WIDE = (
+CHART_LINES = "e => JSON.stringify(e.data.map((t) => [t.x, t.y]))"
+CHARTS_CHANGED = f"""before => [...document.querySelectorAll(".js-plotly-plot")].every((e) => e.data)
+  && ![...document.querySelectorAll(".js-plotly-plot")].some((e) => ({CHART_LINES})(e) === before)"""
+OVERFLOWS = (
     """[...document.querySelectorAll("html, body, [data-testid=stMain]")].map((e) => e.scrollWidth - e.clientWidth)"""
 )
 
@@ -30,7 +30,7 @@ def lesson(arrive, server):
 
     def open_(name: str, address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
-        visitor.page.goto(f"{visitor.url}/{name}?{coarse(address)}")
+        visitor.page.goto(f"{visitor.url}/{name}?{with_small_picture(address)}")
         visitor.page.get_by_text(re.compile("^Next: ")).first.wait_for()
         return visitor.page
 
@@ -38,7 +38,7 @@ def lesson(arrive, server):
 
 
 def bars_state(page, condition: str = "r => true") -> dict:
-    script = f"() => {{ {FIND} const r = bars()?.shown; return r && ({condition})(r) ? r : null; }}"
+    script = f"() => {{ {FIND_BARS} const r = bars()?.shown; return r && ({condition})(r) ? r : null; }}"
     return page.wait_for_function(script).json_value()
 
 
@@ -50,19 +50,19 @@ def chart(page, title: str):
 def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale", "step=rows")
     assert len(bars_state(page)["weights"]) == scale.KEYS
-    lines_before = chart(page, "Largest of 64 weights").evaluate(LINES)
-    row = page.evaluate(TURN, [512, 0])  # sets and reads in one task, so no server can have answered
+    lines_before = chart(page, "Largest of 64 weights").evaluate(CHART_LINES)
+    row_state = page.evaluate(TURN_DIALS, [512, 0])  # sets and reads in one task, so no server can have answered
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]
     for name, quantity in scale.QUANTITIES.items():
-        assert row[name] == pytest.approx(float(quantity(scores, 1.0)), abs=1e-3)
+        assert row_state[name] == pytest.approx(float(quantity(scores, 1.0)), abs=1e-3)
     page.wait_for_url("**dk=512**")
-    page.wait_for_function(CHANGED, arg=lines_before)
+    page.wait_for_function(CHARTS_CHANGED, arg=lines_before)
     page.reload()
-    assert bars_state(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row["peak"])
+    assert bars_state(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row_state["peak"])
 
 
 @pytest.mark.slow
-def test_another_row_is_another_row(lesson):
+def test_the_button_for_another_row_shows_another_row(lesson):
     page = lesson("scale", "row=3")
     first_state = bars_state(page, "r => r.row === 3")
     page.get_by_text("another random row").click()
@@ -76,10 +76,10 @@ def test_the_real_model_loses_its_entropy_without_the_scale(lesson):
     entropy = chart(page, "Entropy, bits")
     _, entropy_with, entropy_without = entropy.evaluate("e => e._fullData.map((t) => [...t.y])")
     assert sum(entropy_with) > sum(entropy_without)
-    line_count = entropy.evaluate(LINES)
+    lines_before = entropy.evaluate(CHART_LINES)
     page.get_by_test_id("stButtonGroup").get_by_text("the whole pass").click()
     page.wait_for_url("**off=the*whole*pass**")
-    page.wait_for_function(CHANGED, arg=line_count)
+    page.wait_for_function(CHARTS_CHANGED, arg=lines_before)
     page.get_by_role("button", name="What it then predicts").last.click()
     chart(page, "1, no scale, in every layer").wait_for()
 
@@ -95,7 +95,7 @@ def test_the_classic_cases_turn_the_picture_and_stand_in_the_address(lesson):
     page.get_by_text("16,777,216", exact=True).wait_for()
 
 
-def test_what_can_t_be_is_explained_in_place(lesson):
+def test_a_width_that_heads_can_t_share_is_explained_in_place(lesson):
     lesson("cost", "width=1024").get_by_text("1024 can't be shared out evenly among 12 heads").wait_for()
 
 
@@ -116,4 +116,4 @@ def test_measuring_shows_its_progress_and_stops_and_others_wait(lesson):
 @pytest.mark.parametrize(("name", "scheme"), [pytest.param("scale", "light", marks=pytest.mark.slow), ("cost", "dark")])
 def test_a_phone_scrolls_only_downwards(lesson, name, scheme):
     page = lesson(name, viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    assert max(page.evaluate(WIDE)) <= 0
+    assert max(page.evaluate(OVERFLOWS)) <= 0

@@ -3,56 +3,56 @@
 import pytest
 
 import playground
-from browser.truth import assert_close, model, seen
+from browser.truth import assert_close, model, python_trace
 from playground.samples import named
 
-LOCKED, OTHER = (7, 5), (2, 11)
+LOCKED_PATCH, OTHER_PATCH = (7, 5), (2, 11)
 
 
-def truth(cut):
+def trace_with_cut(cut):
     image = playground.open_image(named("meadow").path)
-    return playground.trace(model(), image, size=seen().size, cut=cut)
+    return playground.trace(model(), image, size=python_trace().size, cut=cut)
 
 
-def cut(visitor) -> dict:
-    visitor.lock(LOCKED)
-    visitor.aim(OTHER)
+def cut_edge(visitor) -> dict:
+    visitor.lock(LOCKED_PATCH)
+    visitor.aim(OTHER_PATCH)
     visitor.page.keyboard.press("x")
     return visitor.until("r => r.pass === 'whole'")
 
 
 def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(go):
     visitor = go("sample=meadow&model=bundled&detail=1")
-    state = cut(visitor)
-    cut_trace = truth("7,5>2,11")
-    assert state["row"][cut_trace.token(OTHER)] == 0
-    assert_close(state["row"], cut_trace.row(state["layer"], state["head"], LOCKED))
+    state = cut_edge(visitor)
+    cut_trace = trace_with_cut("7,5>2,11")
+    assert state["row"][cut_trace.token(OTHER_PATCH)] == 0
+    assert_close(state["row"], cut_trace.row(state["layer"], state["head"], LOCKED_PATCH))
     visitor.page.locator(".lens .cuts p").filter(has_text="feature moved by").wait_for()
     assert "cut=7%2C5%3E2%2C11" in visitor.page.url
     visitor.page.locator(".lens .cuts select").select_option(f"{state['layer']}.{state['head']}")
     cut_text = f"7,5>2,11@{state['layer']}.{state['head']}"
     visitor.page.wait_for_function("(there) => new URLSearchParams(location.search).get('cut') === there", arg=cut_text)
     reopened_state = visitor.until("r => r.pass === 'whole'")
-    assert_close(reopened_state["row"], truth(cut_text).row(state["layer"], state["head"], LOCKED))
+    assert_close(reopened_state["row"], trace_with_cut(cut_text).row(state["layer"], state["head"], LOCKED_PATCH))
     visitor.page.locator(".lens .cuts li button").click()
     plain_view = visitor.until("r => r.pass === 'layer'")
-    assert_close(plain_view["row"], seen().row(state["layer"], state["head"], LOCKED))
+    assert_close(plain_view["row"], python_trace().row(state["layer"], state["head"], LOCKED_PATCH))
     visitor.page.locator(".lens .cuts").wait_for(state="hidden")
 
 
 @pytest.mark.slow
-def test_attention_as_a_convolution_is_a_link(go):
+def test_a_link_cuts_attention_down_to_a_convolution_s_nine_patches(go):
     visitor = go("sample=meadow&model=bundled&detail=1&cut=*>3x3&layer=4&head=0&query=7,5&locked=true")
     state = visitor.until("r => r.pass === 'whole'")
-    cut_trace = truth("*>3x3")
+    cut_trace = trace_with_cut("*>3x3")
     assert sum(weight > 0 for weight in state["row"]) == 9
-    assert_close(state["row"], cut_trace.row(4, 0, LOCKED))
+    assert_close(state["row"], cut_trace.row(4, 0, LOCKED_PATCH))
 
 
 def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_picture(go):
     visitor = go(
         "sample=meadow&model=bundled&detail=1&cut=7,5>99,0&layer=4&head=0&query=7,5&locked=true",
-        says="There is no patch (99, 0)",
+        sentence="There is no patch (99, 0)",
     )
     assert visitor.until("r => r.pass === 'layer'")["query"] == "7,5"
 
@@ -60,5 +60,5 @@ def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_pictur
 def test_relevance_is_drawn_for_a_locked_patch(go):
     visitor = go("sample=meadow&model=bundled&detail=1&what=relevance&query=7,5&locked=true")
     state = visitor.until("r => r.map")
-    assert_close(state["map"], seen().relevance(LOCKED))
+    assert_close(state["map"], python_trace().relevance(LOCKED_PATCH))
     visitor.page.locator(".lens h1").filter(has_text="of what moves the feature of this patch").wait_for()

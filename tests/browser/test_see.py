@@ -6,13 +6,12 @@ import re
 import pytest
 
 from browser.own_picture import hand_over, picture
-from browser.seeing import STANDS_STILL, Seeing
+from browser.seeing import STANDS_STILL, SeeVisitor
 from browser.truth import model
-from browser.visitor import Visitor
 from playground import open_image, trace
 from playground.analysis.moments import best_moments
 
-FOCUSABLE = """() => {
+READ_STOPS = """() => {
   const found = [];
   const visit = (root) => {
     for (const element of root.querySelectorAll("*")) {
@@ -29,7 +28,7 @@ FOCUSABLE = """() => {
   visit(document);
   return found;
 }"""
-TEXTS = """() => {
+READ_TEXTS = """() => {
   const found = [];
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
@@ -51,7 +50,7 @@ TEXTS = """() => {
   return found;
 }"""
 # Records every element that a transition or an animation moves from now on
-MOTIONS = """() => {
+RECORD_MOTIONS = """() => {
   const seen = new Set();
   const look = (root) => {
     for (const one of root.getAnimations?.() ?? []) {
@@ -71,8 +70,8 @@ MOTIONS = """() => {
 
 @pytest.fixture
 def see(arrive, server):
-    def open_see(address: str = "", **options) -> Seeing:
-        return arrive(Seeing, server.url, **options).open(address)
+    def open_see(address: str = "", **options) -> SeeVisitor:
+        return arrive(SeeVisitor, server.url, **options).open(address)
 
     return open_see
 
@@ -80,70 +79,70 @@ def see(arrive, server):
 def test_a_plain_link_opens_see_within_its_budget(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
-    stops = person.page.evaluate(FOCUSABLE)
+    stops = person.page.evaluate(READ_STOPS)
     assert len(stops) <= 12, json.dumps(stops, indent=1)
     small_stops = [stop for stop in stops if min(stop["width"], stop["height"]) < 24]
     assert not small_stops, small_stops
-    texts = person.page.evaluate(TEXTS)
+    texts = person.page.evaluate(READ_TEXTS)
     words = re.findall(r"[^\\W_]*[A-Za-zÀ-ÿ]{2,}[^\\W_]*", " ".join(text for text, _ in texts))
     assert len(words) <= 60, words
-    sizes = {size for _, size in texts}
-    assert len(sizes) <= 4, texts
+    font_sizes = {size for _, size in texts}
+    assert len(font_sizes) <= 4, texts
 
 
-FOCUSED = """() => {
+READ_FOCUS = """() => {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
   return element.dataset.ref ?? element.className;
 }"""
 
 
-def test_the_picture_is_among_the_first_four_stops_and_the_bar_is_one(see):
+def test_the_tab_key_reaches_the_picture_in_four_stops_and_the_bar_is_one_stop(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
     stops = []
     while "picture" not in stops and len(stops) < 4:
         person.page.keyboard.press("Tab")
-        stops.append(person.page.evaluate(FOCUSED))
+        stops.append(person.page.evaluate(READ_FOCUS))
     assert "picture" in stops, stops
     for _ in range(12):
         person.page.keyboard.press("Tab")
-        if "pages" in (stop := person.page.evaluate(FOCUSED)):
+        if "pages" in (stop := person.page.evaluate(READ_FOCUS)):
             break
     assert "pages" in stop, stop
     for name in ("pictures", "photo", "sending", "other-face"):
         person.page.keyboard.press("ArrowRight")
-        assert name in person.page.evaluate(FOCUSED)
+        assert name in person.page.evaluate(READ_FOCUS)
     person.page.keyboard.press("Enter")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
 
 
-@pytest.mark.parametrize(("width", "height", "aspect", "share"), [(1440, 900, 1.5, 0.61), (1280, 720, 0.75, 0.3)])
-def test_the_photograph_has_most_of_the_window(arrive, server, width, height, aspect, share):
-    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
+@pytest.mark.parametrize(("width", "height", "aspect", "least_share"), [(1440, 900, 1.5, 0.61), (1280, 720, 0.75, 0.3)])
+def test_the_photograph_has_most_of_the_window(arrive, server, width, height, aspect, least_share):
+    person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
     person.open()
     hand_over(person, "drop", picture(round(600 * aspect), 600))
     person.until(f"r => Math.abs(r.grid[1] / r.grid[0] - {aspect}) < 0.1")
     box = person.box("picture")
-    assert box["width"] * box["height"] >= share * width * height, box
+    assert box["width"] * box["height"] >= least_share * width * height, box
     assert abs(box["width"] / box["height"] - aspect) < 0.08, "nothing is cropped but what the model cuts off"
     assert box["y"] + box["height"] <= height
     assert person.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_phone_shows_all_of_it_without_scrolling(arrive, server):
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    person = arrive(Seeing, server.url, **phone).open()
+def test_a_phone_shows_all_of_see_without_scrolling(arrive, server):
+    phone_options = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    person = arrive(SeeVisitor, server.url, **phone_options).open()
     person.page.locator(".see-moments button").nth(1).wait_for()
     for name in (".see-says", ".see-tabs", ".see-doors", ".see-moments"):
         box = person.page.locator(name).bounding_box()
         assert box["y"] + box["height"] <= 844 + 1, f"{name}: {box}"
     assert person.page.evaluate("document.documentElement.scrollHeight") <= 845
-    small_stops = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 44]
+    small_stops = [stop for stop in person.page.evaluate(READ_STOPS) if stop["height"] < 44]
     assert len(small_stops) <= 1, small_stops  # only the line with layer and head may be less than 44 pixels high
 
 
-def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograph_untouched(see):
+def test_the_sentence_follows_the_cursor_and_without_a_cursor_the_photograph_is_untouched(see):
     person = see()
     first_sentence = person.until_says("This patch looks")
     person.point(0.2, 0.8)
@@ -181,9 +180,9 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     see_state = person.until("r => r.locked && r.scale === 1")
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
-    lab = person.until("r => r.locked")
-    kept_keys = ("picture", "model", "layer", "head", "query", "scale", "locked")
-    assert {key: lab[key] for key in kept_keys} == {key: see_state[key] for key in kept_keys}
+    lab_state = person.until("r => r.locked")
+    view_keys = ("picture", "model", "layer", "head", "query", "scale", "locked")
+    assert {key: lab_state[key] for key in view_keys} == {key: see_state[key] for key in view_keys}
     person.page.get_by_role("button", name="See", exact=True).click()
     person.page.locator(".see-says").wait_for()
     person.page.get_by_role("button", name="Lab", exact=True).click()
@@ -193,7 +192,7 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     assert person.page.locator('.lens[data-face="lab"]').count() == 1
 
 
-def test_a_link_that_says_a_view_opens_lab_as_it_was_and_one_of_see_opens_see(see):
+def test_a_link_with_a_view_opens_lab_and_one_of_see_opens_see(see):
     person = see("layer=2&head=1&query=3%2C3&locked=true")
     assert person.page.locator('.lens[data-face="lab"]').count() == 1
     second_person = see("layer=2&head=1&query=3%2C3&locked=true&face=see")
@@ -239,15 +238,15 @@ def test_a_moment_is_layer_head_and_patch_in_one_press_and_the_arrow_keys_step_t
     person.until(f"r => r.head !== {state_after['head']} || r.layer !== {state_before['layer'] - 1}")
 
 
-def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive, server):
-    person = arrive(Seeing, server.url, locale="de-DE").open()
+def test_see_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive, server):
+    person = arrive(SeeVisitor, server.url, locale="de-DE").open()
     person.until_says("Dieses Feld schaut")
     assert person.page.get_by_role("button", name="Ihr Foto").is_visible()
     person.page.get_by_role("button", name="Warum").click()
     person.page.locator(".lens .sums h2", has_text="Ein Gewicht, Zeile").wait_for()
     person.page.get_by_role("button", name="Zahlen").click()
     person.page.locator(".lens .numbers", has_text="größtes Gewicht").wait_for()
-    page_text = " ".join(text for text, _ in person.page.evaluate(TEXTS))
+    page_text = " ".join(text for text, _ in person.page.evaluate(READ_TEXTS))
     assert not re.search(r"\b(the|of|head|layer|largest|same|by|to)\b", page_text), page_text
     person.page.get_by_role("button", name="Zahlen").click()
     person.page.get_by_role("button", name="Attention Playground").click()
@@ -256,7 +255,7 @@ def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive,
 
 
 # Records for each frame what is visible, to find a sentence beside a photograph that is still loading
-FRAMES = """(stage) => {
+RECORD_FRAMES = """(stage) => {
   const root = (stage ?? document).querySelector(".lens");
   const shown = (name) => root.querySelector(name)?.checkVisibility({ visibilityProperty: true }) ?? false;
   window.frames_shown = [];
@@ -273,7 +272,7 @@ FRAMES = """(stage) => {
 
 def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attention_that_is_drawn(see):
     person = see()
-    person.part("picture").evaluate(f"(canvas) => ({FRAMES})(canvas.getRootNode())")
+    person.part("picture").evaluate(f"(canvas) => ({RECORD_FRAMES})(canvas.getRootNode())")
     data = picture(320, 240)
     hand_over(person, "drop", data)
     best_state = person.until("r => r.picture.length === 16 && r.painted")
@@ -296,9 +295,9 @@ def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attent
 def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(see):
     person = see()
     sentence_before = person.until_says("This patch looks")
-    person.forgiven = re.compile("status of 400")
+    person.forgiven_errors = re.compile("status of 400")
     hand_over(person, "drop", b"no picture at all", title="notes.jpg")
-    Visitor.says(person, "no picture of a kind")
+    person.hears("no picture of a kind")
     person.page.locator(".lens:not(.expects, .waits)").wait_for()
     assert person.until_says("This patch looks") == sentence_before
 
@@ -306,7 +305,7 @@ def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(
 def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(arrive, server):
     """A window of 1280 × 720 at 200 % has 640 × 360 CSS pixels."""
     zoomed = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}
-    person = arrive(Seeing, server.url, **zoomed).open("model=bundled&sample=chelsea&face=see")
+    person = arrive(SeeVisitor, server.url, **zoomed).open("model=bundled&sample=chelsea&face=see")
     person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar's height depends on its font
     person.part("picture").evaluate(STANDS_STILL)
@@ -327,11 +326,11 @@ def test_forced_colours_keep_the_marks_of_what_is_chosen(see):
     person = see(forced_colors="active")
     chosen_moment = person.page.locator('.see-moments [aria-pressed="true"]')
     chosen_moment.wait_for()
-    border = (
+    script_start = (
         "(element) => { const { borderTopColor, borderTopWidth, borderTopStyle } = getComputedStyle(element); return"
     )
     other_moment = person.page.locator('.see-moments [aria-pressed="false"]').first
-    read_border = border + " [borderTopColor, borderTopWidth, borderTopStyle].join(); }"
+    read_border = script_start + " [borderTopColor, borderTopWidth, borderTopStyle].join(); }"
     assert chosen_moment.evaluate(read_border) != other_moment.evaluate(read_border)
     door = person.page.get_by_role("button", name="Numbers", exact=True)
     closed_border = door.evaluate(read_border)
@@ -351,7 +350,7 @@ def test_forced_colours_keep_the_marks_of_what_is_chosen(see):
 
 def test_with_reduced_motion_nothing_moves(see):
     person = see(reduced_motion="reduce")
-    person.page.evaluate(f"({MOTIONS})()")
+    person.page.evaluate(f"({RECORD_MOTIONS})()")
     person.point(0.2, 0.8)
     person.until_says("This patch")
     person.page.mouse.move(1200, 650)
@@ -365,7 +364,7 @@ def test_with_reduced_motion_nothing_moves(see):
     assert person.page.evaluate("motions()") == []
 
 
-def test_the_curve_is_drawn_once_and_a_frame_for_something_else_leaves_it(see):
+def test_the_curve_is_drawn_once_and_not_again_in_later_frames(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
     person.point(0.3, 0.3)

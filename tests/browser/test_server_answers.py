@@ -5,51 +5,51 @@ import re
 import pytest
 import torch
 
-from browser.truth import CLOSE, assert_close, entropy, largest_difference, seen, sent
+from browser.truth import TOLERANCE, assert_close, entropy, largest_difference, python_trace, rounded_trace
 
 
-def map_of(visitor, map_name: str) -> dict:
-    visitor.more()
+def show_map(visitor, map_name: str) -> dict:
+    visitor.open_more()
     visitor.choice("what", map_name).click()
     return visitor.until(f"r => r.what === '{map_name}' && r.map")
 
 
 @pytest.mark.slow
 def test_similarity_and_rollout_of_a_locked_patch_are_python_s(go):
-    visitor, truth = go("sample=meadow&model=bundled&detail=1"), seen()
+    visitor, truth = go("sample=meadow&model=bundled&detail=1"), python_trace()
     layer = visitor.lock((7, 5))["layer"]
-    assert_close(map_of(visitor, "similarity")["map"], truth.similarity((7, 5), layer))
-    assert_close(map_of(visitor, "rollout")["map"], truth.rollout((7, 5)))
+    assert_close(show_map(visitor, "similarity")["map"], truth.similarity((7, 5), layer))
+    assert_close(show_map(visitor, "rollout")["map"], truth.rollout((7, 5)))
 
 
 def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(go):
     visitor = go("sample=meadow&model=bundled&detail=1")
-    truth, layer = seen(), visitor.read()["layer"]
+    truth, layer = python_trace(), visitor.read()["layer"]
     for map_name, python_map in (
         ("similarity", lambda patch: truth.similarity(patch, layer)),
         ("rollout", truth.rollout),
     ):
-        map_of(visitor, map_name)
+        show_map(visitor, map_name)
         visitor.page.wait_for_url(f"**what={map_name}**")  # waits, because the address changes with a delay
         visitor.rest()
-        sent_count = len(visitor.sent)
+        frame_count = len(visitor.sent_frames)
         for patch in ((3, 4), (9, 2), (12, 12)):
             assert_close(visitor.hover(patch)["map"], python_map(patch), 2e-3)
         assert not visitor.part("waiting").is_visible()
-        assert visitor.sent[sent_count:] == []
+        assert visitor.sent_frames[frame_count:] == []
 
 
 def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(go):
     visitor = go("sample=meadow&model=bundled&detail=1")
-    state = map_of(visitor, "norm")
-    norms = seen().features(state["layer"]).norm(dim=-1)
+    state = show_map(visitor, "norm")
+    norms = python_trace().features(state["layer"]).norm(dim=-1)
     assert_close(state["map"], norms, 2e-3 * float(norms.max()))
-    map_of(visitor, "components")
-    colours = visitor.part("picture").evaluate(
+    show_map(visitor, "components")
+    colour_count = visitor.part("picture").evaluate(
         "c => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)"
         ".map((p) => p & 0xe0e0e0)).size"
     )
-    assert colours > 30
+    assert colour_count > 30
 
 
 def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(go):
@@ -58,16 +58,18 @@ def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(go):
     state = visitor.hover(patch)
     foot_line = visitor.part("otherFoot").filter(has_text="Most alike here")
     foot_line.wait_for()
-    features_here, features_there = (seen(name).features(state["layer"]) for name in ("meadow", "flock"))
-    cosine = torch.cosine_similarity(features_there, features_here[seen().token(patch)], dim=-1)
-    other_trace = seen("flock")
+    features_here, features_there = (python_trace(name).features(state["layer"]) for name in ("meadow", "flock"))
+    cosines = torch.cosine_similarity(features_there, features_here[python_trace().token(patch)], dim=-1)
+    other_trace = python_trace("flock")
     prefix_count = len(other_trace.prefix)
-    row, column = divmod(int(cosine[prefix_count:].argmax()), other_trace.grid[1])
-    assert f"patch row {row}, column {column}, cosine {cosine[prefix_count:].max():.2f}" in foot_line.inner_text()
-    x, y = visitor.place((2, 2), on="twin")
+    row, column = divmod(int(cosines[prefix_count:].argmax()), other_trace.grid[1])
+    assert f"patch row {row}, column {column}, cosine {cosines[prefix_count:].max():.2f}" in foot_line.inner_text()
+    x, y = visitor.place((2, 2), canvas="twin")
     visitor.page.mouse.move(x, y)
     map_here = visitor.until("r => r.query === '2,2' && r.map")["map"]
-    assert_close(map_here, torch.cosine_similarity(features_here, features_there[seen().token((2, 2))], dim=-1), 2e-3)
+    assert_close(
+        map_here, torch.cosine_similarity(features_here, features_there[python_trace().token((2, 2))], dim=-1), 2e-3
+    )
 
 
 def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor):
@@ -75,9 +77,9 @@ def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor
     visitor.part("switch").click()
     visitor.choice("pass", "whole").click()
     state = visitor.until("r => r.pass === 'whole'")
-    truth = sent(scale="off").row(state["layer"], state["head"], (7, 5))
+    truth = rounded_trace(scale="off").row(state["layer"], state["head"], (7, 5))
     assert_close(state["row"], truth, 0.02)  # without the scale, each layer's sharper softmax enlarges rounding errors
-    assert largest_difference(state["row"], sent().row(state["layer"], state["head"], (7, 5))) > 0.02
+    assert largest_difference(state["row"], rounded_trace().row(state["layer"], state["head"], (7, 5))) > 0.02
     assert "in the whole forward pass" in visitor.part("badge").inner_text()
     text = visitor.part("verdict").inner_text()  # the labels before and after
     assert " → " in text or "no label changed" in text, text
@@ -89,20 +91,20 @@ def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
     visitor.part("switch").click()
     visitor.choice("pass", "whole").click()
     visitor.until("r => r.pass === 'whole'")
-    unscaled_map = map_of(visitor, "similarity")["map"]
-    assert_close(unscaled_map, seen(scale="off").similarity((7, 5), layer), 0.02)
+    unscaled_map = show_map(visitor, "similarity")["map"]
+    assert_close(unscaled_map, python_trace(scale="off").similarity((7, 5), layer), 0.02)
     visitor.part("switch").click()
     scaled_map = visitor.until("r => r.pass === 'layer' && r.map")["map"]
-    assert_close(scaled_map, seen().similarity((7, 5), layer))
+    assert_close(scaled_map, python_trace().similarity((7, 5), layer))
 
 
-def test_twice_as_fine_is_a_grid_twice_as_fine(go):
+def test_the_finer_grid_has_twice_the_rows_and_columns(go):
     visitor = go()
     rows, columns = visitor.read()["grid"]
     visitor.page.get_by_label("Patches, rows by columns").select_option(f"{2 * rows} × {2 * columns}")
     visitor.until(f"r => r.grid[0] === {2 * rows} && r.grid[1] === {2 * columns}")
     state = visitor.hover((13, 9))
-    assert_close(state["row"], seen(detail=2).row(state["layer"], state["head"], (13, 9)))
+    assert_close(state["row"], python_trace(detail=2).row(state["layer"], state["head"], (13, 9)))
     visitor.page.wait_for_url("**detail=2**")
 
 
@@ -112,12 +114,12 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     visitor.page.wait_for_url("**with=sample**")
     visitor.part("twinBadge").filter(has_text="flock").wait_for()
     state = visitor.hover((5, 6))
-    other_row = seen("flock").row(state["layer"], state["head"], (5, 6))
-    text = re.search(r"listens to about ([\d.]+) of", visitor.part("otherFoot").inner_text())
-    assert abs(float(text[1]) - 2 ** entropy(other_row)) < 0.2
+    other_row = python_trace("flock").row(state["layer"], state["head"], (5, 6))
+    match = re.search(r"listens to about ([\d.]+) of", visitor.part("otherFoot").inner_text())
+    assert abs(float(match[1]) - 2 ** entropy(other_row)) < 0.2
     assert "meadow" in visitor.part("badge").inner_text()
     assert state["query"] == "5,6"
-    x, y = visitor.place((2, 2), on="twin")  # a patch of the second picture becomes the query
+    x, y = visitor.place((2, 2), canvas="twin")  # a patch of the second picture becomes the query
     visitor.page.mouse.move(x, y)
     visitor.until("r => r.query === '2,2'")
 
@@ -134,15 +136,15 @@ def test_another_model_stands_beside_on_the_same_picture(go):
 @pytest.mark.slow
 def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
     visitor = go({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
-    truth, first_layer = seen(name="ViT-S/16", detail=2), visitor.read()["layer"]
+    truth, first_layer = python_trace(name="ViT-S/16", detail=2), visitor.read()["layer"]
     for layer in (first_layer, 1):
-        visitor.layer(layer)
+        visitor.choose_layer(layer)
         state = visitor.hover((20, 20))
         assert_close(state["row"], truth.row(layer, state["head"], (20, 20)))
         visitor.part("otherFoot").filter(has_text="listens to about").wait_for()
 
 
-def test_unequal_pictures_get_unequal_answers():
+def test_unequal_pictures_get_unequal_rows():
     """The same layer and head mixes the patches of two pictures differently, as attention should."""
-    rows = [seen(name).row(seen().layers // 2, 0, (7, 5)) for name in ("meadow", "flock")]
-    assert largest_difference(*rows) > CLOSE
+    rows = [python_trace(name).row(python_trace().layers // 2, 0, (7, 5)) for name in ("meadow", "flock")]
+    assert largest_difference(*rows) > TOLERANCE

@@ -6,25 +6,26 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from browser.visitor import Visitor, coarse
+from browser.visitor import Visitor, with_small_picture
 
 
 @pytest.fixture
 def lesson(arrive, server):
     """lesson("shapes", "example=sentence") gives a visitor on that page."""
 
-    def new(page, address="", **options) -> Visitor:
+    def open_lesson(page, address="", **options) -> Visitor:
         visitor = arrive(Visitor, server.url, **options)
-        visitor.page.goto(f"{server.url}/{page}?{coarse(address)}")
+        visitor.page.goto(f"{server.url}/{page}?{with_small_picture(address)}")
         return visitor
 
-    return new
+    return open_lesson
 
 
-def read(visitor, of: str, condition: str) -> dict:
+def read(visitor, component: str, condition: str) -> dict:
     """A component's own read(), once it fulfils the condition."""
     script = f"""() => {{ const find = (root) => {{ for (const e of root.querySelectorAll("*")) {{
-        const found = e.__{of} ?? (e.shadowRoot && find(e.shadowRoot)); if (found) return found; }} return null; }};
+        const found = e.__{component} ?? (e.shadowRoot && find(e.shadowRoot));
+        if (found) return found; }} return null; }};
         const r = find(document)?.read?.(); return r && ({condition})(r) ? r : null; }}"""
     return visitor.page.wait_for_function(script).json_value()
 
@@ -34,18 +35,18 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     visitor = lesson("shapes", "example=sentence")
     assert read(visitor, "walk", "r => r.step === 1")["shape"] == [1, 4, 512]
     visitor.page.locator(".walk [data-step='4']").click()
-    weights = read(visitor, "walk", "r => r.step === 5")
-    assert weights["shape"] == [1, 8, 4, 4]
-    rows = [sum(weights["groups"][0]["values"][i : i + 4]) for i in range(0, 8 * 16, 4)]
-    assert all(abs(total - 1) < 2e-3 for total in rows)
+    weights_state = read(visitor, "walk", "r => r.step === 5")
+    assert weights_state["shape"] == [1, 8, 4, 4]
+    row_sums = [sum(weights_state["groups"][0]["values"][i : i + 4]) for i in range(0, 8 * 16, 4)]
+    assert all(abs(total - 1) < 2e-3 for total in row_sums)
     visitor.page.wait_for_url("**walk=5**")
     reopened_state = read(lesson("shapes", urlsplit(visitor.page.url).query), "walk", "r => r.step === 5")
-    assert reopened_state["groups"] == weights["groups"]
+    assert reopened_state["groups"] == weights_state["groups"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 1440])
-def test_four_heads_leave_the_steps_free(lesson, width):
+def test_with_four_heads_no_step_is_covered(lesson, width):
     visitor = lesson("shapes", "example=four-heads&step=4", viewport={"width": width, "height": 800})
     read(visitor, "walk", "r => r.step === 4")
     names = visitor.page.locator(".walk li b")

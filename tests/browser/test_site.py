@@ -14,11 +14,11 @@ from models.test_hugging_face import hugging_face_model
 from PIL import Image
 from sharp_models import made
 
-from browser.on_the_site import AtTheSite
+from browser.on_the_site import SiteVisitor
 from browser.own_picture import hand_over
-from browser.truth import assert_close, sent
-from browser.visitor import finish
-from browser.without_server import ASKED, Open, plain_server
+from browser.truth import assert_close, rounded_trace
+from browser.visitor import finish_exercise
+from browser.without_server import REQUEST_LOG, AnyOriginHandler, plain_server
 from playground.errors import PlaygroundError
 from playground.pictures.images import fit
 from playground.samples import named
@@ -26,28 +26,28 @@ from playground.serving import models
 from playground.tracing import trace
 from playground.ui import site
 
-KEPT = Path(__file__).parents[1] / "hostile" / "kept"
-SMALL = 100_000  # most bytes of a hostile file that the test opens
-FEW = 8
-LONG = (
+HOSTILE_FOLDER = Path(__file__).parents[1] / "hostile" / "kept"
+MOST_FILE_BYTES = 100_000  # most bytes of a hostile file that the test opens
+FILES_PER_KIND = 8
+SLOW_FILES = (
     "a JPEG of 2,000 scans",  # refused only after twenty seconds
     "a HEIC of 48 megapixels that claims 64 × 48",  # making each HEIC takes ten seconds; Chromium reads none
     "a HEIC of 900 large tiles",
 )
 # Closes a notice and returns the notice's sentence. Without a notice, returns true once the picture has changed.
-HEARD = """(before) => {
+READ_OUTCOME = """(before) => {
   const said = sentences()[0];
   if (said) document.querySelector(".toolbar .notice button").click();
   return said ?? (theLens().read().picture !== before || null);
 }"""
-REFUSED = "can't open that file|million pixels|takes too long|sides may be from 8"
+REFUSALS = "can't open that file|million pixels|takes too long|sides may be from 8"
 # The weight that A gives B in the first drawing of a lesson
-FIRST_WEIGHT = """() => {
+READ_FIRST_WEIGHT = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
   return root?.__drawing?.read().weights?.[1] ?? null;
 }"""
 # How many versions of the page the browser keeps
-VERSIONS = """async () => {
+COUNT_VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
   return list ? (await list.json()).length : 0;
 }"""
@@ -77,13 +77,13 @@ def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_p
     assert not [file for file in visitor.files() if file.startswith(("worker", "kernels")) or file.endswith(".bin")]
     visitor.page.evaluate("location.hash = 'model=bundled&sample=meadow&layer=4&head=1'")
     visitor.until("r => r.picture === 'meadow' && r.layer === 4")
-    truth = sent()
+    truth = rounded_trace()
     state = visitor.hover((7, 5))
     assert state["grid"] == list(truth.grid)
     assert_close(state["row"], truth.row(4, 1, (7, 5)))
     visitor.lock((7, 5))
-    visitor.layer(2)
-    state = visitor.head(0)
+    visitor.choose_layer(2)
+    state = visitor.choose_head(0)
     assert_close(state["row"], truth.row(2, 0, (7, 5)))
     visitor.page.locator('.lens [data-choice="beside"] [data-value="wall"]').click()
     state = visitor.until("r => r.layersHeld.length === 6")
@@ -94,20 +94,20 @@ def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_p
     assert visitor.page.evaluate("violations") == []
 
 
-def test_a_photograph_stays_here(somebody):
+def test_a_photograph_stays_in_the_browser(somebody):
     visitor = somebody("#model=bundled&sample=flock")
     sheet = visitor.unfold("opening")
     assert "Your photograph stays here" in sheet.inner_text()
     visitor.page.keyboard.press("Escape")
-    visitor.gives(named("twins").path)
+    visitor.bring_photograph(named("twins").path)
     visitor.until("r => r.layersHeld.length > 2")
-    asked_count = len(ASKED)
-    visitor.gives(named("meadow").path, how="paste")
+    request_count = len(REQUEST_LOG)
+    visitor.bring_photograph(named("meadow").path, gesture="paste")
     state = visitor.until("r => r.layersHeld.length === 6")
-    assert ASKED[asked_count:] == [], "once the network is here nobody is asked for anything"
-    assert visitor.brought == []
-    truth = sent()
-    row = truth.row(state["layer"], state["head"], _patch(state)).numpy()
+    assert REQUEST_LOG[request_count:] == [], "once the network is here nobody is asked for anything"
+    assert visitor.uploaded == []
+    truth = rounded_trace()
+    row = truth.row(state["layer"], state["head"], _query_of(state)).numpy()
     assert np.abs(np.asarray(state["row"]) - row).max() < EIGHT_BITS
     view = dict(layer=5, head=1, query="7,5", locked=True, scale="off", **{"pass": "whole"})
     visitor.page.evaluate("view => theLens().update({ view })", view)
@@ -117,23 +117,23 @@ def test_a_photograph_stays_here(somebody):
             "view => theLens().update({ view })", {"layer": 5, "locked": True, "query": "7,5", "what": map_name}
         )
         visitor.until(f"r => r.what === '{map_name}' && r.map")
-    assert ASKED[asked_count:] == []
+    assert REQUEST_LOG[request_count:] == []
     assert visitor.page.evaluate("violations") == []
 
 
-def test_a_model_that_is_brought_runs_here_and_is_sent_to_nobody(somebody, folder, tmp_path):
+def test_a_visitor_s_own_model_runs_in_the_browser_and_is_sent_to_nobody(somebody, folder, tmp_path):
     picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
-    leaves = made("AugReg", tmp_path / "leaves", picture, depth=3)
+    own_model = made("AugReg", tmp_path / "leaves", picture, depth=3)
     visitor = somebody("#model=bundled&sample=meadow")
     visitor.until("r => r.picture === 'meadow'")
-    visitor.bring(leaves.files)
+    visitor.bring_model(own_model.files)
     visitor.until("r => r.model === 'vit_small_patch16_224'")
     state = visitor.until("r => r.layersHeld.length === 3")
-    assert visitor.brought == []
+    assert visitor.uploaded == []
     assert not [file for file in visitor.files() if file.endswith(".safetensors")]
-    truth = trace(leaves.vit, picture, size=fit(picture.size, 16, (224, 224)))
+    truth = trace(own_model.vit, picture, size=fit(picture.size, 16, (224, 224)))
     assert state["grid"] == list(truth.grid)
-    row = truth.row(state["layer"], state["head"], _patch(state)).numpy()
+    row = truth.row(state["layer"], state["head"], _query_of(state)).numpy()
     assert row.max() > 2 / len(row), "a row that is nearly even proves nothing"
     assert np.abs(np.asarray(state["row"]) - row).max() < 0.1 * row.max()
     assert visitor.page.evaluate("violations") == []
@@ -151,7 +151,7 @@ def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(some
     hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "models" / "leaves")
     (tmp_path / "models" / "leaves" / "preprocessor_config.json").write_text('{"image_mean": [0.5, 0.5, 0.5]}')
     shutil.copytree(folder, tmp_path / "site")
-    with plain_server(tmp_path / "models", Open) as other_host, plain_server(tmp_path / "site") as own_host:
+    with plain_server(tmp_path / "models", AnyOriginHandler) as other_host, plain_server(tmp_path / "site") as own_host:
         page = tmp_path / "site" / "index.html"
         text = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {other_host}")
         text = text.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{other_host}&quot;]")
@@ -182,10 +182,10 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_fre
     state = visitor.until(f"r => r.picture !== {first_state['picture']!r} && r.query === '5,5'")
     assert state["layer"] == layer_before, "the view stays while pictures come"
     assert "Nothing is kept or sent" in visitor.page.locator(".live-line").inner_text()
-    requests_before = len(ASKED)
+    request_count = len(REQUEST_LOG)
     head = visitor.page.locator(".lens [data-head='1']").element_handle()
     visitor.until(f"r => r.picture !== {state['picture']!r} && r.query === '5,5'")
-    assert ASKED[requests_before:] == []
+    assert REQUEST_LOG[request_count:] == []
     assert head.is_visible(), "nothing is built anew for a picture of the same film"
     assert visitor.page.locator(".grid-chooser").is_hidden(), "it is the grid of another picture"
     visitor.lock((5, 5))
@@ -203,21 +203,21 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
     site_folder = tmp_path / "host" / "playground"
     shutil.copytree(folder, site_folder)
     with plain_server(site_folder.parent) as url:
-        visitor = arrive(AtTheSite, f"{url}/playground").arrive("#model=bundled&sample=flock")
-        visitor.is_kept()
-        visitor.gives(named("twins").path)
+        visitor = arrive(SiteVisitor, f"{url}/playground").arrive("#model=bundled&sample=flock")
+        visitor.wait_until_kept()
+        visitor.bring_photograph(named("twins").path)
         visitor.until("r => r.layersHeld.length === 6")
         own_picture = visitor.read()["picture"]
         visitor.page.goto("about:blank")
-        asked_count = len(ASKED)
-        visitor.forgiven = re.compile("ERR_")
+        request_count = len(REQUEST_LOG)
+        visitor.forgiven_errors = re.compile("ERR_")
         visitor.context.set_offline(True)
         visitor.arrive(f"#model=bundled&mine={own_picture}")
         assert visitor.until("r => r.layersHeld.length === 6")["picture"] == own_picture, (
             "the network is kept, and the picture"
         )
         later_requests = [
-            line for line in ASKED[asked_count:] if "sw.js" not in line
+            line for line in REQUEST_LOG[request_count:] if "sw.js" not in line
         ]  # the browser itself checks sw.js for a new version
         assert later_requests == []
         visitor.context.set_offline(False)
@@ -228,7 +228,7 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
         visitor.page.reload()
         visitor.until()
         assert "Another version." in visitor.page.content()
-        waiting.until(lambda: visitor.page.evaluate(VERSIONS) == 2, "the new version is kept beside the old one")
+        waiting.until(lambda: visitor.page.evaluate(COUNT_VERSIONS) == 2, "the new version is kept beside the old one")
         visitor.page.goto("about:blank")
         visitor.context.set_offline(True)
         visitor.arrive()
@@ -252,10 +252,10 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     visitor.part("picture").wait_for()
     visitor.unfold("pages").get_by_role("link", name="By hand").click()
     visitor.page.get_by_role("button", name="Queries = 0").click()
-    finish(visitor.page, "by_hand_even")
+    finish_exercise(visitor.page, "by_hand_even")
     visitor.page.get_by_role("button", name="4 · Masks").click()
     ninth = pytest.approx(1 / 9)
-    waiting.until(lambda: visitor.page.evaluate(FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
+    waiting.until(lambda: visitor.page.evaluate(READ_FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
     visitor.page.get_by_role("button", name="Back to the microscope").click()
     visitor.part("picture").wait_for()
     visitor.part("showMe").click()
@@ -265,25 +265,25 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     visitor.page.locator(".tour-card").wait_for(state="detached")
 
 
-def test_a_worker_that_is_lost_is_begun_anew(somebody):
+def test_a_lost_worker_is_started_again(somebody):
     visitor = somebody("#model=bundled&sample=portrait", service_workers="block")
     visitor.context.route("**/worker-*.js", lambda route: route.fulfill(body="throw 1", content_type="text/javascript"))
-    visitor.forgiven = re.compile("Uncaught 1")
+    visitor.forgiven_errors = re.compile("Uncaught 1")
     hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
     visitor.hears("has stopped: try it again")
     visitor.context.unroute("**/worker-*.js")
-    visitor.gives(named("meadow").path)
+    visitor.bring_photograph(named("meadow").path)
     visitor.until("r => r.layersHeld.length === 6")
 
 
 def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, host):
     """GitHub Pages answers a missing address with 404.html. A plain file server does not, so a route does so here."""
-    visitor = arrive(AtTheSite, host)
+    visitor = arrive(SiteVisitor, host)
     visitor.context.route("**/playground/heads*", lambda route: route.fulfill(
         status=404, content_type="text/html",
         body=visitor.context.request.get(f"{visitor.url}/404.html").text(),
     ))  # fmt: skip
-    visitor.forgiven = re.compile("404")
+    visitor.forgiven_errors = re.compile("404")
     visitor.page.goto(f"{visitor.url}/heads?sample=flock")
     visitor.page.get_by_role("heading", name="Heads").wait_for()
     assert "page=heads" in visitor.page.url
@@ -294,14 +294,14 @@ def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, ho
 def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(somebody, folder):
     if not list(folder.glob("weights/dinov2*")):
         pytest.skip("DINOv2 is not on this machine")
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    visitor = somebody("#model=dinov2-small&sample=chelsea", **phone)
+    phone_options = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    visitor = somebody("#model=dinov2-small&sample=chelsea", **phone_options)
     visitor.page.evaluate("theLens().update({ view: { layer: 6, what: 'similarity' } })")
     assert "24 MB, once" in visitor.hears("not in this browser yet")
     assert not [name for name in visitor.files() if name.endswith(".bin")]
     visitor.page.locator(".attention-notice button", has_text="fetch it").tap()
     visitor.until("r => r.what === 'similarity' && r.map")
-    visitor.gives(named("meadow").path)
+    visitor.bring_photograph(named("meadow").path)
     state = visitor.until("r => r.model === 'dinov2-small' && r.layersHeld.length === 12 && r.grid[0] > 16")
     assert state["grid"][0] * state["grid"][1] <= 784
 
@@ -311,30 +311,30 @@ def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograp
     """Opens the small generated files, and a few files of each kind in tests/hostile/kept, the corpus of
     benchmarks/corpus.py; tests/pictures/test_kept.py opens the whole corpus in Python."""
     visitor = somebody("#model=bundled&sample=flock")
-    kinds = groupby(sorted(KEPT.iterdir()), lambda file: file.name.partition("-")[0])
-    kept_files = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}
-    file_bytes = {name: make() for name, make in (kept_files | KINDS).items() if name not in LONG}
+    kinds = groupby(sorted(HOSTILE_FOLDER.iterdir()), lambda file: file.name.partition("-")[0])
+    kept_file_makers = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FILES_PER_KIND)}
+    file_bytes = {name: make() for name, make in (kept_file_makers | KINDS).items() if name not in SLOW_FILES}
     for name, data in file_bytes.items():
-        if len(data) > SMALL:
+        if len(data) > MOST_FILE_BYTES:
             continue
         picture_before = visitor.read()["picture"]
         hand_over(visitor, "drop", data, "image/png", f"{len(data)}.png")
         outcomes = []
-        hear = partial(visitor.page.evaluate, HEARD, picture_before)
-        waiting.until(lambda hear=hear, found=outcomes: found.append(hear()) or found[-1], name)
+        read_outcome = partial(visitor.page.evaluate, READ_OUTCOME, picture_before)
+        waiting.until(lambda read_outcome=read_outcome, found=outcomes: found.append(read_outcome()) or found[-1], name)
         if outcomes[-1] is not True:
-            assert re.search(REFUSED, outcomes[-1]), name
-    visitor.gives(named("meadow").path)
+            assert re.search(REFUSALS, outcomes[-1]), name
+    visitor.bring_photograph(named("meadow").path)
     visitor.until("r => r.layersHeld.length === 6")
     assert visitor.page.evaluate("violations") == []
 
 
-OLD = "WebAssembly.validate = () => false"
+NO_WEBASSEMBLY = "WebAssembly.validate = () => false"
 
 
 def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arrive, host):
-    visitor = arrive(AtTheSite, host)
-    visitor.context.add_init_script(OLD)
+    visitor = arrive(SiteVisitor, host)
+    visitor.context.add_init_script(NO_WEBASSEMBLY)
     visitor.arrive("#model=bundled&sample=flock")
     assert visitor.page.locator(".comes").count() == 0
     hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
@@ -342,5 +342,5 @@ def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arri
     assert visitor.hover((3, 3))["picture"] == "flock"
 
 
-def _patch(state: dict) -> tuple[int, int] | str:
+def _query_of(state: dict) -> tuple[int, int] | str:
     return tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]

@@ -13,7 +13,7 @@ import pytest
 import waiting
 from PIL import Image
 
-from browser.on_the_site import SPARING, AtTheSite
+from browser.on_the_site import DATA_SAVER, SiteVisitor
 from browser.without_server import plain_server
 from playground.__main__ import main
 from playground.serving import figure_files, figure_words
@@ -27,8 +27,9 @@ VIEWS = {
     "weight times value": {"what": "value"},
     "scores": {"what": "score"},
 }
-CLOSE = 2e-3  # tolerance, relative to the largest number: queries and keys in the folder have 16 bits
-LEVELS = 6  # tolerance, of 255 levels, of a cell's mean colour: browser and Python resize photographs differently
+TOLERANCE = 2e-3  # relative to the largest number: queries and keys in the folder have 16 bits
+# Of 255 levels, for a cell's mean colour: browser and Python resize photographs differently
+LEVEL_TOLERANCE = 6
 HREF = "{http://www.w3.org/1999/xlink}href"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,14 +43,14 @@ def host(tmp_path_factory):
 
 @pytest.fixture
 def visitor(arrive, host):
-    site_visitor = arrive(AtTheSite, host)
-    site_visitor.context.add_init_script(SPARING)
+    site_visitor = arrive(SiteVisitor, host)
+    site_visitor.context.add_init_script(DATA_SAVER)
     return site_visitor
 
 
 def exported_bytes(visitor, view: dict, kind: str, button: str) -> bytes:
-    words = "&".join(f"{name}={value}" for name, value in (VIEW | view | {"locked": "true"}).items())
-    visitor.arrive(f"#{words}")
+    address = "&".join(f"{name}={value}" for name, value in (VIEW | view | {"locked": "true"}).items())
+    visitor.arrive(f"#{address}")
     map_name, direction = view.get("what", "weight"), view.get("direction", "row")
     condition = f"r.layer === 4 && r.what === {map_name!r} && r.direction === {direction!r}"
     visitor.until(f"r => r.ready && r.layersHeld.includes(4) && {condition}")
@@ -60,16 +61,16 @@ def exported_bytes(visitor, view: dict, kind: str, button: str) -> bytes:
     return download.value.path().read_bytes()
 
 
-def of_the_app(view: dict, kind: str) -> bytes:
+def app_bytes(view: dict, kind: str) -> bytes:
     app_trace, spec = figure_words.read(VIEW | view | {"layout": "head"}, kind, None)
     return figure_files.file(app_trace, spec, kind, None)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_numbers_are_the_app_s(view, visitor):
+def test_the_exported_numbers_are_the_app_s(view, visitor):
     our_record, app_record = (
         json.loads(exported_bytes(visitor, VIEWS[view], "json", "json")),
-        json.loads(of_the_app(VIEWS[view], "json")),
+        json.loads(app_bytes(VIEWS[view], "json")),
     )
     (our_table,), (app_table,) = our_record["tables"], app_record["tables"]
     (our_map,), (app_map,) = our_table.pop("maps"), app_table.pop("maps")
@@ -81,14 +82,14 @@ def test_the_numbers_are_the_app_s(view, visitor):
     assert our_table == app_table
     our_values, app_values = (np.asarray(table.pop("values")) for table in (our_map, app_map))
     assert our_map == pytest.approx(app_map)
-    assert np.abs(our_values - app_values).max() <= CLOSE * np.abs(app_values).max()
+    assert np.abs(our_values - app_values).max() <= TOLERANCE * np.abs(app_values).max()
     figure_facts = our_record["figure"]
     assert {key: value for key, value in figure_facts.items() if key != "command"} == {
         key: app_record["figure"][key] for key in figure_facts if key != "command"
     }
 
 
-def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, monkeypatch):
+def test_the_command_in_the_file_makes_the_same_numbers(visitor, tmp_path, monkeypatch):
     our_record = json.loads(exported_bytes(visitor, {"scale": "off"}, "json", "json"))
     command = shlex.split(our_record["figure"]["command"])
     assert command[:2] == ["attention-playground", "figure"]
@@ -96,10 +97,10 @@ def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, mon
     assert main(command[1:]) == 0
     figure_record = json.loads((tmp_path / "figure.json").read_text(encoding="utf-8"))
     values, truth = (np.asarray(record["tables"][0]["maps"][0]["values"]) for record in (our_record, figure_record))
-    assert np.abs(values - truth).max() <= CLOSE * truth.max()
+    assert np.abs(values - truth).max() <= TOLERANCE * truth.max()
 
 
-def test_numpy_and_csv_hold_what_json_holds(visitor):
+def test_npz_and_csv_hold_what_json_holds(visitor):
     truth = json.loads(exported_bytes(visitor, {}, "json", "json"))["tables"][0]
     with np.load(io.BytesIO(exported_bytes(visitor, {}, "npz", "npz"))) as arrays:
         assert arrays["values"] == pytest.approx(np.asarray([truth["maps"][0]["values"]]), rel=1e-6)
@@ -107,40 +108,40 @@ def test_numpy_and_csv_hold_what_json_holds(visitor):
         assert arrays["grid"].tolist() == truth["grid"]
         assert (arrays["layer"].tolist(), arrays["patch"].tolist()) == ([4], ["7,5"])
         assert json.loads(str(arrays["about"]))["image"] == "meadow"
-        with np.load(io.BytesIO(of_the_app({}, "npz"))) as app_arrays:
+        with np.load(io.BytesIO(app_bytes({}, "npz"))) as app_arrays:
             assert set(arrays) == set(app_arrays)
     text = exported_bytes(visitor, {}, "csv", "csv").decode()
     lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     assert [float(line["value"]) for line in lines] == pytest.approx(truth["maps"][0]["values"])
-    app_csv = of_the_app({}, "csv").decode()
+    app_csv = app_bytes({}, "csv").decode()
     header = next(line for line in app_csv.splitlines() if not line.startswith("#"))
     assert list(lines[0]) == header.split(",")
 
 
 def test_the_cells_of_the_svg_are_the_app_s(visitor):
     our_svg = ElementTree.fromstring(exported_bytes(visitor, {}, "svg", "svg"))
-    app_svg = ElementTree.fromstring(of_the_app({}, "svg"))
-    grid = json.loads(of_the_app({}, "json"))["tables"][0]["grid"]
+    app_svg = ElementTree.fromstring(app_bytes({}, "svg"))
+    grid = json.loads(app_bytes({}, "json"))["tables"][0]["grid"]
     (our_image,) = (image.get("href") for image in our_svg.iter(f"{SVG}image") if image.get("id") == "map")
     app_image = [image.get(HREF) for image in app_svg.iter(f"{SVG}image")][1]  # the first image is the photograph
     is_flipped = (
         float(re.search(r"matrix\(\S+ 0 0 (\S+)", [u.get("transform") for u in app_svg.iter(f"{SVG}use")][1])[1]) < 0
     )
     cells, truth = cells_of(our_image, grid), cells_of(app_image, grid, is_flipped)
-    assert np.abs(cells - truth).max() <= LEVELS, np.abs(cells - truth).max(axis=-1).round()
+    assert np.abs(cells - truth).max() <= LEVEL_TOLERANCE, np.abs(cells - truth).max(axis=-1).round()
     our_texts, app_texts = (["".join(text.itertext()) for text in svg.iter(f"{SVG}text")] for svg in (our_svg, app_svg))
     shares_outlined = [re.search(r"≥\s*([\d.]+)\s*%", text)[1] for text in (" ".join(our_texts), " ".join(app_texts))]
     assert shares_outlined[0] == shares_outlined[1]
 
 
-def cells_of(address: str, grid: list[int], flipped: bool = False) -> np.ndarray:
+def cells_of(address: str, grid: list[int], is_flipped: bool = False) -> np.ndarray:
     """(rows, columns, 3): the mean colour of the inner half of each cell, where no outline of a neighbour lies."""
     image = Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))).convert("RGB")
     rows, columns = grid
     pixels = np.asarray(image.resize((columns * 8, rows * 8), Image.Resampling.BOX), np.float32)
-    pixels = pixels[::-1] if flipped else pixels
-    cut = pixels.reshape(rows, 8, columns, 8, 3)[:, 2:6, :, 2:6]
-    return cut.mean((1, 3))
+    pixels = pixels[::-1] if is_flipped else pixels
+    inner_dots = pixels.reshape(rows, 8, columns, 8, 3)[:, 2:6, :, 2:6]
+    return inner_dots.mean((1, 3))
 
 
 def test_the_living_page_has_the_row_and_the_sheet_names_the_command_for_a_pdf(visitor, tmp_path):

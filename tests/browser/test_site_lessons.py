@@ -12,10 +12,10 @@ import pytest
 import waiting
 from PIL import Image
 
-from browser.on_the_site import AtTheSite
-from browser.policy import WATCH
-from browser.truth import assert_close, seen
-from browser.visitor import finish
+from browser.on_the_site import SiteVisitor
+from browser.policy import WATCH_VIOLATIONS
+from browser.truth import assert_close, python_trace
+from browser.visitor import finish_exercise
 from browser.without_server import plain_server
 from playground.analysis.ablation import without
 from playground.analysis.by_hand import colour_trace
@@ -30,13 +30,13 @@ from playground.ui import site
 
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 # The read() of the first drawing of a lesson
-FIRST_DRAWING = """() => {
+READ_FIRST_DRAWING = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
   return root?.__drawing?.read() ?? null;
 }"""
-YOURS = "This is your photograph: its numbers are computed in this browser."
-OF_SAMPLE = "These numbers are of a sample, not of your photograph."
-DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-drawing, .lesson-chart)")]
+OWN_TAG = "This is your photograph: its numbers are computed in this browser."
+SAMPLE_TAG = "These numbers are of a sample, not of your photograph."
+READ_DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-drawing, .lesson-chart)")]
   .filter((one) => one.checkVisibility())
   .map((one) => [...(one.shadowRoot ?? one).querySelectorAll("canvas, img, .bars, table, svg, code")].some(
     (part) => part.getBoundingClientRect().height > 9))"""
@@ -53,48 +53,48 @@ def host(folder):
         yield f"{url}/playground"
 
 
-def drawn(page) -> bool:
+def is_drawn(page) -> bool:
     """Whether every visible drawing and chart of the step has been drawn."""
-    return all(page.evaluate(DRAWINGS))
+    return all(page.evaluate(READ_DRAWINGS))
 
 
-def test_all_lessons_together_are_small(folder):
-    files = {file.name: file.stat().st_size for file in (folder / "lessons").iterdir()}
-    sizes = {name: size for name, size in files.items() if not name.startswith("plotly")}
-    assert len(sizes) < len(files), "Plotly's script is among them"
-    assert sum(sizes.values()) <= 8e6, sorted(sizes.items(), key=lambda one: -one[1])[:9]
+def test_the_files_of_all_lessons_are_small(folder):
+    file_sizes = {file.name: file.stat().st_size for file in (folder / "lessons").iterdir()}
+    sizes_without_plotly = {name: size for name, size in file_sizes.items() if not name.startswith("plotly")}
+    assert len(sizes_without_plotly) < len(file_sizes), "Plotly's script is among them"
+    assert sum(sizes_without_plotly.values()) <= 8e6, sorted(sizes_without_plotly.items(), key=lambda one: -one[1])[:9]
 
 
 def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
     """For a visitor without earlier guesses, a lesson hides all that comes after a question."""
-    visitor = arrive(AtTheSite, host)
+    visitor = arrive(SiteVisitor, host)
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
-    visitor.context.add_init_script(WATCH)
+    visitor.context.add_init_script(WATCH_VIOLATIONS)
     page = visitor.page
     for name, lesson in LESSONS.items():
-        steps, drawings = len(lesson.steps), 0
+        step_count, drawing_count = len(lesson.steps), 0
         page.goto(f"{visitor.url}/#page={name}")
         page.reload()
         page.locator("#lesson .guess .lock").wait_for()
         step_buttons = page.locator(".lesson-steps button:enabled")
-        assert step_buttons.count() == (steps if steps > 1 else 0)  # a single step needs no button
-        for step in range(steps):
+        assert step_buttons.count() == (step_count if step_count > 1 else 0)  # a single step needs no button
+        for step in range(step_count):
             if step:
                 page.locator(".lesson-next").click()
-            assert steps == 1 or step_buttons.nth(step).get_attribute("aria-current") == "step"
+            assert step_count == 1 or step_buttons.nth(step).get_attribute("aria-current") == "step"
             page.locator("#lesson .guess .lock").wait_for()
             hidden_count = page.locator("#lesson [data-after]").count()
             assert page.locator("#lesson [data-after]:visible").count() == 0
             page.locator("#lesson .guess button", has_text="without a guess").click()
             if hidden_count:
                 page.locator("#lesson [data-after]:visible").first.wait_for()
-            waiting.until(partial(drawn, page), f"{name} {step} has a drawing that is empty")
-            drawings += len(page.evaluate(DRAWINGS))
-        assert drawings, name
+            waiting.until(partial(is_drawn, page), f"{name} {step} has a drawing that is empty")
+            drawing_count += len(page.evaluate(READ_DRAWINGS))
+        assert drawing_count, name
     assert page.evaluate("violations") == []
 
 
-def opened(visitor, picture_id: str, lesson: str, step: str) -> list[str]:
+def open_lesson_step(visitor, picture_id: str, lesson: str, step: str) -> list[str]:
     """Opens a step on this photograph and skips the guesses. Returns the tags that tell whose numbers are shown."""
     page = visitor.page
     page.goto(f"{visitor.url}/about.html")
@@ -103,27 +103,27 @@ def opened(visitor, picture_id: str, lesson: str, step: str) -> list[str]:
     for skip_button in page.locator("#lesson .guess button", has_text="without a guess").all():
         if skip_button.is_visible():
             skip_button.click()
-    waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
+    waiting.until(partial(is_drawn, page), f"{lesson} {step} has a drawing that is empty")
     return page.locator(".lesson-whose").all_inner_texts()
 
 
 def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
     """Rows, tags and the numbers in sentences equal those of Python's trace of the same file."""
     visitor = somebody("#model=bundled&sample=flock")
-    visitor.gives(named("twins").path)
+    visitor.bring_photograph(named("twins").path)
     page = visitor.page
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
-    truth = seen("twins")
+    truth = python_trace("twins")
 
-    open_step = partial(opened, visitor, picture_id)
+    open_step = partial(open_lesson_step, visitor, picture_id)
 
-    assert open_step("weight", "carries") == [YOURS]
+    assert open_step("weight", "carries") == [OWN_TAG]
     states: list[dict] = []
-    waiting.until(lambda: states.append(page.evaluate(FIRST_DRAWING)) or states[-1], "the row is not drawn")
-    spot = (truth.grid[0] // 2, truth.grid[1] // 2)
-    assert divmod(states[-1]["patch"], truth.grid[1]) == spot
-    row = truth.row(states[-1]["layer"], states[-1]["head"], spot)
+    waiting.until(lambda: states.append(page.evaluate(READ_FIRST_DRAWING)) or states[-1], "the row is not drawn")
+    query = (truth.grid[0] // 2, truth.grid[1] // 2)
+    assert divmod(states[-1]["patch"], truth.grid[1]) == query
+    row = truth.row(states[-1]["layer"], states[-1]["head"], query)
     assert_close(states[-1]["weights"], row, EIGHT_BITS)
     vector_lengths = row * truth.value_norms(states[-1]["layer"])[states[-1]["head"]]
     assert_close(states[-1]["arriving"], vector_lengths / vector_lengths.sum(), EIGHT_BITS)
@@ -131,22 +131,22 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     assert abs(float(re.search(r"It is ([\d.]+)\.", text)[1]) - measures.differing(truth)) < 2
     assert f"over {measures.rows_asked(truth):,} rows" in text
 
-    assert open_step("heads", "row") == [YOURS]
+    assert open_step("heads", "row") == [OWN_TAG]
     text = page.locator("#lesson .guess").inner_text()
     assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in text
     assert abs(float(re.search(r"largest weight is ([\d.]+) %", text)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
 
-    assert open_step("two_ways", "far") == [YOURS, OF_SAMPLE]
+    assert open_step("two_ways", "far") == [OWN_TAG, SAMPLE_TAG]
     text = page.locator("#lesson .lesson-words").last.inner_text()
     assert text.startswith(f"This picture is {measures.longer_side(truth)} patches long.")
     assert f"needs {measures.layers_needed(truth, 3)} layers" in text
     mean_distance, even_distance = (float(number) for number in re.findall(r"([\d.]+) patches away", text))
     assert abs(mean_distance - measures.mean_distance(truth, 0)) < 0.2
     assert abs(even_distance - measures.even_distance(truth)) < 0.06
-    heads = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")
-    assert_close(heads, measures.distances(truth), 0.3)
+    head_distances = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")
+    assert_close(head_distances, measures.distances(truth), 0.3)
 
-    assert open_step("two_ways", "built") == [YOURS]
+    assert open_step("two_ways", "built") == [OWN_TAG]
     picture_element, caption_element = (
         page.locator(f"#lesson .lesson-picture {part}").last for part in ("img", "figcaption")
     )
@@ -156,119 +156,122 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     picture = Image.open(io.BytesIO(base64.b64decode(picture_element.get_attribute("src").partition(",")[2]))).convert(
         "RGB"
     )
-    light = np.asarray(picture.resize(truth.grid[::-1], Image.Resampling.BOX), float).sum(-1)  # (rows, columns)
-    assert light.argmax() == int(truth.on_grid(truth.row(layer, head, spot)).argmax())
+    brightness = np.asarray(picture.resize(truth.grid[::-1], Image.Resampling.BOX), float).sum(-1)  # (rows, columns)
+    assert brightness.argmax() == int(truth.on_grid(truth.row(layer, head, query)).argmax())
 
-    assert open_step("by_hand", "colours") == [YOURS]
-    waiting.until(lambda: states.append(page.evaluate(FIRST_DRAWING)) or states[-1], "the colours are not drawn")
+    assert open_step("by_hand", "colours") == [OWN_TAG]
+    waiting.until(lambda: states.append(page.evaluate(READ_FIRST_DRAWING)) or states[-1], "the colours are not drawn")
     colours = colour_trace(open_image(named("twins").path), 8)
     assert_close(
         states[-1]["row"], colours.row(0, 0, divmod(states[-1]["at"], colours.grid[1]), 1 / states[-1]["temperature"])
     )
-    assert open_step("weight", "explain") == [OF_SAMPLE]
+    assert open_step("weight", "explain") == [SAMPLE_TAG]
     assert open_step("weight", "scores") == []
     assert page.evaluate("violations") == []
 
 
-CHARTS = "[...document.querySelectorAll('.lesson-chart')].map((one) => one.data.map(({ y, text }) => ({ y, text })))"
+READ_CHARTS = (
+    "[...document.querySelectorAll('.lesson-chart')].map((one) => one.data.map(({ y, text }) => ({ y, text })))"
+)
 
 
 @pytest.mark.slow
 def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     """On a visitor's photograph: the steps that measure every head, and those that run the network again."""
     visitor = somebody("#model=bundled&sample=flock")
-    visitor.gives(named("twins").path)
+    visitor.bring_photograph(named("twins").path)
     page = visitor.page
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
-    truth = seen("twins")
-    numbers = look(truth)
+    truth = python_trace("twins")
+    habits = look(truth)
     heads = list(np.ndindex(truth.layers, truth.heads))
 
     def opens(lesson: str, step: str) -> None:
-        assert opened(visitor, picture_id, lesson, step)[0] == YOURS
+        assert open_lesson_step(visitor, picture_id, lesson, step)[0] == OWN_TAG
 
     opens("heads", "atlas")
     cells = [page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]') for layer, head in heads]
     labels = [cell.get_attribute("aria-label") for cell in cells]
     bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in labels]
-    np.testing.assert_allclose(bits, numbers.entropy.ravel(), atol=0.2)
-    kinds = [kind for layer in numbers.kinds() for kind in layer]
+    np.testing.assert_allclose(bits, habits.entropy.ravel(), atol=0.2)
+    kinds = [kind for layer in habits.kinds() for kind in layer]
     assert sum(f": {kind}" in words for kind, words in zip(kinds, labels, strict=True)) >= 0.8 * len(heads)
     assert f"mine={picture_id}" in cells[0].get_attribute("href")
     cells[9].hover()
     card = page.locator(".atlas .card").inner_text()
     length_added = float(re.search(r"adds to the tokens\s+([\d.]+)", card)[1])
-    assert abs(length_added - numbers.effect[heads[9]]) < 0.1
+    assert abs(length_added - habits.effect[heads[9]]) < 0.1
     distance = float(re.search(r"distance\s+([\d.]+)", card)[1])
-    assert abs(distance - numbers.distance[heads[9]]) < 0.3
+    assert abs(distance - habits.distance[heads[9]]) < 0.3
 
     opens("heads", "far")
     text = page.locator("#lesson .lesson-words").last.inner_text()
     assert text.endswith(f"{measures.by_depth(truth)}.")
-    near_share, far_share = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
-    for end_name, share_there in (("nearest", near_share), ("farthest", far_share)):
-        assert abs(share_there - measures.layer_by_distance(truth, end_name, "distance")) < 0.2
-    (marks,) = page.evaluate(CHARTS)
+    near_distance, far_distance = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
+    for end_name, distance_there in (("nearest", near_distance), ("farthest", far_distance)):
+        assert abs(distance_there - measures.layer_by_distance(truth, end_name, "distance")) < 0.2
+    (marks,) = page.evaluate(READ_CHARTS)
     medians = {
         text.split(":")[0]: y for trace in marks for text, y in zip(trace.get("text") or [], trace["y"], strict=False)
     }
     assert len(medians) == len(heads)
     for layer, head in heads:
-        assert abs(medians[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
+        assert abs(medians[f"layer {layer}, head {head}"] - habits.distance[layer, head]) < 0.3
 
     opens("heads", "off")
     layer, head = 3, 2
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
     without_head = without(truth, {(layer, head)})
-    change = without_head.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
-    for words, change_here in zip(page.locator(".film figcaption").all_inner_texts(), change, strict=True):
-        assert abs(float(words.split(":")[1].split("%")[0]) - 100 * change_here) < 0.6
-    rows = page.locator(".board .line:not(.top)").all_inner_texts()
+    changes = without_head.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
+    for words, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
+        assert abs(float(words.split(":")[1].split("%")[0]) - 100 * change) < 0.6
+    prediction_lines = page.locator(".board .line:not(.top)").all_inner_texts()
     labels_after = without_head.predictions(truth.vit.config.labels)
-    assert rows[0].startswith(labels_after[0][0])
+    assert prediction_lines[0].startswith(labels_after[0][0])
 
     opens("weight", "locked")
     text = page.locator("#lesson .guess").inner_text()
-    true_head_and_layer = (f"{measures.agreeing(truth, 'most', unit)}" for unit in ("head", "layer"))
-    assert "Head {} of layer {} agrees most".format(*true_head_and_layer) in text
+    agreeing_head_and_layer = (f"{measures.agreeing(truth, 'most', unit)}" for unit in ("head", "layer"))
+    assert "Head {} of layer {} agrees most".format(*agreeing_head_and_layer) in text
     assert f"{measures.agreed_place(truth)}. In an even row every token would get {percent(1 / truth.tokens)}" in text
     first_line = page.locator("#lesson .lesson-table tbody tr").first.inner_text()
     assert abs(float(re.search(r"([\d.]+) %", first_line)[1]) - measures.agreeing_percent(truth)) < 2
 
     opens("scale", "model")
     sharpness_with, sharpness_without = sharpness(truth, truth.native_scale), sharpness(truth, 1.0)
-    for chart, scaled, without_scale, near_share in zip(
-        page.evaluate(CHARTS), sharpness_with, sharpness_without, (0.2, 0.05, 0.2), strict=True
+    for chart, values_with, values_without, tolerance in zip(
+        page.evaluate(READ_CHARTS), sharpness_with, sharpness_without, (0.2, 0.05, 0.2), strict=True
     ):
-        np.testing.assert_allclose(chart[1]["y"], scaled.ravel(), atol=near_share)
-        np.testing.assert_allclose(chart[2]["y"], without_scale.ravel(), atol=4 * near_share)
+        np.testing.assert_allclose(chart[1]["y"], values_with.ravel(), atol=tolerance)
+        np.testing.assert_allclose(chart[2]["y"], values_without.ravel(), atol=4 * tolerance)
     text = page.locator("#lesson .guess").first.inner_text()
     assert abs(float(re.search(r"deviation of (\d+\.\d+)", text)[1]) - measures.spread_of_scores(truth, "first")) < 0.1
     page.get_by_role("button", name="the whole pass").click()
-    whole_sharpness = sharpness(seen("twins", scale="off"), 1.0)[0].mean()
+    whole_sharpness = sharpness(python_trace("twins", scale="off"), 1.0)[0].mean()
     waiting.until(
-        lambda: abs(np.mean(page.evaluate(CHARTS)[0][2]["y"]) - whole_sharpness) < 0.25,
+        lambda: abs(np.mean(page.evaluate(READ_CHARTS)[0][2]["y"]) - whole_sharpness) < 0.25,
         f"the mean entropy of the whole pass without its scale is not {whole_sharpness:.2f}",
     )
     assert page.evaluate("violations") == []
 
 
 def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microscope(arrive, host):
-    visitor = arrive(AtTheSite, host)
+    visitor = arrive(SiteVisitor, host)
     page, layer, head = visitor.page, 3, 2
     page.goto(f"{visitor.url}/#page=heads&step=off")
     page.reload()
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
-    changes = without(seen(), {(layer, head)}).change[:, len(seen().prefix) :].mean(1).tolist()  # (layers,)
+    without_head = without(python_trace(), {(layer, head)})
+    changes = without_head.change[:, len(python_trace().prefix) :].mean(1).tolist()  # (layers,)
     for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
         assert abs(float(caption.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()
     page.locator(".board button.side").nth(4).click()
     page.locator('.board[data-off="4.0 4.1 4.2 4.3 4.4 4.5"]').wait_for()
-    finish(page, "heads_layer_off")
+    finish_exercise(page, "heads_layer_off")
     page.get_by_role("button", name="2 · All heads").click()
     page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]').click()
     visitor.until(f"r => r.picture === 'meadow' && r.layer === {layer} && r.head === {head}")

@@ -3,19 +3,19 @@
 import pytest
 from waiting import until
 
-from browser.test_page import SCROLLS
+from browser.test_page import OVERFLOWS
 
 
 def far_share(state: dict, patch: tuple[int, int]) -> float:
     """The share that a row gives to patches outside the 3 × 3 block around its own."""
     rows, columns = state["grid"]
-    patches = state["row"][-rows * columns :]
+    weights = state["row"][-rows * columns :]
     return sum(
-        weight for j, weight in enumerate(patches) if max(abs(j // columns - patch[0]), abs(j % columns - patch[1])) > 1
+        weight for j, weight in enumerate(weights) if max(abs(j // columns - patch[0]), abs(j % columns - patch[1])) > 1
     )
 
 
-def printed(text: str) -> float:
+def printed_share(text: str) -> float:
     return float(text.replace("%", "").strip("< ")) / 100
 
 
@@ -24,7 +24,7 @@ def test_the_sentence_is_the_page_s_title_and_says_the_numbers_of_the_row_under_
     sentences = []
     for patch in ((3, 3), (10, 9), (7, 5)):
         state = visitor.hover(patch)
-        assert abs(printed(visitor.part("share").inner_text()) - far_share(state, patch)) < 0.006
+        assert abs(printed_share(visitor.part("share").inner_text()) - far_share(state, patch)) < 0.006
         sentences.append(title.inner_text())
         assert sentences[-1].startswith("This patch gives ")
     assert len(set(sentences)) == 3, sentences
@@ -39,37 +39,36 @@ def test_what_most_people_do_not_need_is_behind_a_button(go):
         visitor.choice("k", "5"),
     ]
     assert not any(part.is_visible() for part in folded_parts)
-    visitor.more()
+    visitor.open_more()
     assert all(part.is_visible() for part in folded_parts)
 
 
-LEAST = {(1280, 720): 0.39, (1440, 900): 0.44, (1920, 1080): 0.44, (1180, 820): 0.4, (1024, 768): 0.33}
-IDLE = 60  # most pixels of an empty band below the picture's legend
+LEAST_SHARE = {(1280, 720): 0.39, (1440, 900): 0.44, (1920, 1080): 0.44, (1180, 820): 0.4, (1024, 768): 0.33}
+MOST_EMPTY_PIXELS = 60  # most pixels of an empty band below the picture's legend
 
 
 @pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])
 def test_one_large_picture_fills_the_window_and_nothing_scrolls_or_is_cut(visit, sample):
     visitor = visit(f"sample={sample}")
-    for window in [*LEAST][:: 1 if sample == "landscape" else 2]:
-        fills(visitor, sample, window)
+    for window_size in [*LEAST_SHARE][:: 1 if sample == "landscape" else 2]:
+        assert_fills(visitor, sample, window_size)
 
 
-def fills(visitor, sample: str, window: tuple[int, int]) -> None:
-    width, height = window
+def assert_fills(visitor, sample: str, window_size: tuple[int, int]) -> None:
+    width, height = window_size
     visitor.page.set_viewport_size({"width": width, "height": height})
     visitor.open(f"sample={sample}").rest()
-    until(lambda: max(max(pair) for pair in visitor.page.evaluate(SCROLLS)) <= 0, "nothing scrolls")
-    picture, lens = visitor.part("pictureBox").bounding_box(), visitor.page.locator(".lens").bounding_box()
-    covered_share = picture["width"] * picture["height"] / (width * height)
-    legend = visitor.part("legend").bounding_box()
-    space_below = height - (legend["y"] + legend["height"])
-    print(
-        f"{sample} at {width} × {height}: {picture}, {covered_share:.1%} of the window, {space_below:.0f} pixels below"
-    )
-    is_square = picture["width"] < 1.2 * picture["height"]  # LEAST is for 3:2; a square covers less of a window
-    assert covered_share >= LEAST[window] * (0.55 if is_square else 1), window
-    assert space_below < IDLE
-    assert height - (lens["y"] + lens["height"]) < IDLE
+    until(lambda: max(max(pair) for pair in visitor.page.evaluate(OVERFLOWS)) <= 0, "nothing scrolls")
+    picture_box, lens_box = visitor.part("pictureBox").bounding_box(), visitor.page.locator(".lens").bounding_box()
+    covered_share = picture_box["width"] * picture_box["height"] / (width * height)
+    legend_box = visitor.part("legend").bounding_box()
+    space_below = height - (legend_box["y"] + legend_box["height"])
+    print(f"{sample} at {width} × {height}: {picture_box}, {covered_share:.1%} of it, {space_below:.0f} pixels below")
+    # LEAST_SHARE is for 3:2; a square covers less of a window
+    is_square = picture_box["width"] < 1.2 * picture_box["height"]
+    assert covered_share >= LEAST_SHARE[window_size] * (0.55 if is_square else 1), window_size
+    assert space_below < MOST_EMPTY_PIXELS
+    assert height - (lens_box["y"] + lens_box["height"]) < MOST_EMPTY_PIXELS
     for part in ("note", "exposed", "bigOf", "peakAt", "formula", "reads", "sentence"):
         is_cut = "e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible'"
         assert not visitor.page.locator(f'.lens :is([data-ref="{part}"], .{part})').first.evaluate(is_cut), part
@@ -93,8 +92,8 @@ def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
     visitor = visit("sample=twins")
     hint = visitor.page.locator(".kindline [data-hint]")
     hint.filter(has_text="The same face twice").wait_for()
-    picture, line = visitor.part("pictureBox").bounding_box(), hint.bounding_box()
-    assert line["y"] >= picture["y"] + picture["height"]
+    picture_box, hint_box = visitor.part("pictureBox").bounding_box(), hint.bounding_box()
+    assert hint_box["y"] >= picture_box["y"] + picture_box["height"]
     assert visitor.part("lock").inner_text() == ""
     visitor.hover((3, 3))
     hint.wait_for(state="hidden")
@@ -102,7 +101,7 @@ def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
     assert visitor.page.locator(".kindline [data-kind]").is_visible()
 
 
-def test_with_a_map_on_view_what_shows_attention_steps_back(go):
+def test_with_a_map_on_view_what_shows_attention_is_pale(go):
     visitor = go()
     visitor.choice("what", "similarity").click()
     visitor.page.wait_for_function("() => theLens().read().map")
@@ -137,7 +136,7 @@ def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_it
     page.locator(".see-moments button:nth-child(2)[aria-pressed=true]").wait_for()
 
 
-def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(go):
+def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_is_dragged_away(go):
     visitor = go()
     visitor.rest()
     visitor.page.evaluate(

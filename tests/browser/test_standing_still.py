@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser.seeing import SHIFTS, STANDS_STILL, Seeing
+from browser.seeing import RECORD_SHIFTS, STANDS_STILL, SeeVisitor
 
 SIZES = [
     (1280, 720),
@@ -10,17 +10,17 @@ SIZES = [
     *(pytest.param(*size, marks=pytest.mark.slow) for size in ((1440, 900), (1024, 768), (844, 390))),
 ]
 
-PLACE = """(picture) => {
+READ_PLACE = """(picture) => {
   const [box, around] = [picture, picture.closest("[data-stage]")].map((one) => one.getBoundingClientRect());
   return [box.x - around.x, box.y - around.y, box.width, box.height];
 }"""
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arrive, server, width, height):
+def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes_to_lab(arrive, server, width, height):
     """Counts the browser's layout-shift entries, including those right after a press."""
-    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
-    person.context.add_init_script(SHIFTS)
+    person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
+    person.context.add_init_script(RECORD_SHIFTS)
     person.open()
     person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
     for x_share in (0.2, 0.5, 0.8):
@@ -53,12 +53,12 @@ def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arri
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 @pytest.mark.parametrize("address", ["sample=landscape", pytest.param("sample=meadow", marks=pytest.mark.slow)])
-def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, server, address, width, height):
-    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
+def test_in_lab_the_button_more_neither_moves_nor_resizes_the_photograph(arrive, server, address, width, height):
+    person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
     person.open(f"model=bundled&{address}&face=lab")
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")
     place_before = place(person)
-    person.more()
+    person.open_more()
     person.choice("what", "score").wait_for()
     assert place(person) == place_before
     person.part("more").click()
@@ -66,7 +66,7 @@ def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, serv
     assert place(person) == place_before
 
 
-def place(person: Seeing) -> list[float]:
+def place(person: SeeVisitor) -> list[float]:
     """The picture's place in the document, once the picture rests; scrolling does not change this place."""
     person.part("picture").evaluate(STANDS_STILL)
-    return person.part("picture").evaluate(PLACE)
+    return person.part("picture").evaluate(READ_PLACE)

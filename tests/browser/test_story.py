@@ -7,8 +7,8 @@ from browser.visitor import Visitor
 from playground import open_image, samples, trace
 
 SCENES = 12
-AT = "/?sample=meadow&model=bundled&story=1"
-FACTS = """() => {
+STORY_ADDRESS = "/?sample=meadow&model=bundled&story=1"
+READ_STORY = """() => {
   const roots = [document, ...[...document.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean)];
   const lens = roots.map((root) => root.querySelector(".lens")).find((one) => one?.__lens);
   const told = lens?.__lens.see.story.read();
@@ -17,14 +17,14 @@ FACTS = """() => {
 
 
 class Reader(Visitor):
-    def begin(self, address: str = AT) -> dict:
+    def begin(self, address: str = STORY_ADDRESS) -> dict:
         self.page.goto(self.url + address)
-        return self.page.wait_for_function(FACTS).json_value()
+        return self.page.wait_for_function(READ_STORY).json_value()
 
     def story(self, part: str):
         return self.page.locator(f".story-{part}")
 
-    def at(self, n: int) -> None:
+    def wait_for_scene(self, n: int) -> None:
         self.page.get_by_text(f"The story · {n} of {SCENES}").wait_for()
         self.page.wait_for_function(f"() => new URLSearchParams(location.search).get('story') === '{n}'")
 
@@ -46,16 +46,16 @@ def reader(arrive, server):
 
 def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
     reader.page.goto(f"{reader.url}/story?sample=meadow&model=bundled")
-    facts = reader.page.wait_for_function(FACTS).json_value()
+    story_state = reader.page.wait_for_function(READ_STORY).json_value()
     reader.rest()  # waits until the toolbar has its final height
-    picture = reader.part("picture").bounding_box()
+    picture_box = reader.part("picture").bounding_box()
     for n in range(1, SCENES + 1):
-        reader.at(n)
-        assert reader.part("picture").bounding_box() == picture, f"in scene {n} the picture has moved"
+        reader.wait_for_scene(n)
+        assert reader.part("picture").bounding_box() == picture_box, f"in scene {n} the picture has moved"
         if n == 1:
             assert reader.page.locator(".lens.untouched").count(), "the row is shown before it is asked for"
         reader.guess()
-        assert reader.page.evaluate(FACTS)["base"] == facts["base"], f"scene {n} is about another square"
+        assert reader.page.evaluate(READ_STORY)["base"] == story_state["base"], f"scene {n} is about another square"
         if n < SCENES:
             reader.page.get_by_role("button", name="Next", exact=True).click()
     assert "playground.load" in reader.story("figure").inner_text()
@@ -64,7 +64,7 @@ def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
     assert "story" not in reader.page.url
 
 
-def test_its_numbers_are_the_model_s_own(reader):
+def test_the_story_s_numbers_are_the_model_s_own(reader):
     story_state = reader.begin()
     base_view, facts = story_state["base"], story_state["facts"]
     model_trace = trace(model(), open_image(samples.named("meadow").path))
@@ -82,23 +82,23 @@ def test_its_numbers_are_the_model_s_own(reader):
     assert facts["distance"] == max(abs(a - b) for a, b in zip(place, partner, strict=True))
 
 
-def test_the_knob_is_turned_for_its_scene_alone_and_back_goes_back(reader):
-    reader.begin(AT.replace("story=1", "story=8"))
-    reader.at(8)
-    assert reader.page.evaluate(FACTS)["scale"] == "on"
+def test_the_scale_is_off_in_its_own_scene_alone_and_back_goes_back(reader):
+    reader.begin(STORY_ADDRESS.replace("story=1", "story=8"))
+    reader.wait_for_scene(8)
+    assert reader.page.evaluate(READ_STORY)["scale"] == "on"
     reader.guess()
-    reader.page.wait_for_function(f"() => ({FACTS})().scale === 'off'")
+    reader.page.wait_for_function(f"() => ({READ_STORY})().scale === 'off'")
     reader.page.get_by_role("button", name="Next", exact=True).click()
-    reader.at(9)
-    reader.page.wait_for_function(f"() => ({FACTS})().scale === 'on'")
+    reader.wait_for_scene(9)
+    reader.page.wait_for_function(f"() => ({READ_STORY})().scale === 'on'")
     reader.page.go_back()
-    reader.at(8)
+    reader.wait_for_scene(8)
     reader.page.keyboard.press("Escape")
     reader.page.wait_for_function("() => !location.search.includes('story')")
     reader.page.locator(".see-says").wait_for()
 
 
-def test_the_menu_opens_it_and_german_browsers_read_german(arrive, server):
+def test_the_menu_opens_the_story_and_german_browsers_read_german(arrive, server):
     reader = arrive(Reader, server.url, locale="de-DE")
     reader.page.goto(f"{reader.url}/?sample=meadow&model=bundled&face=see")
     reader.unfold("pages").get_by_role("link", name="Die Geschichte").click()
@@ -110,7 +110,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(arrive, server):
     reader = arrive(Reader, server.url, viewport={"width": 390, "height": 844}, has_touch=True)
     reader.begin()
     for n in range(1, SCENES + 1):
-        reader.at(n)
+        reader.wait_for_scene(n)
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390, n
         if n < SCENES:
             reader.page.get_by_role("button", name="Next", exact=True).click()

@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 TOUR = "[...document.querySelectorAll('*')].map((e) => e.shadowRoot).find((root) => root?.querySelector('.tour-card'))"
-APART = f"""() => {{
+CARD_STANDS_APART = f"""() => {{
   const [card, ring] = [".tour-card", ".tour-ring"].map((part) => {TOUR}?.querySelector(part)?.getBoundingClientRect());
   if (!card || !ring) return false;
   const inside = card.left >= 0 && card.top >= 0 && card.right <= innerWidth && card.bottom <= innerHeight;
@@ -14,7 +14,7 @@ APART = f"""() => {{
 MEADOW = {"model": "bundled", "sample": "meadow"}
 
 
-def address_words(page) -> dict[str, str]:
+def parameters(page) -> dict[str, str]:
     return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
 
 
@@ -23,7 +23,7 @@ def wait_for_step(page, n: int) -> None:
     page.locator(f'.tour-card[data-step="{n}"]').wait_for()
     page.wait_for_function(f"() => new URLSearchParams(location.search).get('tour') === '{n}'")
     page.locator('.lens[data-face="see"]').wait_for()
-    page.wait_for_function(APART)
+    page.wait_for_function(CARD_STANDS_APART)
 
 
 def press(page, button: str) -> None:
@@ -37,13 +37,13 @@ def begin(visit):
     return visitor
 
 
-def given_back(visitor) -> None:
+def wait_until_view_is_back(visitor) -> None:
     """Waits until the view that `begin` chose is back, in Lab."""
     visitor.page.locator('.lens[data-face="lab"]').wait_for()
     visitor.until("r => r.layer === 2 && r.query === '3,4' && r.locked && r.scale !== 1")
     visitor.page.locator('.lens [data-choice="draw"] [data-value="light"][aria-pressed="true"]').wait_for()
     visitor.page.wait_for_function("() => location.search.includes('draw=light')")
-    assert MEADOW.items() <= address_words(visitor.page).items()
+    assert MEADOW.items() <= parameters(visitor.page).items()
 
 
 def test_the_tour_runs_on_see_to_its_end_and_gives_everything_back(visit):
@@ -53,10 +53,10 @@ def test_the_tour_runs_on_see_to_its_end_and_gives_everything_back(visit):
         press(visitor.page, "next")
     visitor.page.locator(".tour-card").wait_for(state="detached")
     visitor.page.wait_for_function("() => !location.search.includes('tour')")
-    given_back(visitor)
+    wait_until_view_is_back(visitor)
 
 
-def test_a_link_resumes_it_back_goes_back_and_escape_leaves_it(visit):
+def test_a_link_resumes_the_tour_back_goes_back_and_escape_leaves_it(visit):
     visitor = visit(MEADOW | {"tour": "2"})
     page = visitor.page
     wait_for_step(page, 2)

@@ -9,7 +9,7 @@ from browser.visitor import Visitor
 from playground.tracing import Trace
 from playground.training import timelapse
 
-FIND = """
+FIND_REEL = """
 window.theReel = (root = document) => {
   for (const element of root.querySelectorAll("*")) {
     const here = element.__drawing?.read && element.querySelector(".reel");
@@ -23,7 +23,7 @@ window.theReel = (root = document) => {
 
 class Watcher(Visitor):
     def open(self, address=""):
-        self.context.add_init_script(FIND)
+        self.context.add_init_script(FIND_REEL)
         self.page.goto(f"{self.url}/training?{address}")
         return self
 
@@ -66,7 +66,7 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
         watcher.rest()  # because a rerun of the page would replace the picture
         watcher.part("picture").scroll_into_view_if_needed()
         box = watcher.part("picture").bounding_box()
-        x, y = ((part + 0.5) / count for part, count in zip(patch[::-1], (columns, rows), strict=True))
+        x, y = ((index + 0.5) / count for index, count in zip(patch[::-1], (columns, rows), strict=True))
         watcher.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
         step = moments[number].step
         state = watcher.until(f"r => r.step === {step} && r.patch === '{patch[0]},{patch[1]}'")
@@ -90,9 +90,9 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     )
     watcher.button("Play").click()
     watcher.page.wait_for_function(f"() => theReel().read().now > {first_moment} + 0.5")
-    watcher.sent.clear()
+    watcher.sent_frames.clear()
     watcher.page.wait_for_function(f"() => theReel().read().now > {last_moment} - 0.5")
-    assert watcher.sent == []
+    assert watcher.sent_frames == []
     watcher.until(f"r => !r.playing && r.step === {moments[-1].step}")
     positions = watcher.page.evaluate("window.positions")
     assert positions == sorted(positions)
@@ -137,8 +137,8 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second_watcher.until("r => r.patch === '0,0'")
     second_watcher.page.wait_for_url("**patch=0%2C0**")
     second_watcher.page.get_by_text("One head is told", exact=True).click()
-    guided_run = second_watcher.until("r => r.told")
-    assert guided_run["told"] == "this head was told to look at its twin"
+    told_state = second_watcher.until("r => r.told")
+    assert told_state["told"] == "this head was told to look at its twin"
     # the other model is shown at the same moment and patch
-    assert (guided_run["step"], guided_run["patch"]) == (state["step"], "0,0")
+    assert (told_state["step"], told_state["patch"]) == (state["step"], "0,0")
     second_watcher.button("Train again").wait_for()

@@ -4,51 +4,51 @@ import numpy as np
 import pytest
 import torch
 
-from browser.truth import seen
+from browser.matches import python_trace
 from playground.figures.drawing import light, maps
 
 PAIR = "model=bundled&sample=twins&with=sample:portrait&beside=compare"
 
 
 @pytest.fixture(scope="module")
-def truth():
-    return seen("twins").match(seen("portrait"))
+def matches():
+    return python_trace("twins").match(python_trace("portrait"))
 
 
-def first(matches, is_matched: bool) -> tuple[int, int]:
+def first_patch(matches, is_matched: bool) -> tuple[int, int]:
     return tuple(((matches[..., 0] >= 0) == is_matched).nonzero()[0].tolist())
 
 
-def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
+def test_a_line_flies_to_the_match_that_python_finds(visit, matches):
     visitor = visit(PAIR, reduced_motion="reduce")  # the line appears without an animation
     visitor.until("r => r.waits === ''")
-    patch = first(truth, True)
+    patch = first_patch(matches, True)
     visitor.hover(patch)
     match = visitor.until("r => r.match?.mutual")["match"]
-    row, column = truth[patch].tolist()
-    columns = seen("portrait").grid[1]
-    assert divmod(match["there"] - len(seen("portrait").prefix), columns) == (row, column)
+    row, column = matches[patch].tolist()
+    columns = python_trace("portrait").grid[1]
+    assert divmod(match["there"] - len(python_trace("portrait").prefix), columns) == (row, column)
     words = visitor.page.locator(".match-words")
     words.filter(has_text=f"row {row}, column {column}").wait_for()
-    wire = visitor.page.locator(".match-line i")
-    wire.wait_for()
-    box, twin = wire.bounding_box(), visitor.part("twin").bounding_box()
-    end_x = twin["x"] + (column + 0.5) * twin["width"] / columns
-    assert abs(box["x"] + box["width"] - end_x) < 6, (box, twin)
+    line = visitor.page.locator(".match-line i")
+    line.wait_for()
+    line_box, twin_box = line.bounding_box(), visitor.part("twin").bounding_box()
+    end_x = twin_box["x"] + (column + 0.5) * twin_box["width"] / columns
+    assert abs(line_box["x"] + line_box["width"] - end_x) < 6, (line_box, twin_box)
 
 
 @pytest.mark.slow
-def test_both_are_cut_into_the_parts_that_python_finds(go):
+def test_both_pictures_are_cut_into_the_parts_that_python_finds(go):
     visitor = go(PAIR)
     # Waits for the second picture, because a click before would cut only the first picture into parts
     visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()
     visitor.page.locator(".match-words button").click()
     state = visitor.until("r => r.what === 'parts' && r.map")
-    python_parts, _ = seen("twins").parts(other=seen("portrait"), layer=state["layer"])
-    browser_parts = state["map"][len(seen("twins").prefix) :]
-    differing = sum(int(a) != b for a, b in zip(browser_parts, python_parts.flatten().tolist(), strict=True))
-    print(f"{differing} of {len(browser_parts)} patches differ, because numbers travel in sixteen bits")
-    assert differing <= 0.03 * len(browser_parts)
+    python_parts, _ = python_trace("twins").parts(other=python_trace("portrait"), layer=state["layer"])
+    browser_parts = state["map"][len(python_trace("twins").prefix) :]
+    differing_count = sum(int(a) != b for a, b in zip(browser_parts, python_parts.flatten().tolist(), strict=True))
+    print(f"{differing_count} of {len(browser_parts)} patches differ, because numbers travel in sixteen bits")
+    assert differing_count <= 0.03 * len(browser_parts)
     visitor.part("sentence").filter(has_text="The part that this patch belongs to covers").wait_for()
     assert "of the other" in visitor.part("sentence").inner_text()
     visitor.page.locator(".match-words button").click()
@@ -56,7 +56,7 @@ def test_both_are_cut_into_the_parts_that_python_finds(go):
 
 
 def test_what_is_compared_shares_one_exposure_and_one_scale(go):
-    first_trace, second_trace = seen("twins"), seen("portrait")
+    first_trace, second_trace = python_trace("twins"), python_trace("portrait")
     visitor = go(PAIR)
     visitor.hover((4, 5))
     state = visitor.until("r => r.query === '4,5' && r.match")
@@ -65,8 +65,8 @@ def test_what_is_compared_shares_one_exposure_and_one_scale(go):
     rows = [
         trace.on_grid(trace.row(layer, head, q)).numpy() for trace, q in ((first_trace, (4, 5)), (second_trace, place))
     ]
-    largest = light.exposure(np.concatenate([row.ravel() for row in rows]))
-    assert state["domain"]["high"] == pytest.approx(largest, rel=0.03)
+    exposure = light.exposure(np.concatenate([row.ravel() for row in rows]))
+    assert state["domain"]["high"] == pytest.approx(exposure, rel=0.03)
     visitor.choice("what", "similarity").click()
     state = visitor.until("r => r.what === 'similarity' && r.map && r.match")
     feature = first_trace.features(layer)[first_trace.token((4, 5))]

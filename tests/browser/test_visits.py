@@ -7,75 +7,75 @@ import pytest
 
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
-from browser.visitor import LOST, REFUSED, Visitor
+from browser.visitor import LOST_SERVER, REFUSED_REQUEST, Visitor
 from playground.models.names import plain_name
 
-AGAIN_KB = 20  # most kilobytes that a reload may fetch
+MOST_RELOAD_KB = 20  # most kilobytes that a reload may fetch
 
 
-class Wire:
-    """`came` maps each address, or "WebSocket", to the bytes that a page received over the network, not from a
+class NetworkMeter:
+    """`received` maps each address, or "WebSocket", to the bytes that a page received over the network, not from a
     cache."""
 
     def __init__(self, visitor):
-        self.came: dict[str, int] = {}
+        self.received: dict[str, int] = {}
         self._urls: dict[str, str] = {}
         self._page = visitor.page
         session = visitor.context.new_cdp_session(visitor.page)
         session.on("Network.requestWillBeSent", lambda e: self._urls.__setitem__(e["requestId"], e["request"]["url"]))
         session.on("Network.loadingFinished", self._loaded)
-        session.on("Network.webSocketFrameReceived", self._heard)
+        session.on("Network.webSocketFrameReceived", self._frame_received)
         session.send("Network.enable")
 
     def _loaded(self, event: dict) -> None:
         url = self._urls.get(event["requestId"], "?")
-        self.came[url] = self.came.get(url, 0) + event["encodedDataLength"]
+        self.received[url] = self.received.get(url, 0) + event["encodedDataLength"]
 
-    def _heard(self, event: dict) -> None:
+    def _frame_received(self, event: dict) -> None:
         response = event["response"]
         size = len(response["payloadData"]) * 3 // 4 if response["opcode"] == 2 else len(response["payloadData"])
-        self.came["WebSocket"] = self.came.get("WebSocket", 0) + size
+        self.received["WebSocket"] = self.received.get("WebSocket", 0) + size
 
-    def heard(self, part: str, count: int) -> None:
+    def wait_for_answers(self, part: str, count: int) -> None:
         """Waits until answers have come from `count` addresses that contain `part`."""
-        while sum(part in url for url in self.came) < count:
+        while sum(part in url for url in self.received) < count:
             self._page.evaluate("() => new Promise(requestAnimationFrame)")
-        self.came.clear()
+        self.received.clear()
 
     @property
     def kilobytes(self) -> float:
-        return sum(self.came.values()) / 1000
+        return sum(self.received.values()) / 1000
 
     def tell(self) -> str:
-        largest_answers = sorted(self.came.items(), key=lambda one: -one[1])[:20]
+        largest_answers = sorted(self.received.items(), key=lambda one: -one[1])[:20]
         return "\n".join([f"{self.kilobytes:.1f} KB", *(f"{size:8} {url}" for url, size in largest_answers)])
 
 
-def all_is_here(visitor) -> None:
+def wait_for_everything(visitor) -> None:
     visitor.until("r => r.waits === ''")
     visitor.rest()
 
 
-def test_a_second_load_brings_nearly_nothing(arrive, server):
+def test_a_reload_fetches_nearly_nothing(arrive, server):
     visitor = arrive(Visitor, server.url)
-    wire = Wire(visitor)
+    meter = NetworkMeter(visitor)
     visitor.open("model=bundled&sample=flock")
-    all_is_here(visitor)
-    wire.heard("/names?", 6)
+    wait_for_everything(visitor)
+    meter.wait_for_answers("/names?", 6)
     visitor.page.reload()
-    all_is_here(visitor)
-    print(wire.tell())
-    assert wire.kilobytes <= AGAIN_KB, wire.tell()
+    wait_for_everything(visitor)
+    print(meter.tell())
+    assert meter.kilobytes <= MOST_RELOAD_KB, meter.tell()
 
 
 @pytest.mark.slow
 def test_on_the_microscope_s_page_nothing_is_told_to_the_server_s_script(visit):
     visitor = visit()
     visitor.rest()
-    sent_count = len(visitor.sent)
+    frame_count = len(visitor.sent_frames)
     visitor.pick("flock")
-    visitor.layer(1)
-    visitor.head(2)
+    visitor.choose_layer(1)
+    visitor.choose_head(2)
     visitor.lock((3, 3))
     visitor.part("switch").click()
     visitor.until("r => r.scale === 1")
@@ -89,11 +89,13 @@ def test_on_the_microscope_s_page_nothing_is_told_to_the_server_s_script(visit):
     visitor.page.wait_for_url("**mine=**")
     visitor.until("r => /^[0-9a-f]{16}$/.test(r.picture)")
     visitor.rest()
-    assert visitor.sent[sent_count:] == []
+    assert visitor.sent_frames[frame_count:] == []
     visitor.page.go_back()
     visitor.shows("flock")
     visitor.rest()
-    assert sum(map(len, visitor.sent[sent_count:])) < 1000, "Streamlit hears of a step back, and of nothing more"
+    assert sum(map(len, visitor.sent_frames[frame_count:])) < 1000, (
+        "Streamlit hears of a step back, and of nothing more"
+    )
 
 
 def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(visit):
@@ -102,7 +104,7 @@ def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(
     assert_shows(visitor, data, "mine.jpg")
     visitor.page.reload()
     assert_shows(visitor, data, "mine.jpg")
-    assert visitor.brought == ["mine.jpg"]
+    assert visitor.uploaded == ["mine.jpg"]
 
 
 @pytest.mark.slow
@@ -110,7 +112,7 @@ def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photo
     data = picture(320, 240)
     with serving() as server:
         visitor = arrive(Visitor, server.url).open()
-        visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
+        visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
         hand_over(visitor, "drop", data, title="mine.jpg")
         assert_shows(visitor, data, "mine.jpg")
         picture_id = visitor.read()["picture"]
@@ -119,30 +121,30 @@ def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photo
         visitor.page.locator(".toolbar > .rest select").select_option("2")  # no server holds the trace of this grid
         visitor.until("r => r.grid[0] > 20")
         visitor.shows(f"mine:{picture_id}")
-        assert visitor.brought == ["mine.jpg", "mine.jpg"]
+        assert visitor.uploaded == ["mine.jpg", "mine.jpg"]
         visitor.check()
 
 
 def test_a_photograph_that_this_browser_has_not_is_said_to_be_gone(arrive, server):
     visitor = arrive(Visitor, server.url).open(
-        "mine=0123456789abcdef", says="This browser does not have that photograph"
+        "mine=0123456789abcdef", sentence="This browser does not have that photograph"
     )
     assert "mine=" not in visitor.page.url
-    assert visitor.brought == []
+    assert visitor.uploaded == []
 
 
 def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
     visitor = arrive(Visitor, server.url)
-    visitor.forgiven = REFUSED
+    visitor.forgiven_errors = REFUSED_REQUEST
 
-    def old(route) -> None:
+    def answer_as_older(route) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, json=json.loads(answer.text()) | {"digest": "0" * 16})
 
     visitor.open()
-    visitor.page.route("**/api/trace?**", old)
+    visitor.page.route("**/api/trace?**", answer_as_older)
     visitor.page.locator('.strip [data-sample="portrait"]').click()
-    visitor.says("This page is older than the server")
+    visitor.hears("This page is older than the server")
     offers = visitor.page.locator(".attention-notice").get_by_role("button", name="reload it")
     assert offers.count() == 1
     visitor.page.unroute("**/api/trace?**")

@@ -14,15 +14,15 @@ from playground.models import engine_file
 from playground.models.engine_file import to_engine
 from playground.vit import Config, VisionTransformer
 
-ADAPTER = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
-KINDS = {
+ADAPTER_FLAGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
+ARCHITECTURES = {
     "plain": {"layer_scale": True},
     "rotary, q/k norm, SwiGLU": {"positions": "rotary", "qk_norm": True, "gated_mlp": True, "activation": "silu"},
     "CLIP": {"pre_norm": True, "activation": "quick_gelu"},
     "map pool": {"cls_token": False, "registers": 0, "pool": "map", "activation": "gelu_tanh"},
     "two teachers, the paper's head": {"dist_token": True, "pre_logits": True, "activation": "relu"},
 }
-FARTHEST = 1e-3  # largest difference, relative to the largest number of an array
+MOST_DIFFERENCE = 1e-3  # largest difference, relative to the largest number of an array
 PAGE = """<!doctype html><link rel="icon" href="data:,"><script type="module">
 import { createComputer } from "./microscope/engine/computer.js";
 import { createGpuPasses } from "./microscope/engine/faster/webgpu.js";
@@ -84,10 +84,10 @@ def folder(tmp_path_factory):
     (out_folder / "index.html").write_text(PAGE, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_file, "origin", lambda name: engine_file.Origin("MIT", "a test", "nowhere"))
-        for number, changes in enumerate(KINDS.values()):
-            vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **changes})))
-            for numbers in ("int8", "float32"):
-                (out_folder / f"{number}-{numbers}.bin").write_bytes(to_engine(vit, numbers))
+        for number, config_changes in enumerate(ARCHITECTURES.values()):
+            vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **config_changes})))
+            for number_kind in ("int8", "float32"):
+                (out_folder / f"{number}-{number_kind}.bin").write_bytes(to_engine(vit, number_kind))
     return out_folder
 
 
@@ -97,7 +97,7 @@ def page(chromium, folder):
         pytest.skip("its software adapter is Chromium's")
     with plain_server(folder) as url:
         flags = [flag for flag in LAUNCH if flag != "--disable-gpu"]
-        browser = chromium.browser_type.launch(executable_path=find() or install(), args=[*flags, *ADAPTER])
+        browser = chromium.browser_type.launch(executable_path=find() or install(), args=[*flags, *ADAPTER_FLAGS])
         page = browser.new_page()
         page.goto(url)
         page.wait_for_selector("body[data-ready]", state="attached")
@@ -105,11 +105,12 @@ def page(chromium, folder):
         browser.close()
 
 
-@pytest.mark.parametrize("numbers", ["int8", pytest.param("float32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number_kind", ["int8", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    "kind", [*list(KINDS)[:1], *(pytest.param(kind, marks=pytest.mark.slow) for kind in list(KINDS)[1:])]
+    "architecture",
+    [*list(ARCHITECTURES)[:1], *(pytest.param(name, marks=pytest.mark.slow) for name in list(ARCHITECTURES)[1:])],
 )
-def test_a_pass_on_the_gpu_is_that_of_the_kernels(page, kind, numbers):
+def test_a_pass_on_the_gpu_gives_the_numbers_of_the_kernels(page, architecture, number_kind):
     script = """async (weights) => {
       const [here, there] = [await begin(weights, false), await begin(weights, true)];
       const found = [];
@@ -119,11 +120,11 @@ def test_a_pass_on_the_gpu_is_that_of_the_kernels(page, kind, numbers):
       }
       return found;
     }"""
-    weights = f"{list(KINDS).index(kind)}-{numbers}.bin"
-    for gpu_name, kernel_name, difference in page.evaluate(script, weights):
-        assert gpu_name == ["WebAssembly"] * SMALL.depth
-        assert kernel_name == ["WebGPU"] * SMALL.depth
-        assert 0 < difference < FARTHEST
+    weights = f"{list(ARCHITECTURES).index(architecture)}-{number_kind}.bin"
+    for kernel_engines, gpu_engines, difference in page.evaluate(script, weights):
+        assert kernel_engines == ["WebAssembly"] * SMALL.depth
+        assert gpu_engines == ["WebGPU"] * SMALL.depth
+        assert 0 < difference < MOST_DIFFERENCE
 
 
 def test_what_a_cut_changes_is_computed_by_the_kernels(page):
@@ -141,11 +142,11 @@ def test_a_device_that_is_lost_in_a_pass_loses_nothing(page):
       const [ours, theirs] = [await here(), await there({}, lose)];
       return [theirs.layers.map(({ layer }) => layer), engines(theirs), engines(await there()), apart(ours, theirs)];
     }"""
-    layers, is_inside, layers_after, difference = page.evaluate(script)
+    layers, engines, engines_after, difference = page.evaluate(script)
     assert layers == list(range(SMALL.depth))
-    assert is_inside == ["WebGPU", *["WebAssembly"] * (SMALL.depth - 1)]
-    assert layers_after == ["WebAssembly"] * SMALL.depth
-    assert difference < FARTHEST
+    assert engines == ["WebGPU", *["WebAssembly"] * (SMALL.depth - 1)]
+    assert engines_after == ["WebAssembly"] * SMALL.depth
+    assert difference < MOST_DIFFERENCE
 
 
 def test_a_gpu_without_room_for_the_network_is_not_used(page):
@@ -164,7 +165,7 @@ def test_a_gpu_without_room_for_the_network_is_not_used(page):
     assert page.evaluate(script) == ["WebAssembly"] * SMALL.depth
 
 
-def test_a_gpu_that_is_slower_than_the_kernels_is_tried_once_and_left(page):
+def test_a_gpu_that_is_slower_than_the_kernels_is_tried_once_and_not_used(page):
     script = """async () => {
       const [there, before] = [await begin("0-int8.bin", false), devices.length];
       const found = [engines(await there())];
@@ -173,6 +174,6 @@ def test_a_gpu_that_is_slower_than_the_kernels_is_tried_once_and_left(page):
       while (!(await Promise.race([gone, new Promise((go) => setTimeout(go, 50))]))) found.push(engines(await there()));
       return [...found, engines(await there())].flat();
     }"""
-    report = page.evaluate(script)
-    assert len(report) >= 3 * SMALL.depth
-    assert set(report) == {"WebAssembly"}
+    engines = page.evaluate(script)
+    assert len(engines) >= 3 * SMALL.depth
+    assert set(engines) == {"WebAssembly"}

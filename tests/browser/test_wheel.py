@@ -19,7 +19,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parent.parent.parent
 # Commands that need a network or downloads; and `site`, which takes a minute and is tested in tests/ui/test_site.py
-ELSEWHERE = {"faithfulness", "prepare", "download", "site"}
+TESTED_ELSEWHERE = {"faithfulness", "prepare", "download", "site"}
 
 
 def run(*command, cwd: Path) -> str:
@@ -71,16 +71,16 @@ def test_the_wheel_has_at_most_21_megabytes(wheel):
     assert wheel.stat().st_size <= 21e6, f"{wheel.stat().st_size / 1e6:.2f} MB, most of it\n{listing}"
 
 
-def tracked(folder: str) -> set[str]:
+def tracked_files(folder: str) -> set[str]:
     result = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, check=True)
     return set(filter(None, result.stdout.decode().split("\0")))
 
 
 def test_the_wheel_holds_all_that_the_app_needs_and_nothing_else(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    pictures = {name for name in tracked("assets") if name.startswith("assets/readme/")}
-    app_files = {"app.py", ".streamlit/config.toml"} | tracked("pages") | tracked("assets") - pictures
-    expected = tracked("playground") | {f"playground/app/{name}" for name in app_files}
+    pictures = {name for name in tracked_files("assets") if name.startswith("assets/readme/")}
+    app_files = {"app.py", ".streamlit/config.toml"} | tracked_files("pages") | tracked_files("assets") - pictures
+    expected = tracked_files("playground") | {f"playground/app/{name}" for name in app_files}
     assert names == expected, f"lacking {sorted(expected - names)}, more than wanted {sorted(names - expected)}"
 
 
@@ -98,12 +98,12 @@ def commands() -> list[list[str]]:
     lines = [line for file in PAGES for block in blocks(file, "") for line in block.splitlines()]
     typed_commands = [shlex.split(line, comments=True) for line in lines if line.startswith("attention-playground ")]
     unique_commands = dict.fromkeys(
-        tuple(words[1:]) for words in typed_commands if len(words) > 1 and "--dask" not in words
+        tuple(arguments[1:]) for arguments in typed_commands if len(arguments) > 1 and "--dask" not in arguments
     )
     return list(map(list, unique_commands))
 
 
-EACH = """
+RUN_COMMANDS = """
 import json, sys
 from playground.__main__ import main
 for arguments in json.load(open(sys.argv[1])):
@@ -113,13 +113,13 @@ for arguments in json.load(open(sys.argv[1])):
 
 @pytest.mark.slow
 def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path):
-    chosen_commands = [words for words in commands() if words[0] not in ELSEWHERE]
+    chosen_commands = [arguments for arguments in commands() if arguments[0] not in TESTED_ELSEWHERE]
     assert len(chosen_commands) >= 6
     (tmp_path / "commands.json").write_text(json.dumps(chosen_commands))
     (empty / "FOLDER").mkdir()  # the documentation calls a user's own folder FOLDER
     Image.radial_gradient("L").convert("RGB").save(empty / "FOLDER" / "circle.png")
-    report = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
-    outputs = [words[words.index("-o") + 1] for words in chosen_commands if words[0] == "figure"]
+    report = run(scripts / "python", "-c", RUN_COMMANDS, tmp_path / "commands.json", cwd=empty)
+    outputs = [arguments[arguments.index("-o") + 1] for arguments in chosen_commands if arguments[0] == "figure"]
     for output in outputs:
         pattern = output.replace("{image}", "*").replace("{layer}", "*")
         assert list(empty.glob(pattern)), f"{output} was not written; said was\n{report}"
@@ -128,14 +128,14 @@ def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
-def test_what_only_makes_the_weights_is_not_in_the_package_which_says_so(scripts, empty, command):
+def test_commands_that_make_weights_are_not_in_the_package_which_says_so(scripts, empty, command):
     result = subprocess.run([scripts / "attention-playground", *command], cwd=empty, capture_output=True, text=True)
     assert result.returncode == 2, result.stderr
     assert "not in the installed package" in result.stderr
 
 
 @pytest.mark.slow
-def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
+def test_the_readme_s_python_works_in_an_empty_folder(scripts, empty, tmp_path):
     code = "\n".join(blocks(ROOT / "README.md", "python"))
     (tmp_path / "readme.py").write_text(code)
     run(scripts / "python", tmp_path / "readme.py", cwd=empty)
@@ -152,7 +152,7 @@ def test_the_command_and_the_package_are_of_one_version(scripts, empty, wheel):
 @pytest.mark.slow
 def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, empty, tmp_path, arrive):
     from browser.server import Server
-    from browser.visitor import LOST, Visitor
+    from browser.visitor import LOST_SERVER, Visitor
 
     class Installed(Server):
         def start(self) -> Server:
@@ -181,6 +181,6 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
         visitor.page.get_by_text("attention_by_hand").first.wait_for()
         visitor.check()  # must come before the server stops
-        visitor.forgiven = LOST
+        visitor.forgiven_errors = LOST_SERVER
     finally:
         server.stop()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from browser.policy import WATCH
+from browser.policy import WATCH_VIOLATIONS
 from browser.truth import assert_close, model
-from browser.without_server import ASKED, Visiting, plain_server, together, write
+from browser.without_server import REQUEST_LOG, PlainPageVisitor, join_bundles, plain_server, write
 from playground.figures.bundle import bundle
 from playground.pictures.images import fit, open_image
 from playground.samples import named
@@ -19,42 +19,44 @@ EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights ha
 def site(tmp_path_factory):
     folder = write(tmp_path_factory.mktemp("site") / "out", "bundled")
     decoding = bundle("engine/images.js"), bundle("engine/tensors.js")
-    (folder / "decoding.js").write_text(together(*decoding) + "\nexport { createTensors, resizedPicture };\n", "utf-8")
+    (folder / "decoding.js").write_text(
+        join_bundles(*decoding) + "\nexport { createTensors, resizedPicture };\n", "utf-8"
+    )
     with plain_server(folder) as url:
         yield url
 
 
 @pytest.fixture
 def somebody(arrive, site):
-    visitor = arrive(Visiting, site)
-    visitor.context.add_init_script(WATCH)
+    visitor = arrive(PlainPageVisitor, site)
+    visitor.context.add_init_script(WATCH_VIOLATIONS)
     return visitor.arrive()
 
 
-def _python(file):
+def _python_trace(file):
     picture = open_image(file)
     c = model().config
     return trace(model(), picture, size=fit(picture.size, c.patch_size, c.image_size))
 
 
-def test_a_photograph_is_computed_where_it_is_and_nothing_is_asked_of_anybody_then(somebody):
+def test_a_photograph_is_computed_in_the_browser_and_then_nothing_is_requested(somebody):
     file = named("meadow").path
     somebody.give(file)
-    asked_count = len(ASKED)
-    truth = _python(file)
+    request_count = len(REQUEST_LOG)
+    truth = _python_trace(file)
     state = somebody.until("r => r.layersHeld.length === 6")
     assert state["grid"] == list(truth.grid)
-    assert_close(state["row"], truth.row(state["layer"], state["head"], _patch(state)), EIGHT_BITS)
+    assert_close(state["row"], truth.row(state["layer"], state["head"], _query_of(state)), EIGHT_BITS)
     somebody.give(named("flock").path)
     somebody.until()
-    assert ASKED[asked_count:] == [], "after the weights are here nobody is asked for anything"
+    assert REQUEST_LOG[request_count:] == [], "after the weights are here nobody is asked for anything"
     assert somebody.page.evaluate("violations") == []
 
 
-def test_hover_the_whole_pass_and_the_maps_of_features_answer(somebody):
+def test_rows_the_whole_pass_and_feature_maps_come_from_the_worker(somebody):
     file = named("meadow").path
     somebody.give(file)
-    truth = _python(file)
+    truth = _python_trace(file)
     state = somebody.hover((7, 5))
     assert_close(state["row"], truth.row(state["layer"], state["head"], (7, 5)), EIGHT_BITS)
     view = dict(layer=5, head=1, query="7,5", locked=True, scale="off", **{"pass": "whole"})
@@ -69,7 +71,7 @@ def test_hover_the_whole_pass_and_the_maps_of_features_answer(somebody):
     assert np.abs(rollout_map - truth.rollout((7, 5)).numpy()).max() < 0.01
 
 
-def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_python_does(somebody, tmp_path):
+def test_a_rotated_and_a_transparent_photograph_are_decoded_as_in_python(somebody, tmp_path):
     noise = np.random.default_rng(0).integers(0, 255, (12, 18, 3), dtype=np.uint8)
     picture = Image.fromarray(noise).resize((360, 240), Image.Resampling.BICUBIC)
     exif = Image.Exif()
@@ -81,10 +83,10 @@ def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_pyt
     picture.save(gaps_file)
     for file in (turned_file, gaps_file):
         somebody.give(file)
-        truth = _python(file)
+        truth = _python_trace(file)
         state = somebody.until("r => r.layersHeld.length === 6")
         assert state["grid"] == list(truth.grid), file.name
-        assert_close(state["row"], truth.row(state["layer"], state["head"], _patch(state)), EIGHT_BITS)
+        assert_close(state["row"], truth.row(state["layer"], state["head"], _query_of(state)), EIGHT_BITS)
 
 
 @pytest.mark.slow
@@ -101,17 +103,19 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
     orientations = [Image.Exif(), Image.Exif()]
     for exif, orientation in zip(orientations, (6, 2), strict=True):  # orientations: turned by a quarter, and mirrored
         exif[0x0112] = orientation
-    kinds = [("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2), *(("a.png", {"exif": exif}, 0) for exif in orientations)]
-    for name, options, levels in kinds:
+    cases = [("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2), *(("a.png", {"exif": exif}, 0) for exif in orientations)]
+    for name, options, most_levels in cases:
         file = tmp_path / name
         picture.save(file, **options)
-        expected = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)
+        expected_picture = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)
         pixels_here = somebody.page.evaluate(script, [list(file.read_bytes()), 84, 112])
-        differences = np.abs(np.asarray(pixels_here).reshape(84, 112, 4)[..., :3] - np.asarray(expected).astype(int))
-        assert differences.max() <= levels, name
+        differences = np.abs(
+            np.asarray(pixels_here).reshape(84, 112, 4)[..., :3] - np.asarray(expected_picture).astype(int)
+        )
+        assert differences.max() <= most_levels, name
 
 
-def test_what_is_no_picture_is_refused_and_the_next_one_is_shown(somebody, tmp_path):
+def test_a_broken_file_is_refused_and_the_next_photograph_is_shown(somebody, tmp_path):
     broken_file = tmp_path / "broken.png"
     broken_file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"no" * 500)
     script = """async (bytes) => openPicture(new Blob([new Uint8Array(bytes)]), "bundled").then(
@@ -121,5 +125,5 @@ def test_what_is_no_picture_is_refused_and_the_next_one_is_shown(somebody, tmp_p
     somebody.until()
 
 
-def _patch(state: dict) -> tuple[int, int] | str:
+def _query_of(state: dict) -> tuple[int, int] | str:
     return tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]

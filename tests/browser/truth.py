@@ -9,7 +9,7 @@ from playground.pictures.images import fit
 from playground.samples import named
 from playground.tracing import Trace
 
-CLOSE = 1e-3  # tolerance: the browser gets 16-bit numbers, Python has 32 bits
+TOLERANCE = 1e-3  # the browser gets 16-bit numbers, Python has 32 bits
 
 
 @cache
@@ -18,7 +18,7 @@ def model(name: str = "bundled"):
 
 
 @cache
-def seen(sample: str = "meadow", name: str = "bundled", detail: int = 1, scale: str | None = None) -> Trace:
+def python_trace(sample: str = "meadow", name: str = "bundled", detail: int = 1, scale: str | None = None) -> Trace:
     """Python's own trace of a sample."""
     image = playground.open_image(named(sample).path)
     c = model(name).config
@@ -27,10 +27,10 @@ def seen(sample: str = "meadow", name: str = "bundled", detail: int = 1, scale: 
 
 
 @cache
-def sent(*arguments, **options) -> Trace:
+def rounded_trace(*arguments, **options) -> Trace:
     """The trace with queries and keys rounded to 16 bits, as in the browser: a softmax without its scale turns small
     differences into large ones."""
-    return Trace.from_bytes(seen(*arguments, **options).to_bytes())
+    return Trace.from_bytes(python_trace(*arguments, **options).to_bytes())
 
 
 def entropy(row) -> float:
@@ -43,5 +43,5 @@ def largest_difference(our_numbers, their_numbers) -> float:
     return float(np.abs(np.asarray(our_numbers) - np.asarray(their_numbers)).max())
 
 
-def assert_close(our_numbers, their_numbers, tolerance: float = CLOSE) -> None:
+def assert_close(our_numbers, their_numbers, tolerance: float = TOLERANCE) -> None:
     assert largest_difference(our_numbers, their_numbers) < tolerance

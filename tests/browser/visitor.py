@@ -19,7 +19,7 @@ from playground.lessons.registry import QUESTIONS as IDS
 
 PATIENCE = 1000 * waiting.PATIENCE  # milliseconds
 OWN_HOST = "127.0.0.1"
-MOST = 2000  # characters of the microscope's read() that a failed test prints
+MOST_CHARACTERS = 2000  # characters of the microscope's read() that a failed test prints
 LAUNCH = [
     *FLAGS,
     "--use-fake-device-for-media-stream",
@@ -27,22 +27,22 @@ LAUNCH = [
     f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {OWN_HOST}",
 ]
 
-LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
-REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+READ_LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
+AT_REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 # True while See is shown without Streamlit, which See starts only once something needs it.
-NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
-STANDS = f"() => !document.querySelector('.attention-early') || {NOT_NEEDED}"
-RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
-LOOKS = 50  # milliseconds between two checks of a condition: a check in every frame takes a tenth of a core
-SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
+STREAMLIT_NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
+EARLY_PAGE_IS_GONE = f"() => !document.querySelector('.attention-early') || {STREAMLIT_NOT_NEEDED}"
+IS_AT_REST = f"() => document.querySelector('{AT_REST}') || {STREAMLIT_NOT_NEEDED}"
+POLLING_MS = 50  # milliseconds between two checks of a condition: a check in every frame takes a tenth of a core
+FIND_SENTENCE = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
-ABOUT = 6  # pixels between the last two points of a mouse's way to a patch; see RESTING_MOVE in lens/moment.js
+LAST_STEP = 6  # pixels between the last two points of a mouse's way to a patch; see RESTING_MOVE in lens/moment.js
 # A returning visitor is not greeted, and has guessed all questions, so pages hold nothing back.
-GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
+ALL_GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{
   localStorage.setItem('attention-playground-been-here', 'yes');
   const guesses = 'attention-playground:guesses';
-  if (!localStorage.getItem(guesses)) localStorage.setItem(guesses, '{GUESSED}');
+  if (!localStorage.getItem(guesses)) localStorage.setItem(guesses, '{ALL_GUESSED}');
 }} catch {{}}"""
 
 # Most tests are about Lab, so the browser remembers Lab as the last face.
@@ -51,7 +51,7 @@ HAD_LAB = """try {
   if (!localStorage.getItem(name)) localStorage.setItem(name, 'lab');
 } catch {}"""
 
-FIND = """
+FIND_LENS = """
 window.theLens = (root = document) => {
   for (const element of root.querySelectorAll("*")) {
     const found = element.__lens ?? (element.shadowRoot && window.theLens(element.shadowRoot));
@@ -70,23 +70,23 @@ window.sentences = () => {
 
 
 # On a page such as /heads, Streamlit first looks for its own endpoints below that page.
-OWN_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
+STREAMLIT_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
 # The browser's line on the console when a route refuses a request; the page itself shows a sentence.
-REFUSED = re.compile(r"status of 4\d\d .*/api/")
+REFUSED_REQUEST = re.compile(r"status of 4\d\d .*/api/")
 # The browser's lines on the console while the server is away. A busy machine prints more kinds, as pages retry longer.
-LOST = re.compile(
+LOST_SERVER = re.compile(
     "ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding|InitPings"
 )
 
 
-def coarse(query: str) -> str:
+def with_small_picture(query: str) -> str:
     """The query of an address. If it names no picture, model or tour, the meadow and the bundled model are added, whose
     few patches make tests quick."""
     names_picture = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
     return query if names_picture else f"model=bundled&sample=meadow&{query}".rstrip("&")
 
 
-def finish(page: Page, id: str) -> None:
+def finish_exercise(page: Page, id: str) -> None:
     """Waits until an exercise is done; if the exercise also asks a question, tries its answers until one is right."""
     done_exercise = page.locator(f'.exercise[data-id="{id}"][data-done="true"]')
     answer_buttons = page.locator(f'.exercise[data-id="{id}"] .offers:not([hidden]) button')
@@ -98,74 +98,78 @@ def finish(page: Page, id: str) -> None:
 
 
 class Visitor:
-    """One person with cookies and storage of their own. `errors` and `hosts` record console errors and requested hosts,
-    except errors that match `forgiven`. Only a newcomer is greeted; others count as returning visitors."""
+    """One person with cookies and storage of their own. `errors` holds the console's errors except those that match
+    `forgiven_errors`, `hosts` all requested hosts. Only a newcomer is greeted; others count as returning visitors."""
 
-    forgiven: re.Pattern[str] | None = None
-    had_lab = True
+    forgiven_errors: re.Pattern[str] | None = None
+    remembers_lab = True
 
     def __init__(self, chromium: Browser, url: str, newcomer: bool = False, **options):
         self.url = url
         self.context = chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})
         self.context.set_default_timeout(PATIENCE)
-        self.context.add_init_script(FIND)
-        if self.had_lab:
+        self.context.add_init_script(FIND_LENS)
+        if self.remembers_lab:
             self.context.add_init_script(HAD_LAB)
         if not newcomer:
             self.context.add_init_script(BEEN_HERE)
         self.errors: list[str] = []
         self.hosts: set[str] = set()
-        self.sent: list[str | bytes] = []  # frames sent over Streamlit's WebSocket
-        self.brought: list[str] = []  # names of the visitor's pictures that were uploaded
+        self.sent_frames: list[str | bytes] = []  # frames sent over Streamlit's WebSocket
+        self.uploaded: list[str] = []  # names of the visitor's pictures that were uploaded
         self.context.on("console", self._listen)
-        self.context.on("weberror", lambda thrown: self.errors.append(str(thrown.error)))
+        self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
         self.context.on("request", self._requested)
         self._open_tab()
         witnesses.enter(self)
 
     def _listen(self, entry: ConsoleMessage) -> None:
         line = f"{entry.text} at {entry.location['url']}"
-        if entry.type == "error" and not OWN_404.search(line) and not (self.forgiven and self.forgiven.search(line)):
+        if (
+            entry.type == "error"
+            and not STREAMLIT_404.search(line)
+            and not (self.forgiven_errors and self.forgiven_errors.search(line))
+        ):
             self.errors.append(line)
 
     def _open_tab(self) -> None:
         self.page: Page = self.context.new_page()
         self.page.on("websocket", self._connected)
 
-    def tab(self) -> Visitor:
+    def new_tab(self) -> Visitor:
         """A second tab of the same browser context, as another Visitor."""
         second_tab = copy(self)
         second_tab._open_tab()
         return second_tab
 
     def _connected(self, socket: WebSocket) -> None:
-        self._asked(socket.url)
-        socket.on("framesent", lambda frame: self.sent.append(frame))
+        self._add_host(socket.url)
+        socket.on("framesent", lambda frame: self.sent_frames.append(frame))
 
     def _requested(self, request: Request) -> None:
-        self._asked(request.url)
+        self._add_host(request.url)
         is_repeated = "x-playground-ticket" in request.headers  # a waiting request is repeated with its ticket
         if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not is_repeated:
-            self.brought.append(unquote(request.headers["x-playground-name"]))
+            self.uploaded.append(unquote(request.headers["x-playground-name"]))
 
-    def _asked(self, url: str) -> None:
+    def _add_host(self, url: str) -> None:
         if host := urlsplit(url).hostname:  # data: and blob: URLs have no host
             self.hosts.add(host)
 
     # What the page shows
 
-    def open(self, address: str | dict = "", says: str = "", early: bool = False) -> Visitor:
-        """Goes to an address of the app and waits for its picture. Waits first for the sentence `says`, if any, since a
+    def open(self, address: str | dict = "", sentence: str = "", early: bool = False) -> Visitor:
+        """Goes to an address of the app and waits for its picture. Waits first for `sentence`, if any, since a
         sentence disappears after a while. Also waits for Streamlit, unless `early` or unless See does not need it."""
         query = urlencode(address) if isinstance(address, dict) else address
-        if says:
-            self.forgiven = REFUSED
-        self.page.goto(f"{self.url}/?{coarse(query)}")
-        if says:
-            self.says(says)
+        if sentence:
+            self.forgiven_errors = REFUSED_REQUEST
+        self.page.goto(f"{self.url}/?{with_small_picture(query)}")
+        if sentence:
+            self.hears(sentence)
         self.until()
         if not early:
-            self.page.wait_for_function(STANDS, polling=LOOKS)
+            self.page.wait_for_function(EARLY_PAGE_IS_GONE, polling=POLLING_MS)
         return self
 
     def read(self) -> dict:
@@ -178,17 +182,17 @@ class Visitor:
           const r = window.theLens?.()?.read();
           return r?.painted && !window.lensRoot.classList.contains("waits") && ({condition})(r) ? r : null;
         }}"""
-        return self.page.wait_for_function(script, polling=LOOKS).json_value()
+        return self.page.wait_for_function(script, polling=POLLING_MS).json_value()
 
     def rest(self) -> None:
         """Waits until Streamlit's run has ended and everything has been loaded."""
-        self.page.wait_for_function(RESTS, polling=LOOKS)
+        self.page.wait_for_function(IS_AT_REST, polling=POLLING_MS)
         self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:
         return self.page.locator(f'.lens [data-ref="{name}"]')
 
-    def more(self) -> None:
+    def open_more(self) -> None:
         """Opens the part of Lab that its button "more" hides."""
         if self.part("more").get_attribute("aria-expanded") == "false":
             self.part("more").click()
@@ -199,11 +203,11 @@ class Visitor:
 
     # What a visitor does
 
-    def place(self, patch: tuple[int, int], on: str = "picture") -> tuple[float, float]:
+    def place(self, patch: tuple[int, int], canvas: str = "picture") -> tuple[float, float]:
         """The page coordinates (x, y) of a patch's middle, once the picture has stopped moving."""
         rows, columns = self.read()["grid"]
-        self.part(on).element_handle().wait_for_element_state("stable")
-        box = self.part(on).bounding_box()
+        self.part(canvas).element_handle().wait_for_element_state("stable")
+        box = self.part(canvas).bounding_box()
         row, column = patch
         return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
 
@@ -211,7 +215,7 @@ class Visitor:
         """Moves the mouse to a patch in two steps, as a hand does: the ghost, the soft cursor that greets newcomers,
         ignores a single report of a resting mouse."""
         x, y = self.place(patch)
-        self.page.mouse.move(x - ABOUT, y - ABOUT)
+        self.page.mouse.move(x - LAST_STEP, y - LAST_STEP)
         self.page.mouse.move(x, y)
 
     def hover(self, patch: tuple[int, int]) -> dict:
@@ -230,11 +234,11 @@ class Visitor:
     def leave(self) -> None:
         self.page.mouse.move(640, 2)
 
-    def layer(self, layer: int) -> dict:
+    def choose_layer(self, layer: int) -> dict:
         self.part("layer").fill(str(layer))
         return self.until(f"r => r.layer === {layer}")
 
-    def head(self, head: int) -> dict:
+    def choose_head(self, head: int) -> dict:
         self.page.locator(f'.lens [data-head="{head}"]').click()
         return self.until(f"r => r.head === {head}")
 
@@ -276,10 +280,10 @@ class Visitor:
         """Chooses one of the models on the machine, in the sheet of models."""
         self.unfold("model").get_by_role("button").filter(has_text=title).first.click()
 
-    def says(self, words: str) -> str:
+    def hears(self, words: str) -> str:
         """Waits for a sentence on the page that holds these words, and returns the sentence. One script does both,
         because sentences disappear after a while."""
-        return self.page.wait_for_function(SAYS, arg=words, polling=LOOKS).json_value()
+        return self.page.wait_for_function(FIND_SENTENCE, arg=words, polling=POLLING_MS).json_value()
 
     def check(self) -> None:
         """Asserts that neither console nor page showed an error and that only this machine was asked."""
@@ -295,8 +299,8 @@ class Visitor:
             return "has closed the page"
         report_lines = [self.page.url]
         try:
-            lens = self.page.wait_for_function(LENS, timeout=20_000)  # gives up if the page hangs
-            report_lines.append(lens.json_value()[:MOST])
+            lens = self.page.wait_for_function(READ_LENS, timeout=20_000)  # gives up if the page hangs
+            report_lines.append(lens.json_value()[:MOST_CHARACTERS])
             report_lines += self.errors
             file = Path(tempfile.mkdtemp(prefix="playground-failed-")) / "page.png"
             self.page.screenshot(path=file, timeout=20_000)
@@ -310,10 +314,10 @@ class Visitor:
         self.context.close()
 
 
-class Patient(Visitor):
+class PatientVisitor(Visitor):
     """A visitor whose check() forgives the console's errors while the server is away."""
 
-    forgiven = LOST
+    forgiven_errors = LOST_SERVER
 
 
 Visit = Callable[..., Visitor]

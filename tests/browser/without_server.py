@@ -28,7 +28,7 @@ PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Wit
 <link rel="icon" href="data:,"><link rel="stylesheet" href="lens.css"></head>
 <body><main id="place"></main><input type="file" id="file" accept="image/*">
 <script type="module" src="start.js"></script></body></html>"""
-START = """{
+START_SCRIPT = """{
 const models = await (await fetch("models.json")).json();
 const read = async (address) => new Uint8Array(await (await fetch(address)).arrayBuffer());
 const pictures = new Map();
@@ -60,17 +60,17 @@ window.theSource = source;
 """
 
 
-ASKED: list[str] = []  # log lines of all plain servers
+REQUEST_LOG: list[str] = []  # log lines of all plain servers
 
 
-class Quiet(SimpleHTTPRequestHandler):
+class RecordingHandler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, *said: object) -> None:
-        ASKED.append(" ".join(map(str, said)))
+    def log_message(self, *message_parts: object) -> None:
+        REQUEST_LOG.append(" ".join(map(str, message_parts)))
 
 
-class Open(Quiet):
+class AnyOriginHandler(RecordingHandler):
     """A handler that lets pages of any origin read its files."""
 
     def end_headers(self) -> None:
@@ -79,7 +79,7 @@ class Open(Quiet):
 
 
 @contextmanager
-def plain_server(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
+def plain_server(folder: Path, handler: type[RecordingHandler] = RecordingHandler) -> Iterator[str]:
     server = ThreadingHTTPServer((OWN_HOST, 0), partial(handler, directory=str(folder)))
     Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -99,14 +99,14 @@ def write(folder: Path, *names: str) -> Path:
     (folder / "models.json").write_text(json.dumps(models))
     (folder / "worker.js").write_text(bundle("engine/worker.js"), encoding="utf-8")
     shared_scripts = [bundle("lens/lens.js"), bundle("shell/workersource.js")]
-    (folder / "start.js").write_text(together(*shared_scripts) + START, encoding="utf-8")
+    (folder / "start.js").write_text(join_bundles(*shared_scripts) + START_SCRIPT, encoding="utf-8")
     shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
     for name in names:
         (folder / f"{name}.bin").write_bytes(to_engine(model(name)))
     return folder
 
 
-def together(*bundles: str) -> str:
+def join_bundles(*bundles: str) -> str:
     """Joins several bundles into one that holds each module once."""
     parts: dict[str, str] = {}
     for text in bundles:
@@ -115,10 +115,10 @@ def together(*bundles: str) -> str:
     return "".join(f"// ---- {part}" for part in parts.values())
 
 
-class Visiting(Visitor):
+class PlainPageVisitor(Visitor):
     """A visitor of the page that `write` writes. Its policy forbids the eval of Playwright's wait_for_function."""
 
-    def arrive(self, name: str = "bundled") -> Visiting:
+    def arrive(self, name: str = "bundled") -> PlainPageVisitor:
         self.page.goto(f"{self.url}/?model={name}")
         waiting.until(lambda: self.page.evaluate("Boolean(window.theSource)"), "the page has not begun")
         return self

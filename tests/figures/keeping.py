@@ -23,11 +23,11 @@ from playground.figures.drawing.spec import Spec
 from playground.figures.files import pixels
 from playground.figures.request import from_files
 
-KEPT = Path(__file__).parent / "kept"
-TEXTS = KEPT / "texts.json"
+KEPT_FOLDER = Path(__file__).parent / "kept"
+TEXTS_FILE = KEPT_FOLDER / "texts.json"
 MEADOW = Spec(image="meadow", model="bundled", layer=4, head=0, query=(7, 5), purpose="page", dpi=48)
-GRID = replace(MEADOW, layout="grid", query=None)
-DRAWN = {  # name of a stored picture -> the figure
+GRID_SPEC = replace(MEADOW, layout="grid", query=None)
+PICTURE_SPECS = {  # name of a stored picture -> the figure
     "head": MEADOW,
     "head-column": replace(MEADOW, direction="column"),
     "head-light": replace(MEADOW, draw="light", theme="dark"),
@@ -44,8 +44,8 @@ DRAWN = {  # name of a stored picture -> the figure
     "compare-similarity": replace(MEADOW, layout="compare", other_image="flock", what="similarity"),
     "compare-models": replace(MEADOW, layout="compare", other_model="untrained"),
     "change": replace(MEADOW, layout="change", other_model="untrained"),
-    "grid": replace(GRID, rows="layers:1,4", columns="heads:0-3", query=(7, 5)),
-    "grid-pictures": replace(GRID, rows="pictures:meadow,portrait", columns="layers:1,5"),
+    "grid": replace(GRID_SPEC, rows="layers:1,4", columns="heads:0-3", query=(7, 5)),
+    "grid-pictures": replace(GRID_SPEC, rows="pictures:meadow,portrait", columns="layers:1,5"),
     "components": replace(MEADOW, layout="components"),
     "parts": replace(MEADOW, what="parts"),
     "relevance": replace(MEADOW, what="relevance"),
@@ -54,8 +54,8 @@ DRAWN = {  # name of a stored picture -> the figure
     "curves": Spec(layout="curves", purpose="page", dpi=48),
 }
 WAYS = ("weight", "value", "score", "similarity", "rollout", "relevance", "label", "norm", "components", "parts")
-SAID = {  # name of an entry in texts.json -> the figure whose texts it holds: each way to look, and each layout
-    **DRAWN,
+TEXT_SPECS = {  # name of an entry in texts.json -> the figure whose texts it holds: each way to look, and each layout
+    **PICTURE_SPECS,
     **{f"head {what}": replace(MEADOW, what=what) for what in WAYS},
     **{f"head {what} of a column": replace(MEADOW, what=what, direction="column") for what in ("weight", "value")},
     **{f"head {what} in a paper": replace(MEADOW, what=what, words="paper") for what in ("weight", "similarity")},
@@ -70,7 +70,7 @@ SAID = {  # name of an entry in texts.json -> the figure whose texts it holds: e
 
 
 @cache
-def traced(spec: Spec) -> tuple:
+def draw_arguments_of(spec: Spec) -> tuple:
     """The arguments of `figures.draw` after the spec."""
     if spec.layout == "curves":
         return (), {}
@@ -79,19 +79,19 @@ def traced(spec: Spec) -> tuple:
 
 
 @cache
-def figure(spec: Spec) -> Drawing:
-    first_arguments, draw_arguments = traced(spec)
+def figure_of(spec: Spec) -> Drawing:
+    first_arguments, draw_arguments = draw_arguments_of(spec)
     return figures.draw(spec, *first_arguments, **draw_arguments)
 
 
-def drawn(spec: Spec) -> Image.Image:
-    return pixels(figure(spec)).convert("RGB")
+def picture_of(spec: Spec) -> Image.Image:
+    return pixels(figure_of(spec)).convert("RGB")
 
 
-def texts(spec: Spec) -> dict[str, object]:
+def texts_of(spec: Spec) -> dict[str, object]:
     """All texts of the figure: on the sheet, its caption, its title, its file's metadata."""
-    first_arguments, draw_arguments = traced(spec)
-    drawing = figure(spec)
+    first_arguments, draw_arguments = draw_arguments_of(spec)
+    drawing = figure_of(spec)
     sheet_texts = [text.get_text() for text in drawing.texts if text.get_text()]
     caption = files.caption_words(spec, *first_arguments, **draw_arguments)
     facts = {key: text for key, text in drawing.facts.items() if "sha256" not in text and key != "made by"}
@@ -103,13 +103,15 @@ def texts(spec: Spec) -> dict[str, object]:
     }
 
 
-def difference(first: Image.Image, second: Image.Image) -> np.ndarray:
+def differing_dots(kept_picture: Image.Image, drawn_picture: Image.Image) -> np.ndarray:
     """A boolean (height, width) array: where the two pictures differ by more than 16 of 255."""
-    assert first.size == second.size, f"the kept picture has {first.size} dots, the drawn one {second.size}"
-    return np.abs(np.asarray(first, int) - np.asarray(second, int)).max(-1) > 16
+    assert kept_picture.size == drawn_picture.size, (
+        f"the kept picture has {kept_picture.size} dots, the drawn one {drawn_picture.size}"
+    )
+    return np.abs(np.asarray(kept_picture, int) - np.asarray(drawn_picture, int)).max(-1) > 16
 
 
-def wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
+def has_wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
     """Whether all dots of some `side` × `side` square differ, as they do if a patch has another colour."""
     sums = np.pad(differs.astype(int), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     squares = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
@@ -117,11 +119,11 @@ def wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
 
 
 def write(names: list[str]) -> None:
-    KEPT.mkdir(exist_ok=True)
-    for name in names or DRAWN:
-        drawn(DRAWN[name]).save(KEPT / f"{name}.webp", lossless=True, method=6)
-    texts_by_name = {name: texts(spec) for name, spec in SAID.items()}
-    TEXTS.write_text(json.dumps(texts_by_name, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    KEPT_FOLDER.mkdir(exist_ok=True)
+    for name in names or PICTURE_SPECS:
+        picture_of(PICTURE_SPECS[name]).save(KEPT_FOLDER / f"{name}.webp", lossless=True, method=6)
+    texts_by_name = {name: texts_of(spec) for name, spec in TEXT_SPECS.items()}
+    TEXTS_FILE.write_text(json.dumps(texts_by_name, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,18 +6,19 @@ import playground
 from playground.figures import many
 
 
-def alone(vit, file):
+def trace_of_one(vit, file):
+    """The trace of this picture alone, cropped as `trace_many` crops pictures."""
     return playground.trace(vit, many._centre_crop(playground.open_image(file), vit.config.image_size), size=(64, 64))
 
 
-def close(numbers, expected, within=1e-5):
-    torch.testing.assert_close(torch.from_numpy(numbers), expected, atol=within, rtol=1e-4)
+def assert_close(numbers, expected, tolerance=1e-5):
+    torch.testing.assert_close(torch.from_numpy(numbers), expected, atol=tolerance, rtol=1e-4)
 
 
-def contents(folder):
+def file_contents(folder):
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def opened(xarray, path):
+def open_with_xarray(xarray, path):
     """Opens the file with xarray alone."""
     return xarray.open_zarr(path) if path.suffix == ".zarr" else xarray.open_dataset(path, engine="h5netcdf")

@@ -13,7 +13,7 @@ from PIL import Image
 from playground.__main__ import main
 from playground.figures import batch
 
-LOOK = ["--model", "untrained", "--for", "column", "--dpi", "40"]
+LOOK_OPTIONS = ["--model", "untrained", "--for", "column", "--dpi", "40"]
 
 
 @pytest.fixture
@@ -28,7 +28,9 @@ def folder(picture, tmp_path):
 
 def test_a_folder_of_pictures_becomes_a_folder_of_figures(folder, tmp_path, capsys):
     out_folder = tmp_path / "out"
-    assert main(["figure", str(folder), *LOOK, "--layers", "0,2-3", "--heads", "1", "-o", f"{out_folder}/"]) == 0
+    assert (
+        main(["figure", str(folder), *LOOK_OPTIONS, "--layers", "0,2-3", "--heads", "1", "-o", f"{out_folder}/"]) == 0
+    )
     names = [f"{name}-layer-{layer}.png" for name in "ab" for layer in (0, 2, 3)]
     assert sorted(path.name for path in out_folder.iterdir()) == sorted([*names, "manifest.json"])
     assert capsys.readouterr().out.split() == [str(out_folder / name) for name in names]
@@ -37,7 +39,7 @@ def test_a_folder_of_pictures_becomes_a_folder_of_figures(folder, tmp_path, caps
 
 def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_path, capsys):
     (folder / "aa.jpg").write_text("no picture at all")
-    assert main(["figure", str(folder / "*"), *LOOK, "-o", str(tmp_path / "{image}.pdf")]) == 1
+    assert main(["figure", str(folder / "*"), *LOOK_OPTIONS, "-o", str(tmp_path / "{image}.pdf")]) == 1
     output = capsys.readouterr()
     assert sorted(path.name for path in tmp_path.glob("*.pdf")) == ["a.pdf", "b.pdf"]
     assert "aa.jpg" in output.err
@@ -47,12 +49,15 @@ def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_pat
 @pytest.mark.slow
 def test_all_layers_and_heads_have_names_of_their_own(folder, tmp_path):
     figure_file = str(tmp_path / "{image}_{layer}_{head}.svg")
-    assert main(["figure", str(folder / "a.png"), *LOOK, "--layers", "all", "--heads", "0-1", "-o", figure_file]) == 0
+    assert (
+        main(["figure", str(folder / "a.png"), *LOOK_OPTIONS, "--layers", "all", "--heads", "0-1", "-o", figure_file])
+        == 0
+    )
     assert len(list(tmp_path.glob("a_*_*.svg"))) == 6 * 2
 
 
 @pytest.mark.parametrize(
-    ("more", "sentence"),
+    ("options", "sentence"),
     [
         (["--layers", "all", "-o", "a.png"], "put {layer} into it"),
         (["--layers", "one", "-o", "a.png"], "--layer takes a number"),
@@ -72,19 +77,19 @@ def test_all_layers_and_heads_have_names_of_their_own(folder, tmp_path):
         (["--no-caption", "-o", "a.html"], "--no-caption would change nothing in an interactive figure"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(folder, capsys, monkeypatch, tmp_path, more, sentence):
+def test_impossible_options_are_refused_in_a_sentence(folder, capsys, monkeypatch, tmp_path, options, sentence):
     monkeypatch.chdir(tmp_path)
-    assert main(["figure", str(folder / "a.png"), "--model", "untrained", *more]) == 2
+    assert main(["figure", str(folder / "a.png"), "--model", "untrained", *options]) == 2
     assert sentence in capsys.readouterr().err
     assert not list(tmp_path.glob("a.*"))
 
 
 def test_several_pictures_need_several_names(folder, capsys):
-    assert main(["figure", str(folder), *LOOK, "-o", "one.png"]) == 2
+    assert main(["figure", str(folder), *LOOK_OPTIONS, "-o", "one.png"]) == 2
     assert "put {image} into it" in capsys.readouterr().err
 
 
-def test_an_empty_folder_and_no_picture_at_all_are_sentences(tmp_path, capsys):
+def test_an_empty_folder_and_no_picture_at_all_are_refused_in_a_sentence(tmp_path, capsys):
     assert main(["figure", str(tmp_path), "-o", "a.png"]) == 2
     assert "holds no picture" in capsys.readouterr().err
     assert main(["figure", "-o", "a.png"]) == 2
@@ -100,14 +105,17 @@ def test_the_curves_need_no_picture(tmp_path):
 def test_two_pictures_and_two_models_are_compared(folder, tmp_path, kind):
     option = {"image": str(folder / "b.jpg"), "model": "ViT-Ti/16"}[kind]
     figure_file = tmp_path / "c.png"
-    options = [*LOOK, "--layout", "compare", f"--with-{kind}", option]
+    options = [*LOOK_OPTIONS, "--layout", "compare", f"--with-{kind}", option]
     assert main(["figure", str(folder / "a.png"), *options, "-o", str(figure_file)]) == 0
     assert f"other {kind}" in Image.open(figure_file).text["Description"]
 
 
 def test_the_whole_pass_without_scale_stands_beside_the_trained_one(folder, tmp_path):
     figure_file = tmp_path / "w.png"
-    assert main(["figure", str(folder / "a.png"), *LOOK, "--layout", "scale", "--whole", "-o", str(figure_file)]) == 0
+    assert (
+        main(["figure", str(folder / "a.png"), *LOOK_OPTIONS, "--layout", "scale", "--whole", "-o", str(figure_file)])
+        == 0
+    )
     assert "whole forward pass" in Image.open(figure_file).text["Description"]
 
 
@@ -116,7 +124,7 @@ def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path,
         (tmp_path / name).parent.mkdir(exist_ok=True)
         picture.save(tmp_path / name)
     folders = [str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "one" / "rocket.png")]
-    assert main(["figure", *folders, *LOOK, "-o", f"{tmp_path}/out/"]) == 0
+    assert main(["figure", *folders, *LOOK_OPTIONS, "-o", f"{tmp_path}/out/"]) == 0
     file_names = {path.name for path in (tmp_path / "out").glob("*.png")}
     assert file_names == {
         "one-rocket-jpg.png", "rocket-png.png", "two-rocket-jpg.png", "one-moon-png.png", "two-Moon-png.png",
@@ -125,8 +133,8 @@ def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path,
 
 def test_no_figure_is_written_over_the_picture_that_it_shows(folder, capsys):
     bytes_before = (folder / "a.png").read_bytes()
-    assert main(["figure", str(folder / "a.png"), *LOOK, "-o", str(folder / "a.png")]) == 2
-    assert main(["figure", str(folder), *LOOK, "-o", f"{folder}/"]) == 2
+    assert main(["figure", str(folder / "a.png"), *LOOK_OPTIONS, "-o", str(folder / "a.png")]) == 2
+    assert main(["figure", str(folder), *LOOK_OPTIONS, "-o", f"{folder}/"]) == 2
     assert "would be written over" in capsys.readouterr().err
     assert (folder / "a.png").read_bytes() == bytes_before
     assert {path.name for path in folder.iterdir()} == {"a.png", "b.jpg", "notes.txt"}
@@ -134,25 +142,25 @@ def test_no_figure_is_written_over_the_picture_that_it_shows(folder, capsys):
 
 def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_path, capsys, monkeypatch):
     out_folder = tmp_path / "out"
-    line = ["figure", str(folder), *LOOK, "--layers", "0,1", "-o", f"{out_folder}/"]
+    arguments = ["figure", str(folder), *LOOK_OPTIONS, "--layers", "0,1", "-o", f"{out_folder}/"]
     file_names, write = [], batch.figures.write
 
-    def stopped(figure, path):
+    def write_three(figure, path):
         if len(file_names) == 3:
             raise KeyboardInterrupt
         file_names.append(path.name)
         return write(figure, path)
 
-    monkeypatch.setattr(batch.figures, "write", stopped, raising=False)
-    assert main(line) == 130
-    errors = capsys.readouterr().err
-    assert f"stopped; 3 of 4 figures are finished, the last is {out_folder / 'b-layer-0.png'}" in errors
+    monkeypatch.setattr(batch.figures, "write", write_three, raising=False)
+    assert main(arguments) == 130
+    output = capsys.readouterr().err
+    assert f"stopped; 3 of 4 figures are finished, the last is {out_folder / 'b-layer-0.png'}" in output
     monkeypatch.setattr(batch.figures, "write", write)
     write_times = {path: path.stat().st_mtime_ns for path in out_folder.glob("*.png")}
-    assert main([*line, "--skip-existing"]) == 0
-    errors = capsys.readouterr()
-    assert errors.out.split() == [str(out_folder / "b-layer-1.png")]
-    assert "3 files were there and are kept" in errors.err
+    assert main([*arguments, "--skip-existing"]) == 0
+    output = capsys.readouterr()
+    assert output.out.split() == [str(out_folder / "b-layer-1.png")]
+    assert "3 files were there and are kept" in output.err
     assert all(path.stat().st_mtime_ns == time for path, time in write_times.items())
     manifest = json.loads((out_folder / "manifest.json").read_text())
     assert sorted(manifest) == sorted(path.name for path in out_folder.glob("*.png"))
@@ -160,7 +168,7 @@ def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_pat
 
 def test_a_bulk_run_lists_its_files_with_their_commands_and_digests(folder, tmp_path):
     out_folder = tmp_path / "out"
-    assert main(["figure", str(folder), *LOOK, "-o", f"{out_folder}/"]) == 0
+    assert main(["figure", str(folder), *LOOK_OPTIONS, "-o", f"{out_folder}/"]) == 0
     manifest = json.loads((out_folder / "manifest.json").read_text())
     assert list(manifest) == ["a.png", "b.png"]
     for name, entry in manifest.items():
@@ -171,7 +179,7 @@ def test_a_bulk_run_lists_its_files_with_their_commands_and_digests(folder, tmp_
     assert str(tmp_path) not in (out_folder / "manifest.json").read_text()
 
 
-def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, monkeypatch):
+def test_an_anonymous_figure_names_nobody(picture, tmp_path, monkeypatch):
     from safetensors.torch import save_file
 
     import playground
@@ -184,8 +192,17 @@ def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, mon
     save_file(playground.load("untrained").state_dict(), "jane-weights.safetensors")
     comparison = ["--layout", "compare", "--with-image", "smith.png", "--for", "column"]
     for suffix, options in ((".png", comparison), (".svg", comparison), (".pdf", comparison), (".html", [])):
-        line = ["figure", "jane.png", "--model", "jane-net.safetensors", "--anonymous", *options, "-o", f"a{suffix}"]
-        assert main(line) == 0
+        arguments = [
+            "figure",
+            "jane.png",
+            "--model",
+            "jane-net.safetensors",
+            "--anonymous",
+            *options,
+            "-o",
+            f"a{suffix}",
+        ]
+        assert main(arguments) == 0
         data = Path(f"a{suffix}").read_bytes()
         text_of_file = " ".join(map(str, read_pdf(f"a{suffix}").metadata.values())) if suffix == ".pdf" else ""
         text_of_file += read_pdf("a.pdf").pages[0].extract_text() if suffix == ".pdf" else data.decode("latin-1")
@@ -194,5 +211,5 @@ def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, mon
                 "latin-1"
             )
         for word in ("jane", "smith", "sha256:", "python -m"):
-            policy = re.sub(r'http-equiv="Content-Security-Policy"[^>]*>', "", text_of_file)
-            assert word not in policy, (suffix, word)
+            text_without_policy = re.sub(r'http-equiv="Content-Security-Policy"[^>]*>', "", text_of_file)
+            assert word not in text_without_policy, (suffix, word)

@@ -13,7 +13,16 @@ from PIL import Image
 
 import playground
 from figures import keeping
-from figures.keeping import DRAWN, KEPT, SAID, TEXTS, difference, drawn, texts, wrong_cell
+from figures.keeping import (
+    KEPT_FOLDER,
+    PICTURE_SPECS,
+    TEXT_SPECS,
+    TEXTS_FILE,
+    differing_dots,
+    has_wrong_cell,
+    picture_of,
+    texts_of,
+)
 from playground import figures
 from playground.figures import command_line, files, layouts
 from playground.figures.command_line import command
@@ -28,12 +37,12 @@ from playground.figures.layouts.curves import Charts
 from playground.serving import routes_figures
 
 ROOT = Path(__file__).parent.parent.parent
-MOST = 0.005  # the largest share of dots that may differ
+MOST_SHARE = 0.005  # the largest share of dots that may differ
 
 
 def test_every_layout_has_a_kept_picture():
-    assert {spec.layout for spec in DRAWN.values()} == set(LAYOUTS)
-    assert {file.stem for file in KEPT.glob("*.webp")} == set(DRAWN)
+    assert {spec.layout for spec in PICTURE_SPECS.values()} == set(LAYOUTS)
+    assert {file.stem for file in KEPT_FOLDER.glob("*.webp")} == set(PICTURE_SPECS)
 
 
 def test_what_follows_from_a_layout_s_record_is_not_a_field_of_it():
@@ -57,35 +66,36 @@ def test_what_follows_from_a_layout_s_record_is_not_a_field_of_it():
     }
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_a_layout_is_drawn_as_it_is_kept(name, tmp_path):
-    new_picture = drawn(DRAWN[name])
-    differs = difference(Image.open(KEPT / f"{name}.webp").convert("RGB"), new_picture)
-    if differs.mean() > MOST or wrong_cell(differs):
+@pytest.mark.parametrize("name", PICTURE_SPECS)
+def test_a_layout_is_drawn_as_its_kept_picture(name, tmp_path):
+    new_picture = picture_of(PICTURE_SPECS[name])
+    differs = differing_dots(Image.open(KEPT_FOLDER / f"{name}.webp").convert("RGB"), new_picture)
+    if differs.mean() > MOST_SHARE or has_wrong_cell(differs):
         new_picture.save(tmp_path / f"{name}.png")
         pytest.fail(f"{differs.mean():.2%} of the dots differ; the new picture: {tmp_path / name}.png")
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_a_figure_says_what_is_kept(name):
-    stored_texts = json.loads(TEXTS.read_text(encoding="utf-8"))
-    assert texts(SAID[name]) == stored_texts[name]
+@pytest.mark.parametrize("name", TEXT_SPECS)
+def test_a_figure_has_its_kept_texts(name):
+    stored_texts = json.loads(TEXTS_FILE.read_text(encoding="utf-8"))
+    assert texts_of(TEXT_SPECS[name]) == stored_texts[name]
 
 
-NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape", "plant", "gradient", "input"}
+PROPER_NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape", "plant", "gradient", "input"}
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", TEXT_SPECS)
 def test_every_word_of_a_caption_and_a_title_is_one_of_the_table(name, monkeypatch):
-    """If all words of the table are in capitals, captions and titles have no small letters except in NAMES."""
+    """If all words of the table are in capitals, captions and titles have no small letters except in
+    PROPER_NAMES."""
     for key, text in way_words.ENGLISH.items():
         capitals = re.sub(r"{\w+}|[^{]+", lambda part: part[0] if part[0].startswith("{") else part[0].upper(), text)
         monkeypatch.setitem(way_words.ENGLISH, key, capitals)
-    spec = SAID[name]
-    first_arguments, draw_arguments = keeping.traced(spec)
+    spec = TEXT_SPECS[name]
+    first_arguments, draw_arguments = keeping.draw_arguments_of(spec)
     sentences = [files.caption_words(spec, *first_arguments, **draw_arguments), layouts.of(spec).title(spec)]
     lowercase_words = set(re.findall(r"\b[a-z]{2,}\b", " ".join(sentences)))
-    assert lowercase_words <= NAMES, sentences
+    assert lowercase_words <= PROPER_NAMES, sentences
 
 
 @pytest.mark.parametrize("name", ["head", "heads", "grid"])
@@ -93,26 +103,28 @@ def test_one_wrong_cell_is_seen(name, monkeypatch):
     """The comparison with the stored picture notices a single changed patch."""
     from playground.figures.drawing import maps
 
-    original, original_look, spec = drawn(DRAWN[name]), maps.look, DRAWN[name]
+    original_picture, original_look, spec = picture_of(PICTURE_SPECS[name]), maps.look, PICTURE_SPECS[name]
 
-    def altered_look(*asked):
-        map_ = original_look(*asked)
+    def altered_look(*arguments):
+        map_ = original_look(*arguments)
         grid = map_.grid.copy()
-        at = np.unravel_index(grid.argsort(axis=None)[grid.size // 2], grid.shape)
-        grid[at] = np.sort(grid, axis=None)[-3]  # not the largest value, so that the exposure stays
+        place = np.unravel_index(grid.argsort(axis=None)[grid.size // 2], grid.shape)
+        grid[place] = np.sort(grid, axis=None)[-3]  # not the largest value, so that the exposure stays
         return keeping.replace(map_, grid=grid)
 
     monkeypatch.setattr(maps, "look", altered_look)
-    first_arguments, draw_arguments = keeping.traced(spec)
-    differs = difference(original, pixels(figures.draw(spec, *first_arguments, **draw_arguments)).convert("RGB"))
-    assert wrong_cell(differs), f"{differs.mean():.2%} of the dots differ, and no square of them"
+    first_arguments, draw_arguments = keeping.draw_arguments_of(spec)
+    differs = differing_dots(
+        original_picture, pixels(figures.draw(spec, *first_arguments, **draw_arguments)).convert("RGB")
+    )
+    assert has_wrong_cell(differs), f"{differs.mean():.2%} of the dots differ, and no square of them"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_is_written_in_three_formats(layout, tmp_path):
-    spec = next(spec for spec in DRAWN.values() if spec.layout == layout)
-    figure = keeping.figure(spec)
+    spec = next(spec for spec in PICTURE_SPECS.values() if spec.layout == layout)
+    figure = keeping.figure_of(spec)
     sizes = {
         kind: figures.write(figure, tmp_path / f"{layout}.{kind}").stat().st_size for kind in ("png", "svg", "pdf")
     }
@@ -122,9 +134,9 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
 # A layout is defined by one record
 
 
-def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:
+def maps_in_file(spec: Spec) -> list[tuple[dict, np.ndarray]]:
     """A list of (the map's keys, its values), one for each map in the figure's file of numbers."""
-    first_arguments, draw_arguments = keeping.traced(spec)
+    first_arguments, draw_arguments = keeping.draw_arguments_of(spec)
     _, tables = files.collected(".npz", spec, *first_arguments, **draw_arguments)
     return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
 
@@ -135,29 +147,37 @@ def panels_of(body) -> list:
     return body.charts if isinstance(body, Charts) else body.panels
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", PICTURE_SPECS)
 def test_panels_caption_and_numbers_are_of_the_same_maps(name):
-    spec = DRAWN[name]
-    first_arguments, draw_arguments = keeping.traced(spec)
+    spec = PICTURE_SPECS[name]
+    first_arguments, draw_arguments = keeping.draw_arguments_of(spec)
     settled_spec, subject, other = subjects(spec, *first_arguments, **draw_arguments)
     layout, panels = layouts.of(spec), layouts.of(settled_spec).shown(settled_spec, subject, other)
-    content, tabled_maps = layouts.content(settled_spec, subject, other), tabled(spec)
+    content, tabled_maps = layouts.content(settled_spec, subject, other), maps_in_file(spec)
 
     colour_keys = ("colour", "scale", "line") if not layout.of_pictures else ("colour",)
-    maps = {tuple((k, v) for k, v in map_keys.items() if k not in colour_keys) for map_keys, _ in tabled_maps}
-    assert len({id(shown_panel.subject) for shown_panel in panels}) * len(maps) >= len(panels) >= len(maps), (
+    map_keys_without_colour = {
+        tuple((k, v) for k, v in map_keys.items() if k not in colour_keys) for map_keys, _ in tabled_maps
+    }
+    assert (
+        len({id(shown_panel.subject) for shown_panel in panels}) * len(map_keys_without_colour)
+        >= len(panels)
+        >= len(map_keys_without_colour)
+    ), (
         len(panels),
-        maps,
+        map_keys_without_colour,
     )
     if isinstance(content.body, Matrix):
         assert content.body.layers * content.body.heads == len(panels)
     elif not spec.other_queries:
-        photos = sum(
+        photo_count = sum(
             panel.heading in ("query", "key", "picture") for panel in panels_of(content.body) if layout.of_pictures
         )
         kernel_count = spec.layout == "convolution"
-        row_pictures = len(content.body.panels) if isinstance(content.body, Grid) and "pictures" in spec.rows else 0
-        assert len(panels_of(content.body)) - (photos or row_pictures) - kernel_count == len(panels)
+        row_picture_count = (
+            len(content.body.panels) if isinstance(content.body, Grid) and "pictures" in spec.rows else 0
+        )
+        assert len(panels_of(content.body)) - (photo_count or row_picture_count) - kernel_count == len(panels)
     if "up to" in content.caption:
         largest = max(
             float(values.max())
@@ -172,25 +192,25 @@ def test_panels_caption_and_numbers_are_of_the_same_maps(name):
         np.testing.assert_array_equal(drawn_values, written_values)
 
 
-def three(spec, subject, other):
+def three_heads(spec, subject, other):
     return [OneMap(subject, replace(spec, head=head), spec.scale) for head in (0, "mean", "max")]
 
 
 @pytest.fixture
-def made_up(monkeypatch):
+def made_up_spec(monkeypatch):
     """The spec of a figure in a new layout, which is defined by its record alone."""
-    monkeypatch.setitem(LAYOUTS, "three", Layout("three", "a head, the mean and the largest", three))
+    monkeypatch.setitem(LAYOUTS, "three", Layout("three", "a head, the mean and the largest", three_heads))
     return replace(keeping.MEADOW, layout="three")
 
 
-def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_path):
-    first_arguments, draw_arguments = keeping.traced(made_up)
-    figure = figures.draw(made_up, *first_arguments, **draw_arguments)
+def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up_spec, tmp_path):
+    first_arguments, draw_arguments = keeping.draw_arguments_of(made_up_spec)
+    figure = figures.draw(made_up_spec, *first_arguments, **draw_arguments)
     texts_drawn = [text.get_text() for text in figure.texts]
     assert {"head 0", "the mean of all heads", "the largest of all heads"} <= set(texts_drawn), texts_drawn
-    caption = files.caption_words(made_up, *first_arguments, **draw_arguments)
+    caption = files.caption_words(made_up_spec, *first_arguments, **draw_arguments)
     assert "layer 4: head 0, the mean of all heads and the largest of all heads" in caption, caption
-    tabled_maps = tabled(made_up)
+    tabled_maps = maps_in_file(made_up_spec)
     assert [map_keys["head"] for map_keys, _ in tabled_maps] == [0, "mean", "max"]
     seen = first_arguments[0]
     rows = seen.rows(4, (7, 5)).numpy()
@@ -202,7 +222,7 @@ def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_
     assert "three" in command(figure.spec)
 
 
-def test_the_command_line_and_export_offer_what_the_table_has(made_up):
+def test_the_command_line_and_export_offer_what_the_table_has(made_up_spec):
     assert "three: a head, the mean and the largest" in command_line_help()
     address = {"sample": "meadow", "model": "bundled"}
     layout_offers = routes_figures.offers({**address, "layer": "4", "head": "0", "query": "7,5"}, None)["offers"][

@@ -21,12 +21,12 @@ from playground.figures.drawing.ways import FIRST, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
-OF_NO_WAY = ("trust", "blanked")  # words that several ways share
-KINDS = ("title", "caption", "tab", "question", "note")  # every way has a text of each of these kinds
+SHARED_WORDS = ("trust", "blanked")  # words that several ways share
+TEXT_KINDS = ("title", "caption", "tab", "question", "note")  # every way has a text of each of these kinds
 
 
 @pytest.fixture
-def squared(monkeypatch):
+def squared_spec(monkeypatch):
     """The spec of a figure of a new way, which is added with its record, its words and its function."""
     made_up_way.add(monkeypatch)
     return replace(keeping.MEADOW, what="squared")
@@ -41,7 +41,7 @@ def test_every_way_says_what_it_is(way):
     assert not (way.of_heads and way.through_layers)
     assert (way.name in maps.NUMBERS) != (way.name in prints.TOGETHER)
     for language, table in TABLES.items():
-        missing_kinds = [kind for kind in KINDS if f"{way.name}.{kind}" not in table]
+        missing_kinds = [kind for kind in TEXT_KINDS if f"{way.name}.{kind}" not in table]
         assert not missing_kinds, (language, missing_kinds)
     if not way.coloured:
         assert way.words("bar")
@@ -52,10 +52,10 @@ def test_every_way_says_what_it_is(way):
         assert way.words("waiting")
 
 
-def test_every_word_is_of_a_way_and_every_language_has_the_same():
+def test_every_word_is_of_a_way_and_every_language_has_the_same_words():
     for table in TABLES.values():
         way_names = {key.split(".")[0] for key in table if key.split(".")[1] not in ("sentence", "figure")}
-        assert way_names == {*WAYS, *OF_NO_WAY}
+        assert way_names == {*WAYS, *SHARED_WORDS}
         assert {f"{way.sentence}.sentence" for way in WAYS.values() if way.sentence != "most"} <= set(table)
         assert set(table) == set(ENGLISH)
     placeholders = {
@@ -90,64 +90,64 @@ def test_the_browser_has_the_table_that_python_writes():
 # A way invented for the test ------------------------------------------------------------------------------------------
 
 
-def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
-    first_arguments, draw_arguments = keeping.traced(squared)
+def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared_spec):
+    first_arguments, draw_arguments = keeping.draw_arguments_of(squared_spec)
     seen = first_arguments[0]
-    texts_drawn = [text.get_text() for text in figures.draw(squared, *first_arguments, **draw_arguments).texts]
+    texts_drawn = [text.get_text() for text in figures.draw(squared_spec, *first_arguments, **draw_arguments).texts]
     assert "squared attention" in texts_drawn, texts_drawn
     assert any("weight × weight" in text for text in texts_drawn), texts_drawn
-    caption = files.caption_words(squared, *first_arguments, **draw_arguments)
+    caption = files.caption_words(squared_spec, *first_arguments, **draw_arguments)
     assert "layer 4, head 0: the squares of what patch 7, 5 (row, column, from 0) takes" in caption, caption
-    map_ = maps.look(seen, squared, 4, 0, "on")
+    map_ = maps.look(seen, squared_spec, 4, 0, "on")
     np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)
     assert map_.breadth is None  # squares do not sum to 1
-    map_domain = maps.domain(squared, [map_])
+    map_domain = maps.domain(squared_spec, [map_])
     assert (map_domain.low, map_domain.percent, map_domain.signed) == (0, False, False)
-    heads = replace(squared, layout="heads")
-    assert len(files.collected(".csv", heads, *first_arguments)[1][0].values) == seen.heads
-    mean = maps.look(seen, squared, 4, "mean", "on").values
-    np.testing.assert_allclose(mean, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
+    heads_spec = replace(squared_spec, layout="heads")
+    assert len(files.collected(".csv", heads_spec, *first_arguments)[1][0].values) == seen.heads
+    mean_values = maps.look(seen, squared_spec, 4, "mean", "on").values
+    np.testing.assert_allclose(mean_values, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
 
 
-def test_a_way_made_up_here_has_its_files_and_its_command(squared, tmp_path):
-    trace = keeping.traced(squared)[0][0]
+def test_a_way_made_up_here_has_its_files_and_its_command(squared_spec, tmp_path):
+    trace = keeping.draw_arguments_of(squared_spec)[0][0]
     for kind in ("png", "csv"):
         file = playground.save(trace, tmp_path / f"squared.{kind}", layer=4, query=(7, 5), what="squared")
         assert file.stat().st_size > 200, file
     assert "squared" in (tmp_path / "squared.csv").read_text(encoding="utf-8")
-    assert "--what squared" in command_line.command(keeping.figure(squared).spec)
+    assert "--what squared" in command_line.command(keeping.figure_of(squared_spec).spec)
     with pytest.raises(playground.PlaygroundError, match='it belongs to what="text"'):
         playground.save(trace, tmp_path / "no.png", layer=4, what="squared", text="a cat")
 
 
 # Names of ways outside of the records ---------------------------------------------------------------------------------
 
-OWN = {  # files that may name ways: records, words, and the functions that compute maps
+MAY_NAME_WAYS = {  # files that may name ways: records, words, and the functions that compute maps
     "figures/drawing/ways.py", "figures/drawing/way_words.py", "figures/drawing/maps.py", "figures/drawing/prints.py",
     "microscope/core/waytable.js", "microscope/core/ways.js",
 }  # fmt: skip
-NAMES = "|".join(WAYS)
-COMPARED = re.compile(rf"""\bwhat\s*(not\s)?(===?|!==?|\bin\b)\s*[(\[{{]?\s*["']({NAMES})["']""")
-LISTED = re.compile(rf"""[(\[{{]\s*["']({NAMES})["'],\s*["']({NAMES})["']""")
-INCLUDED = re.compile(rf"""["']({NAMES})["'][^\n]*\]\.includes\(\s*(\w+\.)*what\b""")
-ROOMS = ("figures", "serving", "microscope/core", "microscope/drawing", "microscope/lens", "microscope/shell")
+WAY_NAMES = "|".join(WAYS)
+COMPARISON = re.compile(rf"""\bwhat\s*(not\s)?(===?|!==?|\bin\b)\s*[(\[{{]?\s*["']({WAY_NAMES})["']""")
+LISTING = re.compile(rf"""[(\[{{]\s*["']({WAY_NAMES})["'],\s*["']({WAY_NAMES})["']""")
+INCLUSION = re.compile(rf"""["']({WAY_NAMES})["'][^\n]*\]\.includes\(\s*(\w+\.)*what\b""")
+FOLDERS = ("figures", "serving", "microscope/core", "microscope/drawing", "microscope/lens", "microscope/shell")
 
 
 def wrong_lines(text: str) -> list[str]:
     return [
         line.strip()
         for line in text.splitlines()
-        if any(pattern.search(line) for pattern in (COMPARED, LISTED, INCLUDED))
+        if any(pattern.search(line) for pattern in (COMPARISON, LISTING, INCLUSION))
     ]
 
 
 def test_no_way_is_compared_or_listed_by_name_outside_of_its_record():
     """Once, the names of ways stood in ten lists and 196 branches."""
-    files = [file for room in ROOMS for kind in ("*.py", "*.js") for file in (ROOT / "playground" / room).rglob(kind)]
+    files = [file for room in FOLDERS for kind in ("*.py", "*.js") for file in (ROOT / "playground" / room).rglob(kind)]
     mistakes = [
         f"{name}: {line}"
         for file in files
-        if (name := file.relative_to(ROOT / "playground").as_posix()) not in OWN
+        if (name := file.relative_to(ROOT / "playground").as_posix()) not in MAY_NAME_WAYS
         for line in wrong_lines(file.read_text(encoding="utf-8"))
     ]
     assert not mistakes, "\n".join(mistakes)

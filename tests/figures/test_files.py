@@ -31,7 +31,7 @@ from playground.figures.drawing.naming import published
 from playground.figures.files import pixels
 from playground.figures.layouts import LAYOUTS
 
-TRIO = Spec(
+CONVOLUTION = Spec(
     image="meadow", model="untrained", layout="convolution", layer=1, head=2, query=(3, 4), purpose="page", footer=True
 )
 
@@ -45,12 +45,12 @@ def photo():
 
 
 @pytest.fixture
-def trio(small_trace, photo):
-    return figures.draw(TRIO, small_trace, photo)
+def convolution_figure(small_trace, photo):
+    return figures.draw(CONVOLUTION, small_trace, photo)
 
 
-def test_a_png_has_its_size_its_dots_and_its_provenance(trio, tmp_path):
-    image = Image.open(figures.write(trio, tmp_path / "a.png"))
+def test_a_png_has_its_size_its_dots_and_its_provenance(convolution_figure, tmp_path):
+    image = Image.open(figures.write(convolution_figure, tmp_path / "a.png"))
     assert image.width == 7 * 300
     assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
     assert image.text["Software"].startswith("Attention Playground")
@@ -67,8 +67,8 @@ def test_a_png_has_its_size_its_dots_and_its_provenance(trio, tmp_path):
     assert "scale: 1/√12" in image.text["Description"]
 
 
-def test_a_pdf_holds_the_photograph_once_and_its_fonts(trio, tmp_path):
-    reader = read_pdf(figures.write(trio, tmp_path / "a.pdf"))
+def test_a_pdf_holds_the_photograph_once_and_its_fonts(convolution_figure, tmp_path):
+    reader = read_pdf(figures.write(convolution_figure, tmp_path / "a.pdf"))
     (page,) = reader.pages
     assert float(page.mediabox.width) == pytest.approx(7 * 72)
     assert pdf_images(page).count((300, 300)) == 1
@@ -83,8 +83,8 @@ def test_a_pdf_holds_the_photograph_once_and_its_fonts(trio, tmp_path):
     assert reader.metadata["/Keywords"].startswith("python -m playground figure meadow")
 
 
-def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
-    root = read_svg(figures.write(trio, tmp_path / "a.svg"))
+def test_an_svg_holds_the_photograph_once_and_its_text_as_text(convolution_figure, tmp_path):
+    root = read_svg(figures.write(convolution_figure, tmp_path / "a.svg"))
     uses = svg_uses(root)
     assert len(uses) == len(set(uses)) == len(svg_images(root)) == 4
     assert svg_images(root).count("image/jpeg") >= 2  # the photograph and the patches that the kernel reads
@@ -98,7 +98,7 @@ def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
 
 @pytest.mark.slow
 def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(small_trace, photo, tmp_path):
-    figure = figures.draw(replace(TRIO, layout="heads"), small_trace, photo)
+    figure = figures.draw(replace(CONVOLUTION, layout="heads"), small_trace, photo)
     file = figures.write(figure, tmp_path / "a.pdf")
     (page,) = read_pdf(file).pages
     widths = [axes.get_position().width * 7 for axes in figure.axes[:4]]  # inches
@@ -107,24 +107,24 @@ def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(small_trac
     assert (figures.write(figure, tmp_path / "a.svg")).stat().st_size < 0.5e6
 
 
-def test_the_same_figure_is_the_same_file(small_trace, photo, tmp_path):
+def test_the_same_figure_is_written_as_the_same_bytes(small_trace, photo, tmp_path):
     for suffix in figures.SUFFIXES:
         for folder in "ab":
             (tmp_path / folder).mkdir(exist_ok=True)
         first_file, second_file = (
-            figures.write(figures.draw(TRIO, small_trace, photo), tmp_path / n / f"row{suffix}") for n in "ab"
+            figures.write(figures.draw(CONVOLUTION, small_trace, photo), tmp_path / n / f"row{suffix}") for n in "ab"
         )
         assert first_file.read_bytes() == second_file.read_bytes()
 
 
-def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
+def test_a_file_without_a_format_or_a_folder_is_refused_in_a_sentence(convolution_figure, tmp_path):
     with pytest.raises(PlaygroundError, match=r"Figures are written as \.png"):
-        figures.write(trio, tmp_path / "a.docx")
+        figures.write(convolution_figure, tmp_path / "a.docx")
     (tmp_path / "file").touch()
     with pytest.raises(PlaygroundError, match="can't be written"):
-        figures.write(trio, tmp_path / "file" / "a.png")
+        figures.write(convolution_figure, tmp_path / "file" / "a.png")
     with pytest.raises(PlaygroundError, match="there is no folder"):
-        figures.write(trio, tmp_path / "new" / "folder" / "a.svg")
+        figures.write(convolution_figure, tmp_path / "new" / "folder" / "a.svg")
 
 
 def parsed(line: str) -> Spec:
@@ -136,7 +136,7 @@ def parsed(line: str) -> Spec:
     return replace(holding(batch._spec(options), options.layer, options.head), image=image)
 
 
-OTHERS = {
+OTHER_VALUES = {
     "image": "my cat.jpg", "layout": "compare", "model": "ViT-S/16", "weights": "w.safetensors", "size": (32, 64),
     "mean": "0.5,0.4,0.3", "std": "0.2", "num_heads": "4", "act_layer": "relu", "global_pool": "max",
     "layer": 3, "head": 2, "query": "reg0", "scale": "0.25", "whole": True, "what": "value", "direction": "column",
@@ -152,7 +152,7 @@ OTHERS = {
 }  # fmt: skip
 
 
-TOGETHER = {  # a field -> the options without which it has no effect
+NEEDED_OPTIONS = {  # a field -> the options without which it has no effect
     "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
     "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
     "label": {"what": "label"}, "text": {"what": "text"}, "blank": {"what": "occlusion"}, "typical": {"what": "norm"},
@@ -161,26 +161,26 @@ TOGETHER = {  # a field -> the options without which it has no effect
 }  # fmt: skip
 
 
-def test_the_command_says_every_field_again():
-    assert OTHERS.keys() | {"repeatable"} == {field.name for field in fields(Spec)}
-    assert "--kernel" not in figures.command(Spec(**OTHERS))  # a comparison has no kernel
+def test_the_command_holds_every_field():
+    assert OTHER_VALUES.keys() | {"repeatable"} == {field.name for field in fields(Spec)}
+    assert "--kernel" not in figures.command(Spec(**OTHER_VALUES))  # a comparison has no kernel
     for spec in (
         Spec(image="a.jpg", model="bundled"),
         *(
-            Spec(**{"image": "a", "model": "bundled", k: v} | TOGETHER.get(k, {}))
-            for k, v in OTHERS.items()
+            Spec(**{"image": "a", "model": "bundled", k: v} | NEEDED_OPTIONS.get(k, {}))
+            for k, v in OTHER_VALUES.items()
             if k not in ("image", "layers", "heads")
         ),
         Spec(image="a", model="bundled", layers="all"),
         Spec(image="a", model="bundled", layers="all", layer=3, heads=(1,), head=1),
     ):
-        interactive = spec.view or spec.bare or spec.pack != "float16" or spec.layers
-        assert parsed(figures.command(spec, "a.html" if interactive else "a.png")) == spec
+        is_interactive = spec.view or spec.bare or spec.pack != "float16" or spec.layers
+        assert parsed(figures.command(spec, "a.html" if is_interactive else "a.png")) == spec
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_a_figure_has_no_use_for_is_not_in_its_command(layout):
-    spec = parsed(figures.command(Spec(**OTHERS | {"layout": layout, "what": "weight", "sweep": None})))
+    spec = parsed(figures.command(Spec(**OTHER_VALUES | {"layout": layout, "what": "weight", "sweep": None})))
     assert not any(getattr(spec, name) != DEFAULTS[name] for name in unused(spec) if name not in ("model", "layer"))
 
 
@@ -208,7 +208,7 @@ def test_a_walk_goes_from_corner_to_corner_one_patch_at_a_time():
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gif", ".webp", ".png"])
 def test_a_sweep_through_the_layers_has_a_picture_of_each(small_trace, photo, tmp_path, suffix):
-    spec = replace(TRIO, layout="head", purpose="column", sweep="layers", footer=False)
+    spec = replace(CONVOLUTION, layout="head", purpose="column", sweep="layers", footer=False)
     image = Image.open(figures.animate(tmp_path / f"a{suffix}", spec, small_trace, photo))
     assert image.n_frames == 3
     sizes, frames_shown = set(), []
@@ -222,8 +222,8 @@ def test_a_sweep_through_the_layers_has_a_picture_of_each(small_trace, photo, tm
     assert b"--sweep layers" in comment
 
 
-def test_the_scale_is_turned_off_and_back(small_trace):
-    scales = [spec.scale for spec, _ in frames(replace(TRIO, sweep="scale"), small_trace)]
+def test_a_sweep_turns_the_scale_off_and_back_on(small_trace):
+    scales = [spec.scale for spec, _ in frames(replace(CONVOLUTION, sweep="scale"), small_trace)]
     assert (scales[0], scales[12], len(scales)) == ("on", "off", 24)
     scale_numbers = [float(s) for s in scales[1:12]]
     ratios = [b / a for a, b in pairwise(scale_numbers)]
@@ -244,9 +244,9 @@ def test_the_scale_is_turned_off_and_back(small_trace):
         ({"sweep": "patches:0,0-1,1", "layout": "components"}, ".gif", "does not change with the patches"),
     ],
 )
-def test_a_sweep_that_cannot_be_is_a_sentence(small_trace, photo, tmp_path, change, suffix, sentence):
+def test_an_impossible_sweep_is_refused_in_a_sentence(small_trace, photo, tmp_path, change, suffix, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        figures.animate(tmp_path / f"a{suffix}", replace(TRIO, **change), small_trace, photo)
+        figures.animate(tmp_path / f"a{suffix}", replace(CONVOLUTION, **change), small_trace, photo)
     assert not re.search("a", " ".join(p.name for p in tmp_path.iterdir()))
 
 
@@ -262,8 +262,8 @@ def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
     comparison += ["--for", "column"]
     for suffix, options in ((".png", comparison), (".svg", comparison), (".pdf", comparison), (".html", [])):
         figure_file = tmp_path / f"a{suffix}"
-        line = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(figure_file)]
-        assert main(line) == 0
+        arguments = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(figure_file)]
+        assert main(arguments) == 0
         data = figure_file.read_bytes()
         text_of_file = (
             " ".join(map(str, read_pdf(figure_file).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
@@ -281,9 +281,9 @@ def test_models_in_files_lose_their_folders_and_the_paper_s_names_stay():
 
 
 @pytest.mark.parametrize(("suffix", "kinds"), [(".pdf", {"/Type0", "/TrueType"}), (".svg", None)])
-def test_saved_by_matplotlib_itself_a_figure_has_real_text(trio, tmp_path, suffix, kinds):
+def test_saved_by_matplotlib_itself_a_figure_has_real_text(convolution_figure, tmp_path, suffix, kinds):
     figure_file = tmp_path / f"a{suffix}"
-    trio.savefig(figure_file)
+    convolution_figure.savefig(figure_file)
     if kinds:
         fonts = [font.get_object() for font in read_pdf(figure_file).pages[0]["/Resources"]["/Font"].values()]
         assert {font["/Subtype"] for font in fonts} <= kinds
@@ -314,8 +314,8 @@ def test_loaded_weights_are_not_called_random(tmp_path, photo):
 
 def test_random_weights_are_said_on_stderr_once(photo, tmp_path, capsys):
     photo.save(tmp_path / "a.png")
-    line = ["figure", str(tmp_path / "a.png"), "--model", "ViT-Ti/16", "--for", "column", "--layers", "0,1"]
-    assert main([*line, "-o", str(tmp_path / "{layer}.png")]) == 0
+    arguments = ["figure", str(tmp_path / "a.png"), "--model", "ViT-Ti/16", "--for", "column", "--layers", "0,1"]
+    assert main([*arguments, "-o", str(tmp_path / "{layer}.png")]) == 0
     assert capsys.readouterr().err.count("ViT-Ti/16 (random weights)") == 1
 
 
@@ -328,7 +328,7 @@ def test_a_comparison_names_both_models_and_both_layers(small_trace, photo):
     assert figure.facts["other layer"] == "6"
 
 
-def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
+def test_a_sample_photograph_opens_with_its_own_model_grid_layer_and_head(tmp_path, photo, monkeypatch):
     """A sample photograph opens with the model, grid, layer and head of its `look`, unless another model is named."""
     sample = samples.PHOTOGRAPHS[0]
     spec = Spec(image=sample.name, model=sample.look.model)
@@ -352,7 +352,7 @@ def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monk
 
 
 def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(small_trace, photo, tmp_path):
-    figure = figures.draw(replace(TRIO, footer=False), small_trace, photo)
+    figure = figures.draw(replace(CONVOLUTION, footer=False), small_trace, photo)
     text_drawn = " ".join(text.get_text() for text in figure.texts)
     options = {"layout": "convolution", "purpose": "page", "image": photo}
     caption = playground.save(small_trace, tmp_path / "cat_1.txt", 1, 2, (3, 4), **options).read_text().strip()
@@ -375,14 +375,14 @@ def test_tex_writes_roots_and_signs():
 def test_another_renderer_draws_the_svg_as_the_png(small_trace, photo, tmp_path):
     resvg = pytest.importorskip("resvg_py")
     figure = figures.draw(
-        replace(TRIO, caption=False, footer=False, bar=False, marker=False, dpi=100), small_trace, photo
+        replace(CONVOLUTION, caption=False, footer=False, bar=False, marker=False, dpi=100), small_trace, photo
     )
     path = figures.write(figure, tmp_path / "a.svg")
-    rendered = Image.open(
+    rendered_image = Image.open(
         io.BytesIO(bytes(resvg.svg_to_bytes(svg_path=str(path), background="white", dpi=100)))
     ).convert("RGB")
-    our_pixels = pixels(figure).convert("RGB").resize(rendered.size)
-    differences = np.abs(np.asarray(our_pixels, int) - np.asarray(rendered))
-    assert rendered.width > 400
+    our_pixels = pixels(figure).convert("RGB").resize(rendered_image.size)
+    differences = np.abs(np.asarray(our_pixels, int) - np.asarray(rendered_image))
+    assert rendered_image.width > 400
     assert np.median(differences) <= 3
     assert (differences.max(-1) > 60).mean() < 0.03, "more than edges and letters differ"

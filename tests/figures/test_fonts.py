@@ -20,10 +20,10 @@ from playground.figures.drawing import fonts
 from playground.figures.drawing.sheet import house_style
 
 CAT, DOG = "猫", "犬"
-NAMED = Spec(image=f"{CAT}.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60, footer=True)
+SPEC = Spec(image=f"{CAT}.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60, footer=True)
 
 
-def made_font(file, letter: str, cubic: bool) -> None:
+def write_font(file, letter: str, cubic: bool) -> None:
     """A font of one letter, a full square, with TrueType or PostScript outlines."""
     builder = FontBuilder(1000, isTTF=not cubic)
     names = [".notdef", "letter"]
@@ -47,42 +47,42 @@ def made_font(file, letter: str, cubic: bool) -> None:
 
 
 @pytest.fixture
-def forgetting():
+def clear_font_caches():
     """Clears the caches of fonts before and after the test."""
 
-    def forget():
+    def clear():
         for cached_function in (fonts._has, fonts._font_with, fonts._local_fonts, fonts.width):
             cached_function.cache_clear()
 
-    forget()
-    yield forget
+    clear()
+    yield clear
     fontManager.ttflist[:] = [entry for entry in fontManager.ttflist if not entry.name.startswith("Square")]
     fontManager._findfont_cached.cache_clear()
-    forget()
+    clear()
 
 
 @pytest.fixture(params=["truetype", "postscript"])
-def installed(request, tmp_path, forgetting):
+def installed_font_kind(request, tmp_path, clear_font_caches):
     file = tmp_path / "square.otf"
-    made_font(file, CAT, request.param == "postscript")
+    write_font(file, CAT, request.param == "postscript")
     fontManager.addfont(file)
-    forgetting()
+    clear_font_caches()
     return request.param
 
 
-def drawn(name: str, trace, picture):
-    return figures.draw(replace(NAMED, image=name), trace, picture)
+def draw_named(name: str, trace, picture):
+    return figures.draw(replace(SPEC, image=name), trace, picture)
 
 
-def test_another_font_of_the_machine_has_what_ours_lack(installed, small_trace, picture):
-    figure = drawn(f"{CAT}.png", small_trace, picture)
+def test_another_font_of_the_machine_has_what_ours_lack(installed_font_kind, small_trace, picture):
+    figure = draw_named(f"{CAT}.png", small_trace, picture)
     assert figure.lacking == ""
-    missing_drawing = drawn(f"{fonts.MISSING}.png", small_trace, picture)
+    missing_drawing = draw_named(f"{fonts.MISSING}.png", small_trace, picture)
     difference = ImageChops.difference(*(files.pixels(drawing).convert("RGB") for drawing in (figure, missing_drawing)))
     assert difference.getbbox(), "the letter is drawn as if there were no font"
     page = read_pdf_of(figure)
     assert f"{CAT}.png" in page.extract_text()
-    if installed == "truetype":
+    if installed_font_kind == "truetype":
         assert all(pdf_fonts(page).values())
         assert any("Square" in name for name in pdf_fonts(page))
     else:  # a font that is not TrueType becomes a Type 3 font
@@ -97,8 +97,8 @@ def read_pdf_of(figure):
     return read_pdf(io.BytesIO(files.pdf(figure))).pages[0]
 
 
-def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(forgetting, small_trace, picture):
-    figure = drawn(f"{CAT}{DOG}{CAT}.png", small_trace, picture)
+def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(clear_font_caches, small_trace, picture):
+    figure = draw_named(f"{CAT}{DOG}{CAT}.png", small_trace, picture)
     if not figure.lacking:
         pytest.skip("this machine has a font with Chinese letters")
     assert figure.lacking == CAT + DOG
@@ -106,23 +106,25 @@ def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(forgetting, small
     assert fonts.MISSING * 3 in read_pdf_of(figure).extract_text()
 
 
-def test_half_a_letter_is_no_text(small_trace, picture):
-    assert f"a{fonts.MISSING}.png" in words_of_svg(drawn("a\udcff.png", small_trace, picture))
-    assert files.png(drawn("a\udcff.png", small_trace, picture))
+def test_a_lone_surrogate_is_drawn_as_a_missing_letter(small_trace, picture):
+    assert f"a{fonts.MISSING}.png" in words_of_svg(draw_named("a\udcff.png", small_trace, picture))
+    assert files.png(draw_named("a\udcff.png", small_trace, picture))
 
 
 @pytest.mark.slow
-def test_the_command_says_it_once_and_python_warns(forgetting, picture, tmp_path, monkeypatch, capsys):
+def test_the_command_names_missing_letters_once_and_python_warns(
+    clear_font_caches, picture, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     picture.save(f"{CAT}.png")
     trace = playground.trace("untrained", f"{CAT}.png")
-    line = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
+    arguments = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
     with house_style():
         if not fonts.lacking(CAT):
             pytest.skip("this machine has a font with Chinese letters")
-    assert main([*line[:-1], f"{line[-1]}.png"]) == 0
+    assert main([*arguments[:-1], f"{arguments[-1]}.png"]) == 0
     assert capsys.readouterr().err.count(f"no font on this machine has {CAT}") == 1
-    assert main([*line[:-1], f"{line[-1]}.svg"]) == 0
+    assert main([*arguments[:-1], f"{arguments[-1]}.svg"]) == 0
     assert "no font" not in capsys.readouterr().err
     with pytest.warns(UserWarning, match=f"no font on this machine has {CAT}"):
         playground.figure(trace, footer=True)

@@ -23,11 +23,11 @@ from playground.figures.drawing.one_map import OneMap, Shown, Subject
 from playground.figures.drawing.spec import METHODS, Spec
 
 LABEL = {"label": 3}
-KINDS = ("relevance", "occlusion")
+WAYS = ("relevance", "occlusion")
 GREY = np.full((64, 64, 3), 110, np.uint8)
 
 
-def words_of(trace, tmp_path, **options) -> str:
+def caption_of(trace, tmp_path, **options) -> str:
     return playground.save(trace, tmp_path / "words.txt", **options).read_text(encoding="utf-8")
 
 
@@ -37,7 +37,7 @@ def numbers_of(trace, tmp_path, **options) -> tuple[dict, dict]:
     return record["figure"], record["tables"][0]["maps"][0]
 
 
-def by_autograd(small, trace) -> torch.Tensor:
+def gradient_times_input(small, trace) -> torch.Tensor:
     """Gradient × input of the label's logit for each token, (tokens,), computed by torch alone."""
     x = small.embed(trace.input)[0].detach().requires_grad_()
     *_, (tokens, _) = small.layers(x, None)
@@ -49,19 +49,19 @@ def by_autograd(small, trace) -> torch.Tensor:
 
 
 def test_the_numbers_of_a_label_s_relevance_have_autograd_s_signs(small, small_trace, tmp_path):
-    facts, values = numbers_of(small_trace, tmp_path, what="relevance", **LABEL)
-    expected = by_autograd(small, small_trace)
+    facts, map_record = numbers_of(small_trace, tmp_path, what="relevance", **LABEL)
+    expected = gradient_times_input(small, small_trace)
     expected = expected / expected.abs().sum()
-    np.testing.assert_allclose(values["values"], expected, atol=1e-6)
-    assert values["sign"] == facts["sign"] == "+ speaks for it, - against it"
-    assert (values["label"], values["made"]) == ("3", "gradient × input")
+    np.testing.assert_allclose(map_record["values"], expected, atol=1e-6)
+    assert map_record["sign"] == facts["sign"] == "+ speaks for it, - against it"
+    assert (map_record["label"], map_record["made"]) == ("3", "gradient × input")
     _, unsigned_map = numbers_of(small_trace, tmp_path, what="relevance", signed=False, **LABEL)
     np.testing.assert_allclose(unsigned_map["values"], expected.abs(), atol=1e-6)
     assert "sign" not in unsigned_map
 
 
 def test_the_caption_names_both_sides_with_their_shares_and_their_largest(small_trace, tmp_path):
-    caption = words_of(small_trace, tmp_path, what="relevance", **LABEL)
+    caption = caption_of(small_trace, tmp_path, what="relevance", **LABEL)
     grid = small_trace.on_grid(small_trace.relevance(label=3))
     for words, sign, mark in (("for it", 1, "+"), ("against it", -1, "−")):
         share = captions.percent(float((sign * grid).clamp(min=0).sum()))
@@ -89,12 +89,12 @@ def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, 
         pixels = small_trace.input.clone()
         pixels[:, :, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = mean_colour
         assert values[row, column] == pytest.approx(margin_before - margin(pixels), abs=1e-4), (row, column)
-    caption = words_of(small_trace, tmp_path, what="occlusion", **LABEL)
+    caption = caption_of(small_trace, tmp_path, what="occlusion", **LABEL)
     assert "what label 3 loses in logits" in caption, caption
     assert "blocks of 4 × 4, 2 × 2 and 1 × 1" in caption, caption
 
 
-def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_is_the_logit(small_trace, monkeypatch):
+def test_for_a_model_that_says_yes_or_no_to_each_label_the_caption_says_so(small_trace, monkeypatch):
     monkeypatch.setattr(small_trace.vit, "config", replace(small_trace.vit.config, multi_label=True))
     spec = Spec(what="occlusion", label="3")
     statement = captions._statement(
@@ -103,13 +103,13 @@ def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_i
     assert "(its own: this model says yes or no to each label)" in statement
 
 
-def test_other_methods_are_said_and_have_no_sign(small_trace, tmp_path):
+def test_other_methods_are_named_in_the_caption_and_have_no_sign(small_trace, tmp_path):
     for method in ("chefer", "legrad"):
-        caption = words_of(small_trace, tmp_path, what="relevance", method=method, **LABEL)
+        caption = caption_of(small_trace, tmp_path, what="relevance", method=method, **LABEL)
         assert METHODS[method] in caption, caption
         assert "against" not in caption.replace("for and against", "")
-        _, values = numbers_of(small_trace, tmp_path, what="relevance", method=method, **LABEL)
-        np.testing.assert_allclose(values["values"], small_trace.relevance(label=3, method=method), atol=1e-6)
+        _, map_record = numbers_of(small_trace, tmp_path, what="relevance", method=method, **LABEL)
+        np.testing.assert_allclose(map_record["values"], small_trace.relevance(label=3, method=method), atol=1e-6)
     with pytest.raises(PlaygroundError, match="has no sign: leave signed=True out"):
         playground.figure(small_trace, what="relevance", method="chefer", signed=True, **LABEL)
 
@@ -128,7 +128,7 @@ def test_what_is_drawn_has_a_sign_where_the_numbers_have_one(method, signed, lab
 # No query patch -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("what", KINDS)
+@pytest.mark.parametrize("what", WAYS)
 def test_a_figure_about_a_label_has_no_query_and_no_box(what, small_trace, tmp_path):
     figure = playground.figure(small_trace, what=what, **LABEL)
     texts = [text.get_text() for text in figure.texts]
@@ -136,41 +136,41 @@ def test_a_figure_about_a_label_has_no_query_and_no_box(what, small_trace, tmp_p
     assert not any("query" in text or text == "patch 4, 4" for text in texts), texts
     boxes = [patch for axes in figure.axes for patch in axes.patches if patch.get_zorder() == 4]
     assert not boxes, "the outline of the patch that asks"
-    facts, values = numbers_of(small_trace, tmp_path, what=what, **LABEL)
-    assert "patch" not in {**facts, **values}, (facts, values)
+    facts, map_record = numbers_of(small_trace, tmp_path, what=what, **LABEL)
+    assert "patch" not in {**facts, **map_record}, (facts, map_record)
 
 
-@pytest.mark.parametrize("what", KINDS)
-def test_of_a_patch_the_query_and_its_box_stay(what, small_trace):
+@pytest.mark.parametrize("what", WAYS)
+def test_a_figure_about_a_patch_keeps_the_query_and_its_box(what, small_trace):
     figure = playground.figure(small_trace, what=what, query=(2, 5))
     assert {"query", "patch 2, 5"} <= {text.get_text() for text in figure.texts}
     assert any(patch.get_zorder() == 4 for axes in figure.axes for patch in axes.patches)
 
 
-@pytest.mark.parametrize("what", KINDS)
+@pytest.mark.parametrize("what", WAYS)
 def test_the_command_and_the_title_of_a_label_name_no_patch(what, picture, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     picture.save("leaf.png")
-    line = ["figure", "leaf.png", "--model", "bundled", "--size", "64x64", "--what", what, "--label", "3"]
-    assert main([*line, "--dpi", "20", "-o", "a.png"]) == 0
+    arguments = ["figure", "leaf.png", "--model", "bundled", "--size", "64x64", "--what", what, "--label", "3"]
+    assert main([*arguments, "--dpi", "20", "-o", "a.png"]) == 0
     with Image.open("a.png") as image:
         metadata = image.info
     assert "patch" not in metadata["Title"] + metadata["Description"], metadata
     assert "label 3" in metadata["Title"], metadata
     assert "--patch" not in metadata["Command"], metadata
-    assert main([*line, "--patch", "1,1", "-o", "b.png"]) == 2, "a patch has no use there"
+    assert main([*arguments, "--patch", "1,1", "-o", "b.png"]) == 2, "a patch has no use there"
 
 
-def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, picture, tmp_path):
-    seen_small, other_trace = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
-    other_trace = replace(other_trace, picture_name="other")
+def test_two_passes_compared_by_a_label_name_no_patch(small, picture, tmp_path):
+    coarse_trace, fine_trace = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
+    fine_trace = replace(fine_trace, picture_name="other")
     text = playground.save(
-        seen_small,
+        coarse_trace,
         tmp_path / "w.txt",
         layout="compare",
-        other=other_trace,
+        other=fine_trace,
         what="relevance",
-        other_image=other_trace.shown,
+        other_image=fine_trace.shown,
         **LABEL,
     ).read_text(encoding="utf-8")
     assert "patch" not in text.replace("each patch", ""), text
@@ -179,9 +179,9 @@ def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, pictu
 # Exposure and colours -------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_not_made_bright_and_the_caption_says_so(small, picture, tmp_path):
+def test_where_nothing_moves_the_label_nothing_is_bright_and_the_caption_says_so(small, picture, tmp_path):
     deaf_trace = playground.trace(small, picture, cut="cls>*")
-    caption = words_of(deaf_trace, tmp_path, what="occlusion", **LABEL)
+    caption = caption_of(deaf_trace, tmp_path, what="occlusion", **LABEL)
     assert "nothing here moves it: no block by 0.1 logits" in caption, caption
     assert "for it" not in caption, caption
     spec = Spec(what="occlusion", label="3").settled(deaf_trace)
@@ -191,12 +191,12 @@ def test_nothing_is_not_made_bright_and_the_caption_says_so(small, picture, tmp_
     assert np.abs(maps.shares(map_.grid, map_domain)).max() < 0.1
 
 
-@pytest.mark.parametrize(("label", "least"), [("3", 0.1), ("", 0.01)])
-def test_the_least_exposure_is_the_least_move_that_counts(label, least):
+@pytest.mark.parametrize(("label", "least_move"), [("3", 0.1), ("", 0.01)])
+def test_the_least_exposure_is_the_least_move_that_counts(label, least_move):
     tiny_grid = np.array([[1e-6, -1e-6 if label else 0.0]])
     step = Step(1, torch.zeros(1, 2), 1, (0.0,), (1,), 1e-6, True)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=step)])
-    assert map_domain.high == least
+    assert map_domain.high == least_move
     moving_step = replace(step, nothing=False)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=moving_step)])
     assert map_domain.high == pytest.approx(1e-6)
@@ -251,7 +251,7 @@ def test_what_may_be_negative_is_neither_lit_nor_outlined_nor_on_a_logarithm():
     assert {"signed", "method"} <= unused(replace(spec, what="occlusion")).keys()
 
 
-def test_beside_a_convolution_too_no_patch_asks_of_a_label():
+def test_beside_a_convolution_too_a_figure_about_a_label_has_no_query():
     spec = Spec(image="meadow", model="bundled", layer=4, query=(8, 5), what="relevance", label="11")
     with_convolution = replace(spec, layout="convolution")
     panels = layouts.content(*subjects(with_convolution, playground.trace("bundled", "meadow"), None)).body.panels

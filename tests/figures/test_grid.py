@@ -18,10 +18,10 @@ from playground.figures.drawing.sheet import Pixels
 from playground.numbers import percent
 from playground.pictures.images import fit
 
-SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
+GRID_SPEC = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
 
 
-def cells(spec, trace, picture, **draw_arguments):
+def shown_maps(spec, trace, picture, **draw_arguments):
     spec, first_subject, other_subjects = subjects(spec, trace, picture, **draw_arguments)
     return [panel.one for panel in layouts.of(spec).shown(spec, first_subject, other_subjects)]
 
@@ -38,15 +38,15 @@ def cells(spec, trace, picture, **draw_arguments):
     ],
 )  # fmt: skip
 def test_each_cell_has_the_numbers_of_its_row_and_its_column(small_trace, picture, tmp_path, rows, columns, expected):
-    spec = replace(SMALL, rows=rows, columns=columns)
+    spec = replace(GRID_SPEC, rows=rows, columns=columns)
     _, (table,) = files.collected(".npz", spec, small_trace, picture)
     np.testing.assert_allclose(table.values, [row.numpy() for row in expected(small_trace)], rtol=1e-6)
 
 
 def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(small_trace, picture):
-    spec = replace(SMALL, rows="layers:0,2", columns="heads:1,3")
+    spec = replace(GRID_SPEC, rows="layers:0,2", columns="heads:1,3")
     figure = figures.draw(spec, small_trace, picture)
-    grid_maps = [map_.map() for map_ in cells(spec, small_trace, picture)]
+    grid_maps = [map_.map() for map_ in shown_maps(spec, small_trace, picture)]
     drawn_maps = [a.picture.at((80, 80)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2][:4]
     photo = prints.pale(picture).resize((80, 80), Image.Resampling.LANCZOS)
     for map_, panel in zip(grid_maps, drawn_maps, strict=True):
@@ -62,12 +62,12 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     monkeypatch.chdir(tmp_path)
     picture.save("disc.png")
     picture.crop((0, 0, 120, 60)).save("wide.png")
-    line = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures"]
-    line += ["--columns", "models:untrained,ViT-Ti/16"]
-    assert main([*line, "--for", "page", "--dpi", "60", "-o", "a.png"]) == 0
+    arguments = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures"]
+    arguments += ["--columns", "models:untrained,ViT-Ti/16"]
+    assert main([*arguments, "--for", "page", "--dpi", "60", "-o", "a.png"]) == 0
     metadata = Image.open("a.png").text
     assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in metadata["Description"]
-    assert main([*line, "-o", "a.npz"]) == 0
+    assert main([*arguments, "-o", "a.npz"]) == 0
     with np.load("a.npz") as arrays:
         grids = [arrays[f"grid{end}"].tolist() for end in ("", "_2", "_3", "_4")]
     configs = [playground.load(name).config for name in ("untrained", "ViT-Ti/16")]
@@ -78,7 +78,7 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     ]
 
 
-def test_a_comma_in_a_picture_s_name_is_a_sentence(picture, tmp_path, monkeypatch, capsys):
+def test_a_comma_in_a_picture_s_name_is_refused_in_a_sentence(picture, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     picture.save("a,b.png")
     assert (
@@ -90,11 +90,11 @@ def test_a_comma_in_a_picture_s_name_is_a_sentence(picture, tmp_path, monkeypatc
 
 def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
     traces = [playground.tracing.trace(small, picture).of(picture, name) for name in ("disc", "again", "third")]
-    look = {"layout": "grid", "rows": "pictures", "purpose": "page", "dpi": 60}
-    figure = playground.figure(traces[0], 1, columns="heads:0,2", other=traces[1:], **look)
+    figure_options = {"layout": "grid", "rows": "pictures", "purpose": "page", "dpi": 60}
+    figure = playground.figure(traces[0], 1, columns="heads:0,2", other=traces[1:], **figure_options)
     assert {"disc", "again", "third", "head 0", "head 2"} <= {text.get_text() for text in figure.texts}
     assert figure.spec.rows == "pictures:disc,again,third"
-    file = playground.save(traces[0], tmp_path / "a.npz", 1, columns="heads:0,2", other=traces[1:], **look)
+    file = playground.save(traces[0], tmp_path / "a.npz", 1, columns="heads:0,2", other=traces[1:], **figure_options)
     with np.load(file) as arrays:
         np.testing.assert_allclose(arrays["values_3"][1], traces[2].row(1, 2, (4, 4)).numpy(), rtol=1e-6)
     for options, sentence in (
@@ -104,7 +104,7 @@ def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
         ({"other": traces[1:], "layout": "compare", "rows": None}, "several need layout='grid'"),
     ):
         with pytest.raises(PlaygroundError, match=sentence):
-            playground.figure(traces[0], 1, **({**look, "columns": None} | options))
+            playground.figure(traces[0], 1, **({**figure_options, "columns": None} | options))
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
         ("patches:0,0-9,9", None, r"There is no patch \(9, 9\)"),
     ],
 )
-def test_what_is_no_grid_is_a_sentence(small_trace, picture, rows, columns, sentence):
+def test_an_impossible_grid_is_refused_in_a_sentence(small_trace, picture, rows, columns, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        figures.draw(replace(SMALL, rows=rows, columns=columns), small_trace, picture)
+        figures.draw(replace(GRID_SPEC, rows=rows, columns=columns), small_trace, picture)
 
 
 def test_the_colours_of_features_are_three_principal_components(small_trace, picture):
@@ -132,7 +132,7 @@ def test_the_colours_of_features_are_three_principal_components(small_trace, pic
     for n in range(3):
         projections = centred @ vectors[:, -1 - n]
         assert abs(np.corrcoef(colours[:, n], projections)[0, 1]) > 0.97  # not 1, because a few values are clipped
-    figure = figures.draw(replace(SMALL, layout="components", query=None), small_trace, picture)
+    figure = figures.draw(replace(GRID_SPEC, layout="components", query=None), small_trace, picture)
     picture_shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
     np.testing.assert_array_equal(np.asarray(picture_shown).reshape(-1, 3), colours)
     assert f"they hold {percent(share)} of what differs" in " ".join(text.get_text() for text in figure.texts)
@@ -155,7 +155,7 @@ def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small,
 
 
 def test_lengths_of_features_are_drawn_as_on_the_screen(small_trace, picture, tmp_path):
-    spec = replace(SMALL, layout="head", what="norm", query=None)
+    spec = replace(GRID_SPEC, layout="head", what="norm", query=None)
     lengths = small_trace.features(1).norm(dim=-1)
     _, (table,) = files.collected(".npz", spec, small_trace, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
@@ -179,10 +179,10 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(small_trace, picture, tm
 )
 def test_an_axis_that_would_change_nothing_is_refused(small_trace, picture, what, rows, sentence):
     with pytest.raises(PlaygroundError, match=f"would change nothing in this grid: .*{sentence}"):
-        figures.draw(replace(SMALL, what=what, rows=rows), small_trace, picture)
+        figures.draw(replace(GRID_SPEC, what=what, rows=rows), small_trace, picture)
 
 
-def test_from_python_a_grid_needs_one_trace(small_trace, picture):
+def test_from_python_one_trace_is_enough_for_a_grid(small_trace, picture):
     figure = playground.figure(
         small_trace, 1, query=(3, 4), layout="grid", rows="heads:0-3", columns="scales:on,off", image=picture
     )

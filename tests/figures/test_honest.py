@@ -1,4 +1,4 @@
-"""Figures do not mislead: each test draws a figure that was once misleading."""
+"""Figures do not mislead: most of these tests are about something that once did."""
 
 import io
 import re
@@ -37,7 +37,7 @@ from playground.vit import Config, VisionTransformer
 # Contents of the drawing
 
 
-def test_all_in_a_grid_means_all(small_trace, picture):
+def test_all_in_a_grid_means_all_layers_or_heads(small_trace, picture):
     spec = replace(ROW, layout="grid", rows="heads:all", columns="layers:all")
     body = layouts.content(*subjects(spec, small_trace, picture)).body
     assert (len(body.panels), len(body.panels[0])) == (small_trace.heads, small_trace.layers)
@@ -45,7 +45,7 @@ def test_all_in_a_grid_means_all(small_trace, picture):
     assert [row[-1] for row in layouts.content(*subjects(spec, small_trace, picture)).body.beside] == list("2013")
 
 
-def test_a_server_counts_all_before_it_draws():
+def test_all_layers_and_heads_are_counted_without_a_trace():
     from playground.figures.layouts.grid import axes
 
     spec = Spec(layout="grid", rows="layers:all", columns="heads:all")
@@ -100,7 +100,7 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
 # Letters in an SVG
 
 
-def test_an_svg_brings_its_letters(small_trace, picture):
+def test_an_svg_embeds_the_letters_of_its_fonts(small_trace, picture):
     data = files.svg(figures.draw(ROW, small_trace, picture))
     assert len(data) < 500_000
     style = next(
@@ -114,7 +114,7 @@ def test_an_svg_brings_its_letters(small_trace, picture):
     assert files.svg(figures.draw(ROW, small_trace, picture)) == data
 
 
-def test_a_font_of_one_s_own_is_not_given_away():
+def test_an_svg_embeds_no_font_of_its_maker():
     from playground.figures import files
 
     root = ET.fromstring("<svg><text style=\"font: 7px 'Secret Sans', sans-serif\">words</text></svg>")
@@ -127,7 +127,7 @@ def test_a_font_of_one_s_own_is_not_given_away():
 def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
     from playground import face
 
-    look, sizes = PHOTOGRAPHS[0].look, []
+    look, traced_sizes = PHOTOGRAPHS[0].look, []
     vit = VisionTransformer(Config(image_size=(28, 28), patch_size=14, depth=1, width=8, mlp_width=8, heads=1))
     vit.name = look.model
 
@@ -135,14 +135,14 @@ def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
         pass
 
     def stop_tracing(vit, picture, size=None, **options):
-        sizes.append(size)
+        traced_sizes.append(size)
         raise Enough
 
     monkeypatch.setattr(face, "_picture", lambda image: (Image.new("RGB", (50, 40)), image))
     monkeypatch.setattr(face.tracing, "trace", stop_tracing)
     with pytest.raises(Enough):
         playground.trace(vit, PHOTOGRAPHS[0].name)
-    assert sizes == [(14 * look.grid[0], 14 * look.grid[1])]
+    assert traced_sizes == [(14 * look.grid[0], 14 * look.grid[1])]
 
 
 def test_numbers_are_written_as_people_write_them():
@@ -167,9 +167,9 @@ def test_without_a_caption_no_words_stand_under_a_figure(small_trace, picture):
     assert "listens" in " ".join(text.get_text() for text in figures.draw(ROW, small_trace, picture).texts)
 
 
-def test_the_latex_of_a_venue_has_the_caption(here):
+def test_the_latex_of_a_venue_has_the_caption(disc_folder):
     assert main(["figure", "disc.png", "--model", "untrained", "--for", "neurips", "-o", "a.tex"]) == 0
-    assert "listens to" in (here / "a.tex").read_text()
+    assert "listens to" in (disc_folder / "a.tex").read_text()
 
 
 def test_latex_sets_the_power_as_a_power():
@@ -215,29 +215,29 @@ def test_a_notebook_holds_a_picture_of_its_own_width_and_not_a_slide(small_trace
 
 
 @pytest.mark.parametrize("suffix", ["npz", "csv", "json", "txt", "tex"])
-def test_a_look_of_what_has_no_look_is_refused(suffix, here, capsys):
-    line = ["figure", "disc.png", "--model", "untrained", "-o", f"a.{suffix}"]
-    assert main([*line, "--theme", "dark"]) == 2
+def test_a_theme_is_refused_for_a_file_without_a_drawing(suffix, disc_folder, capsys):
+    arguments = ["figure", "disc.png", "--model", "untrained", "-o", f"a.{suffix}"]
+    assert main([*arguments, "--theme", "dark"]) == 2
     assert "--theme would change nothing here" in capsys.readouterr().err
-    assert not (here / f"a.{suffix}").exists()
+    assert not (disc_folder / f"a.{suffix}").exists()
 
 
 @pytest.mark.parametrize("suffix", ["npz", "csv", "json"])
-@pytest.mark.parametrize("more", ["--no-caption", "--for cvpr", "--colours own --layout heads", "--words paper"])
-def test_numbers_have_neither_caption_nor_exposure(suffix, more, here, capsys):
-    assert main(["figure", "disc.png", "--model", "untrained", *more.split(), "-o", f"a.{suffix}"]) == 2
+@pytest.mark.parametrize("options", ["--no-caption", "--for cvpr", "--colours own --layout heads", "--words paper"])
+def test_numbers_have_neither_caption_nor_exposure(suffix, options, disc_folder, capsys):
+    assert main(["figure", "disc.png", "--model", "untrained", *options.split(), "-o", f"a.{suffix}"]) == 2
     assert f"would change nothing here: a .{suffix} has the numbers themselves" in capsys.readouterr().err
 
 
-def test_a_folder_is_made_aloud_by_the_command_and_never_by_python(here, small_trace, capsys):
+def test_the_command_makes_a_missing_folder_and_says_so_and_python_makes_none(disc_folder, small_trace, capsys):
     assert main(["figure", "disc.png", "--model", "untrained", "--dpi", "20", "-o", "out/{image}.png"]) == 0
     assert "made the folder out" in capsys.readouterr().err
     with pytest.raises(PlaygroundError, match="there is no folder"):
         playground.save(small_trace, "nowhere/a.png", layer=1)
-    assert not (here / "nowhere").exists()
+    assert not (disc_folder / "nowhere").exists()
 
 
-def test_a_log_has_a_line_now_and_then():
+def test_progress_in_a_log_has_few_lines():
     stream = io.StringIO()
     for _ in Lines(range(20_000), desc="fetching", file=stream):
         pass
@@ -262,7 +262,7 @@ def test_nothing_heavy_is_imported_before_ctrl_c_is_heard():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 
-def test_installed_people_read_the_name_that_they_type(monkeypatch):
+def test_an_installed_command_is_named_as_people_type_it(monkeypatch):
 
     monkeypatch.setattr(command_line, "PROGRAM", "attention-playground")
     assert figures.command(ROW).startswith("attention-playground figure disc.png")

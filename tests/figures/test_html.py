@@ -25,8 +25,8 @@ from playground.pack import unpack
 from playground.tracing import Trace
 from playground.vit import Config, VisionTransformer
 
-SMALL = Spec(image="disc.png", model="untrained")
-HOSTILE = '</script><img src=x onerror="alert(1)"><!-- \n\r\u2028\u202e \'"& -->.jpg'
+SPEC = Spec(image="disc.png", model="untrained")
+HOSTILE_NAME = '</script><img src=x onerror="alert(1)"><!-- \n\r\u2028\u202e \'"& -->.jpg'
 
 
 class Reader(HTMLParser):
@@ -63,7 +63,7 @@ class Reader(HTMLParser):
 
 
 def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(small_trace, picture):
-    reader = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), small_trace, picture))
+    reader = Reader(html.page(replace(SPEC, layers=(2, 1), heads=(3, 1), head=1), small_trace, picture))
     header, arrays = unpack(reader.pack())
     assert (header["held"], header["heads"], header["head_numbers"]) == ([1, 2], 2, [1, 3])
     for name in ("q", "k"):
@@ -75,33 +75,35 @@ def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(s
 
 
 def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(small_trace):
-    restored = Trace.from_bytes(small_trace.to_bytes([2], [1, 3]))
-    assert torch.allclose(restored.row(2, 1, (3, 4)), small_trace.row(2, 3, (3, 4)), atol=1e-3)
+    restored_trace = Trace.from_bytes(small_trace.to_bytes([2], [1, 3]))
+    assert torch.allclose(restored_trace.row(2, 1, (3, 4)), small_trace.row(2, 3, (3, 4)), atol=1e-3)
     with pytest.raises(PlaygroundError, match="There is no head 4"):
         small_trace.to_bytes([2], [4])
 
 
-def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(small_trace, picture, tmp_path, capsys):
-    spec = replace(SMALL, layers=(2, 1), heads=(3, 1), head=1, pack="int8")
+def test_a_file_with_numbers_in_eight_bits_says_how_far_off_they_are(small_trace, picture, tmp_path, capsys):
+    spec = replace(SPEC, layers=(2, 1), heads=(3, 1), head=1, pack="int8")
     reader = Reader(html.page(spec, small_trace, picture))
     _, arrays = unpack(reader.pack())
     assert (arrays["q"].dtype, arrays["k"].dtype) == (np.uint8, np.uint8)
-    pack_words = reader.metas["playground:pack"]
-    assert pack_words in reader.texts["span"]
+    pack_description = reader.metas["playground:pack"]
+    assert pack_description in reader.texts["span"]
     packed_trace, patches = Trace.from_bytes(reader.pack()), small_trace.some_patches(48)
     weight_pairs = [
         (packed_trace.weights(layer, patches), small_trace.weights(layer, patches)[[1, 3]]) for layer in (1, 2)
     ]
-    largest = max(float((packed_weights - exact_weights).abs().max()) for packed_weights, exact_weights in weight_pairs)
-    strongest = [[x[..., len(small_trace.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
-    share_kept = np.mean(
-        [float((packed_weights == exact_weights).float().mean()) for packed_weights, exact_weights in strongest]
+    largest_difference = max(
+        float((packed_weights - exact_weights).abs().max()) for packed_weights, exact_weights in weight_pairs
     )
-    print(pack_words)
-    assert f"at most {100 * largest:.2g} percentage points" in pack_words
-    assert f"{100 * share_kept:.3g} % of the rows" in pack_words
-    assert largest < 0.01
-    assert "playground:pack" not in Reader(html.page(SMALL, small_trace, picture)).metas
+    strongest_patches = [[x[..., len(small_trace.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
+    share_kept = np.mean(
+        [float((packed_weights == exact_weights).float().mean()) for packed_weights, exact_weights in strongest_patches]
+    )
+    print(pack_description)
+    assert f"at most {100 * largest_difference:.2g} percentage points" in pack_description
+    assert f"{100 * share_kept:.3g} % of the rows" in pack_description
+    assert largest_difference < 0.01
+    assert "playground:pack" not in Reader(html.page(SPEC, small_trace, picture)).metas
     picture.save(tmp_path / "disc.png")
     arguments = [str(tmp_path / "disc.png"), "--model", "untrained", "--pack", "int8", "-o", str(tmp_path / "a.html")]
     assert main(["figure", *arguments]) == 0
@@ -109,10 +111,11 @@ def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(sma
 
 
 @pytest.mark.parametrize(
-    "choice", [{}, {"layers": (1,)}, {"layers": (0, 2), "heads": (2,), "head": 2, "pack": "int8"}, {"image": HOSTILE}]
+    "choice",
+    [{}, {"layers": (1,)}, {"layers": (0, 2), "heads": (2,), "head": 2, "pack": "int8"}, {"image": HOSTILE_NAME}],
 )
 def test_the_size_is_known_before_anything_is_written(small_trace, picture, tmp_path, choice):
-    spec = replace(SMALL, **choice)
+    spec = replace(SPEC, **choice)
     byte_count = html.write(tmp_path / "a.html", spec, small_trace, picture)
     assert byte_count == (tmp_path / "a.html").stat().st_size
     assert abs(html.size(spec, small_trace, picture) - byte_count) < 500
@@ -124,11 +127,11 @@ def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise()
     blurred = noise.resize((400, 400)).resize((1500, 1500))  # has more detail than a photograph
     trace = playground.trace(VisionTransformer(config), blurred)
     assert (trace.tokens, trace.heads, trace.size) == (197, 6, (224, 224))
-    assert len(html.page(replace(SMALL, layer=1), trace, blurred).encode()) < 1.08e6
+    assert len(html.page(replace(SPEC, layer=1), trace, blurred).encode()) < 1.08e6
 
 
 def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(small_trace, picture):
-    page = html.page(SMALL, small_trace, picture)
+    page = html.page(SPEC, small_trace, picture)
     reader = Reader(page)
     rules = dict(rule.strip().split(" ", 1) for rule in reader.metas["Content-Security-Policy"].split(";"))
     assert rules["default-src"] == "'none'"
@@ -146,8 +149,8 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(small_trace,
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
 
 
-def test_where_it_comes_from_is_written_in_it(small_trace, picture):
-    spec = replace(SMALL, layer=2, layers="all", head=3, query="cls", scale="off")
+def test_the_origin_of_a_figure_is_written_in_its_file(small_trace, picture):
+    spec = replace(SPEC, layer=2, layers="all", head=3, query="cls", scale="off")
     metas = Reader(html.page(spec, small_trace, picture)).metas
     facts = {key.removeprefix("playground:"): value for key, value in metas.items() if key.startswith("playground:")}
     assert facts.pop("weights") == f"random weights, sha256:{naming.hash_of_weights(small_trace.vit)}"
@@ -169,7 +172,7 @@ def test_other_weights_and_other_pixels_have_other_fingerprints(small_trace, pic
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"),
+    ("choice", "expected"),
     [
         ({}, ("2,all", None)),
         ({"layers": "all", "layer": 0, "head": 1}, ("0,all", "1")),
@@ -178,30 +181,30 @@ def test_other_weights_and_other_pixels_have_other_fingerprints(small_trace, pic
         ({"layers": (0,), "heads": (3,), "head": 3}, ("0-0", "3-3")),
     ],
 )
-def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(small_trace, picture, choice, said):
-    page = html.page(replace(SMALL, **choice), small_trace, picture)
-    words = shlex.split(Reader(page).metas["playground:command"])
-    options = dict(zip(words[5:-2:2], words[6:-2:2], strict=True))
-    assert (options["--layer"], options.get("--head")) == said
+def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(small_trace, picture, choice, expected):
+    page = html.page(replace(SPEC, **choice), small_trace, picture)
+    arguments = shlex.split(Reader(page).metas["playground:command"])
+    options = dict(zip(arguments[5:-2:2], arguments[6:-2:2], strict=True))
+    assert (options["--layer"], options.get("--head")) == expected
 
 
-@pytest.mark.parametrize("name", [HOSTILE, "-o", "{title}", "'; rm -rf ~ #.png"])
-def test_no_name_breaks_out(small_trace, picture, name):
+@pytest.mark.parametrize("name", [HOSTILE_NAME, "-o", "{title}", "'; rm -rf ~ #.png"])
+def test_no_file_name_breaks_out_of_the_markup(small_trace, picture, name):
     plain_page, named_page = (
-        Reader(html.page(replace(SMALL, image=n), small_trace, picture)) for n in ("disc.png", name)
+        Reader(html.page(replace(SPEC, image=n), small_trace, picture)) for n in ("disc.png", name)
     )
     assert [tag for tag, _ in named_page.tags] == [tag for tag, _ in plain_page.tags]
     printable = "".join(c if c.isprintable() else "\ufffd" for c in PurePath(name).name)
     assert json.loads(named_page.texts["start"])["title"] == named_page.metas["playground:image"] == printable
-    words = shlex.split(named_page.metas["playground:command"])
-    assert words[4] == (f"./{printable}" if printable.startswith("-") else printable)
+    arguments = shlex.split(named_page.metas["playground:command"])
+    assert arguments[4] == (f"./{printable}" if printable.startswith("-") else printable)
     assert "\n" not in named_page.metas["playground:command"]
 
 
 def test_the_picture_is_small_upright_and_says_nothing_of_its_file(small_trace):
     large_image = Image.new("RGB", (2000, 1000), "green")
     large_image.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
-    embedded_image = Reader(html.page(SMALL, small_trace, large_image)).image()
+    embedded_image = Reader(html.page(SPEC, small_trace, large_image)).image()
     assert embedded_image.size == (html.SIDE, html.SIDE // 2)
     assert not {"comment", "exif"} & set(embedded_image.info)
 
@@ -209,37 +212,46 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(small_trace):
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score", "smooth": True}], ids=str)
 def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(small_trace, picture, choice):
-    spec = replace(SMALL, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
+    spec = replace(SPEC, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
     reader = Reader(html.page(spec, small_trace, picture))
     visible = {
         tag_attributes["id"]: "hidden" not in tag_attributes for tag, tag_attributes in reader.tags if tag == "img"
     }
     assert visible == {"picture": False, "still": True}
-    look = {"layer": 1, "head": 2, "query": spec.query, "image": picture, "purpose": "page", "dpi": html.STILL}
-    still = files.pixels(playground.figure(small_trace, **look, **{k: v for k, v in choice.items() if k != "query"}))
-    difference = np.abs(np.asarray(reader.image("still"), int) - np.asarray(still.convert("RGB"), int)).mean()
+    figure_options = {
+        "layer": 1,
+        "head": 2,
+        "query": spec.query,
+        "image": picture,
+        "purpose": "page",
+        "dpi": html.STILL,
+    }
+    still_pixels = files.pixels(
+        playground.figure(small_trace, **figure_options, **{k: v for k, v in choice.items() if k != "query"})
+    )
+    difference = np.abs(np.asarray(reader.image("still"), int) - np.asarray(still_pixels.convert("RGB"), int)).mean()
     print(f"off by {difference:.2f} of 255 on average")
     assert difference < 4  # JPEG compression changes colours a little
 
 
 def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(small_trace, picture):
-    reader = Reader(html.page(replace(SMALL, bare=True), small_trace, picture))
+    reader = Reader(html.page(replace(SPEC, bare=True), small_trace, picture))
     assert "hidden" in next(tag_attributes for _, tag_attributes in reader.tags if tag_attributes.get("id") == "foot")
     assert "--bare" in shlex.split(reader.metas["playground:command"])
 
 
-def test_bare_belongs_to_a_living_file(picture, tmp_path, capsys):
+def test_the_option_bare_is_for_interactive_files_alone(picture, tmp_path, capsys):
     picture.save(tmp_path / "disc.png")
     arguments = ["--model", "untrained", "--bare", "-o", str(tmp_path / "a.svg")]
     assert main(["figure", str(tmp_path / "disc.png"), *arguments]) != 0
     assert "leave it out, or write an .html" in capsys.readouterr().err
 
 
-def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_saw(small, small_trace, picture):
-    assert Reader(html.page(SMALL, small_trace)).image().size == picture.size == (120, 120)
-    assert Reader(html.page(SMALL, tracing.trace(small, picture))).image().size == (64, 64)
+def test_without_a_picture_the_file_shows_the_traced_one_or_what_the_model_saw(small, small_trace, picture):
+    assert Reader(html.page(SPEC, small_trace)).image().size == picture.size == (120, 120)
+    assert Reader(html.page(SPEC, tracing.trace(small, picture))).image().size == (64, 64)
     with pytest.raises(PlaygroundError, match="has no picture"):
-        html.page(SMALL, Trace.from_bytes(small_trace.to_bytes()))
+        html.page(SPEC, Trace.from_bytes(small_trace.to_bytes()))
 
 
 @pytest.mark.parametrize(
@@ -261,30 +273,30 @@ def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_sa
         ({"sweep": "layers"}, "has no sweep"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(small_trace, picture, choice, sentence):
+def test_wrong_options_are_refused_in_a_sentence(small_trace, picture, choice, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        html.page(replace(SMALL, **choice), small_trace, picture)
+        html.page(replace(SPEC, **choice), small_trace, picture)
 
 
 def test_a_pass_with_another_scale_is_refused_and_so_is_a_place_that_can_t_be_written(small, small_trace, picture):
     with pytest.raises(PlaygroundError, match="shows the trained pass"):
-        html.page(SMALL, playground.trace(small, picture, scale="off"), picture)
+        html.page(SPEC, playground.trace(small, picture, scale="off"), picture)
     with pytest.raises(PlaygroundError, match="can't be written"):
-        html.write("/dev/null/a.html", SMALL, small_trace, picture)
+        html.write("/dev/null/a.html", SPEC, small_trace, picture)
 
 
-def test_all_layers_are_held_where_they_are_light_else_the_one_shown(small_trace, monkeypatch):
+def test_all_layers_are_held_where_they_need_few_bytes_else_the_one_shown(small_trace, monkeypatch):
     def held_layers(spec) -> list[int]:
         return html.layers(html.filled(spec, small_trace), small_trace)
 
-    assert held_layers(SMALL) == [0, 1, 2]
+    assert held_layers(SPEC) == [0, 1, 2]
     monkeypatch.setattr(html, "LIGHT", 1000)
-    assert (held_layers(SMALL), held_layers(replace(SMALL, layer=0))) == ([2], [0])
+    assert (held_layers(SPEC), held_layers(replace(SPEC, layer=0))) == ([2], [0])
 
 
-def test_it_begins_with_everything_that_was_chosen(small_trace, picture):
+def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
     spec = replace(
-        SMALL,
+        SPEC,
         layer=1,
         head=2,
         what="score",
@@ -301,7 +313,7 @@ def test_it_begins_with_everything_that_was_chosen(small_trace, picture):
     assert (expected_view | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
 
 
-def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):
+def test_the_command_writes_the_page_and_says_how_large_it_is(picture, tmp_path, capsys):
     picture.save(tmp_path / "disc.png")
     page_file = tmp_path / "disc.html"
     options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(page_file)]

@@ -21,42 +21,42 @@ from playground.figures.drawing.spec import Spec
 from playground.samples import named
 
 ROOT = Path(__file__).parent.parent.parent
-CORE = ROOT / "playground" / "microscope" / "core" / "light.js"
-DRAWING = CORE.parent.parent / "drawing" / "light.js"
+CORE_FILE = ROOT / "playground" / "microscope" / "core" / "light.js"
+DRAWING_FILE = CORE_FILE.parent.parent / "drawing" / "light.js"
 RANDOM = np.random.default_rng(0)
 
 
-def in_javascript(lines: str):
-    imports = f'import * as light from "{CORE.as_uri()}"; import * as drawing from "{DRAWING.as_uri()}";'
+def run_javascript(lines: str):
+    imports = f'import * as light from "{CORE_FILE.as_uri()}"; import * as drawing from "{DRAWING_FILE.as_uri()}";'
     program = f"{imports} process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
-    run = subprocess.run([node(), "--input-type=module"], input=program, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
+    process = subprocess.run([node(), "--input-type=module"], input=program, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
-def rows(count: int = 40):
+def random_rows(count: int = 40):
     """Peaked, spread and even rows of 12 × 17 patches."""
     for i in range(count):
         scores = RANDOM.normal(size=(12, 17)) * (0, 0.2, 1, 3, 8)[i % 5]
         yield np.exp(scores) / np.exp(scores).sum()
 
 
-def test_the_browser_s_colours_are_these_colours():
+def test_the_browser_has_the_colours_of_figures():
     for against, hues in (("false", light.HUES), ("true", light.AGAINST)):
-        colours = in_javascript(f"return [...light.heatTable({against})]")
+        colours = run_javascript(f"return [...light.heatTable({against})]")
         browser_table = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
         assert (browser_table[..., 3] == 255).all()
         differences = np.abs(browser_table[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
         assert differences.max() <= 1, np.argwhere(differences > 1)
-    opacities = np.array(in_javascript("return [...light.OPACITIES]")) / 256
+    opacities = np.array(run_javascript("return [...light.OPACITIES]")) / 256
     np.testing.assert_allclose(opacities, light.opacities(), atol=0.51 / 256)
-    constants = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
+    constants = run_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
     assert constants == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
 
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
 def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
-    browser_bar = in_javascript(
+    browser_bar = run_javascript(
         f'const ramp = drawing.barColours("{draw}"), domain = {{ low: 0, high: 0.3, log: false }};'
         "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
         ".match(/\\d+/g).map(Number));"
@@ -66,10 +66,10 @@ def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
     assert differences.max() <= 6, (differences.max(), differences.argmax())  # neighbouring steps differ by 6 at most
 
 
-def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
+def test_negative_values_have_the_browser_s_steps_and_hatching():
     values = RANDOM.normal(size=(12, 17)).astype(np.float32)
     high = float(np.abs(values).max())
-    domain, steps, lines = in_javascript(
+    domain, steps, lines = run_javascript(
         f"const values = Float32Array.from({values.ravel().tolist()});"
         "const domain = light.domainAround(values, 0, values.length);"
         "const inLine = light.hatching(21);"
@@ -84,9 +84,9 @@ def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
 
 
 def test_exposure_set_and_outline_are_the_browser_s():
-    for grid in rows():
+    for grid in random_rows():
         values = grid.astype(np.float32)
-        ceiling, browser_set, paths, steps, share = in_javascript(
+        ceiling, browser_set, paths, steps, share = run_javascript(
             f"const row = Float32Array.from({values.ravel().tolist()}); const chosen = new Uint8Array(row.length);"
             "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length);"
             "const domain = { low: 0, high: top, log: false };"
@@ -109,7 +109,7 @@ def test_exposure_set_and_outline_are_the_browser_s():
 COLOURS = np.stack(np.meshgrid(*[np.linspace(0, 255, 9)] * 3), -1).reshape(-1, 1, 3)  # 9³ colours all over the RGB cube
 
 
-def under_every_weight(weights: int = 33) -> np.ndarray:
+def heated_colours(weights: int = 33) -> np.ndarray:
     """(colours, weights, 3): each of COLOURS with the heat of each weight laid over it."""
     share = np.tile(np.linspace(0, 1, weights), (len(COLOURS), 1))
     return light.heat(np.repeat(COLOURS, weights, axis=1), share).astype(float)
@@ -118,7 +118,7 @@ def under_every_weight(weights: int = 33) -> np.ndarray:
 def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too():
     """In a grey print, lightness rises over every colour. Luminance rises over greys only, because saturated blue and
     green are darker in luminance than in print."""
-    heated = under_every_weight()
+    heated = heated_colours()
     greys = np.ptp(COLOURS[:, 0], axis=1) == 0
     luminance = light._linear(heated[greys] / 255) @ [0.2126, 0.7152, 0.0722]
     for brightness, rounding in ((heated @ light.LUMA, 2), (luminance, 0.01)):
@@ -128,10 +128,14 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
 
 
 def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
-    unweighted = under_every_weight()[:, 0]
-    heated_luma, photo_luma = unweighted @ light.LUMA, COLOURS[:, 0] @ light.LUMA
+    colours_without_weight = heated_colours()[:, 0]
+    heated_luma, photo_luma = colours_without_weight @ light.LUMA, COLOURS[:, 0] @ light.LUMA
     assert heated_luma.std() / photo_luma.std() >= 0.75
-    assert np.abs(unweighted - heated_luma[:, None]).mean() / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean() >= 0.5
+    assert (
+        np.abs(colours_without_weight - heated_luma[:, None]).mean()
+        / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean()
+        >= 0.5
+    )
 
 
 def test_what_has_the_largest_weight_can_still_be_recognised():
@@ -147,12 +151,14 @@ def test_what_has_the_largest_weight_can_still_be_recognised():
 
 
 def test_light_is_never_darker_than_its_surroundings():
-    dark, bright = (light.light(COLOURS, np.full((len(COLOURS), 1), lit)) @ light.LUMA for lit in (0, 1))
-    assert (bright >= dark - 0.5).all()
+    dark_luma, bright_luma = (
+        light.light(COLOURS, np.full((len(COLOURS), 1), strength)) @ light.LUMA for strength in (0, 1)
+    )
+    assert (bright_luma >= dark_luma - 0.5).all()
 
 
 def test_at_most_one_cell_in_a_hundred_is_brighter_than_the_picture_can_show():
-    for grid in rows():
+    for grid in random_rows():
         assert (grid > light.exposure(grid)).mean() <= 0.01
 
 
@@ -165,19 +171,19 @@ def test_an_even_row_is_not_stretched_into_a_pattern():
     assert not light.is_even(np.log2(100), 204)
 
 
-def test_the_set_is_the_smallest_that_holds_the_share():
-    for grid in rows():
+def test_the_densest_set_is_the_smallest_that_holds_the_share():
+    for grid in random_rows():
         mask = light.densest(grid)
         assert grid[mask].sum() >= 0.6 * grid.sum() - 1e-12
         assert grid[mask].sum() - grid[mask].min() < 0.6 * grid.sum()
         assert mask.all() or grid[mask].min() >= grid[~mask].max()
 
 
-def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothing_is_outlined():
+def test_negative_values_belong_to_no_set_and_zeros_are_not_outlined():
     for values, expected in (([0.5, -3, 0.4, 0.1], [1, 0, 1, 0]), ([0, 0, 0, 0], [0] * 4), ([-1, -2, 0, 0], [0] * 4)):
         chosen_cells = light.densest(np.array(values, np.float32).reshape(2, 2))
         assert chosen_cells.ravel().astype(int).tolist() == expected
-        browser_result = in_javascript(
+        browser_result = run_javascript(
             f"const row = Float32Array.from({values}), chosen = new Uint8Array(4).fill(1);"
             "light.densestInto(chosen, row, 0, 4);"
             "return [[...chosen], light.shareWithin(light.contours(chosen, 2, 2), row, 0, 2, 2)];"
@@ -189,7 +195,7 @@ def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothi
 
 def test_outlines_enclose_just_the_chosen_cells():
     """The area within the paths, by the shoelace formula and without the holes, is the number of chosen cells."""
-    for grid in rows():
+    for grid in random_rows():
         mask = light.densest(grid)
         area = 0
         for path in light.outlines(mask):
@@ -204,7 +210,7 @@ def test_two_cells_that_touch_at_a_corner_have_outlines_of_their_own():
 
 
 # All sets of 3 × 3 cells, and random sets of 9 × 12 cells at several densities
-SETS = [
+CELL_SETS = [
     *(np.array(bits, bool).reshape(3, 3) for bits in itertools.product((0, 1), repeat=9)),
     *(RANDOM.random((9, 12)) < density for density in (0.05, 0.3, 0.5, 0.7, 0.95) for _ in range(40)),
 ]
@@ -212,27 +218,27 @@ SETS = [
 
 def test_smooth_lines_have_just_the_chosen_cells_within_them():
     """`inside` lets matplotlib decide which cells lie within the curves, which `pieces` cuts into short lines."""
-    for mask in SETS:
+    for mask in CELL_SETS:
         lines = light.contours(mask)
         np.testing.assert_array_equal(inside([pieces(line) for line in lines], mask.shape), mask)
         np.testing.assert_array_equal(light.within(lines, mask.shape), mask)
 
 
 def test_the_browser_s_lines_have_the_same_cells_within_them():
-    sets_json = json.dumps([[*mask.shape, mask.ravel().astype(int).tolist()] for mask in SETS])
-    browser_cells = in_javascript(
+    sets_json = json.dumps([[*mask.shape, mask.ravel().astype(int).tolist()] for mask in CELL_SETS])
+    browser_masks = run_javascript(
         f"return {sets_json}.map(([rows, columns, chosen]) =>"
         "[...light.cellsInside(light.contours(Uint8Array.from(chosen), rows, columns), rows, columns)]);"
     )
-    for chosen, browser_cell in zip(SETS, browser_cells, strict=True):
-        assert chosen.ravel().astype(int).tolist() == browser_cell
+    for chosen, browser_mask in zip(CELL_SETS, browser_masks, strict=True):
+        assert chosen.ravel().astype(int).tolist() == browser_mask
 
 
 def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells():
     for height, width in ((1, 1), (1, 2), (2, 1)):
-        chosen = np.zeros((5, 5), bool)
-        chosen[2 : 2 + height, 1 : 1 + width] = True
-        (line,) = light.contours(chosen)
+        mask = np.zeros((5, 5), bool)
+        mask[2 : 2 + height, 1 : 1 + width] = True
+        (line,) = light.contours(mask)
         curve = pieces(line)
         shortfall = np.array([height, width]) - np.ptp(curve, axis=0)
         assert shortfall.min() > 0, shortfall
@@ -241,7 +247,7 @@ def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells
         assert np.linalg.norm(curve - middle, axis=1).min() >= 0.37, "nowhere pinched"
 
 
-def test_stairs_become_a_straight_slope():
+def test_a_stair_of_cells_has_a_straight_outline():
     (line,) = light.contours(np.tri(12, dtype=bool))
     slope = line[(line[:, 0] > 2) & (line[:, 0] < 10) & (line[:, 1] > 2)]
     assert len(slope) > 10
@@ -250,7 +256,7 @@ def test_stairs_become_a_straight_slope():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sample", "layer", "head"), [("meadow", 1, 0), ("portrait", 3, 2), ("flock", 4, 0)])
-def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_that_is_said_does(sample, layer, head):
+def test_in_every_row_of_a_head_the_outline_holds_the_brightest_patch_and_the_share_that_is_said(sample, layer, head):
     trace = playground.trace("bundled", sample)
     for token in range(trace.tokens):
         grid = trace.on_grid(trace.row(layer, head, token)).numpy()
@@ -338,12 +344,12 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
         "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
     }
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
-    for kind, matrix in matrices.items():
+    for blindness, matrix in matrices.items():
         simulated_inks = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
         colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated_inks) for b in simulated_inks[:i]]
-        assert min(colour_distances) > 0.1, (kind, colour_distances)
+        assert min(colour_distances) > 0.1, (blindness, colour_distances)
     assert len(set(map(str, prints.DASHES))) == len(prints.INKS)
 
 
-def test_the_bound_of_what_stands_apart_is_the_browser_s():
+def test_the_bound_of_outlying_lengths_is_the_browser_s():
     assert token_norms.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

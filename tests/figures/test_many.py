@@ -5,30 +5,32 @@ import pytest
 import torch
 
 import playground
-from figures.many_pictures import alone, close
+from figures.many_pictures import assert_close, trace_of_one
 from playground import PlaygroundError, tracing
 from playground.figures import many
 
-WHAT = ("weights:1,-1", "features", "entropy", "distance", "relevance")
+KINDS = ("weights:1,-1", "features", "entropy", "distance", "relevance")
 
 
 @pytest.mark.parametrize("block", [many.BLOCK, 2000])
 def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, block, monkeypatch):
     monkeypatch.setattr(many, "BLOCK", block)  # a picture's rows fit into one block, or need several
-    all_numbers = list(playground.trace_many(sorted(pictures.iterdir())[:3], small, WHAT, batch=2))
+    all_numbers = list(playground.trace_many(sorted(pictures.iterdir())[:3], small, KINDS, batch=2))
     assert [numbers.name[-5:] for numbers in all_numbers] == [f"{n}.png" for n in range(3)]
     distances = tracing.distances((8, 8))
     for numbers in all_numbers:
-        seen = alone(small, numbers.name)
+        seen = trace_of_one(small, numbers.name)
         tokens = range(seen.tokens)
         for index, layer in enumerate((1, 2)):
-            close(numbers.arrays["weights"][index], seen.weights(layer))
-        close(numbers.arrays["features"][0], seen.features())
-        close(numbers.arrays["relevance"], seen.relevance("cls"), 1e-4)
+            assert_close(numbers.arrays["weights"][index], seen.weights(layer))
+        assert_close(numbers.arrays["features"][0], seen.features())
+        assert_close(numbers.arrays["relevance"], seen.relevance("cls"), 1e-4)
         for layer in range(seen.layers):
-            close(numbers.arrays["entropy"][layer], seen.entropy(layer, tokens), 1e-4)
+            assert_close(numbers.arrays["entropy"][layer], seen.entropy(layer, tokens), 1e-4)
             patches = seen.weights(layer)[:, 3:, 3:]
-            close(numbers.arrays["distance"][layer][:, 3:], (patches * distances).sum(-1) / patches.sum(-1), 1e-4)
+            assert_close(
+                numbers.arrays["distance"][layer][:, 3:], (patches * distances).sum(-1) / patches.sum(-1), 1e-4
+            )
             assert np.isnan(numbers.arrays["distance"][layer][:, :3]).all()
 
 
@@ -49,12 +51,12 @@ def test_only_a_batch_is_held_at_a_time(small, pictures, monkeypatch):
         ("size", "Of many pictures there are"), ("entropy:2", "Of many pictures there are"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_asked_is_a_sentence(what, sentence, small, pictures):
+def test_impossible_questions_are_refused_in_a_sentence(what, sentence, small, pictures):
     with pytest.raises(PlaygroundError, match=sentence):
         playground.trace_many(pictures, small, what)
 
 
-def test_what_can_not_be_looked_at_is_a_sentence(small, pictures, tmp_path):
+def test_what_can_not_be_looked_at_is_refused_in_a_sentence(small, pictures, tmp_path):
     (tmp_path / "empty").mkdir()
     for folder in (tmp_path / "none", tmp_path / "empty"):
         with pytest.raises(PlaygroundError, match=r"no folder|no pictures"):
@@ -66,7 +68,7 @@ def test_what_can_not_be_looked_at_is_a_sentence(small, pictures, tmp_path):
         list(playground.trace_many(pictures, small))
 
 
-def test_a_stopped_run_goes_on_in_the_same_company(small, pictures, monkeypatch):
+def test_a_stopped_run_goes_on_in_the_same_batches(small, pictures, monkeypatch):
     """The last bits of a picture's numbers depend on its batch, so a resumed run repeats the same batches."""
     run = playground.trace_many(pictures, small, "entropy", batch=2)
     batches_read = []
@@ -85,25 +87,25 @@ def test_logits_labels_norms_and_what_speaks_for_a_label_are_those_of_each_trace
     for numbers in playground.trace_many(files, small, what, batch=2, cut=cut):
         picture = many._centre_crop(playground.open_image(numbers.name), (64, 64))
         trace = playground.trace(small, picture, size=(64, 64), cut=cut)
-        close(numbers.arrays["logits"], trace.logits, 1e-4)
-        close(numbers.arrays["labels"], trace.logits.softmax(-1), 1e-4)
-        close(numbers.arrays["weights"][0], trace.weights(1))
+        assert_close(numbers.arrays["logits"], trace.logits, 1e-4)
+        assert_close(numbers.arrays["labels"], trace.logits.softmax(-1), 1e-4)
+        assert_close(numbers.arrays["weights"][0], trace.weights(1))
         for layer in range(3):
-            close(numbers.arrays["norms"][layer], trace.value_norms(layer), 1e-4)
-            close(numbers.arrays["entropy"][layer], trace.entropy(layer), 1e-3)
+            assert_close(numbers.arrays["norms"][layer], trace.value_norms(layer), 1e-4)
+            assert_close(numbers.arrays["entropy"][layer], trace.entropy(layer), 1e-3)
         for index, label in enumerate((4, 7)):
-            close(numbers.arrays["relevance_of"][index], trace.relevance(label=label), 1e-4)
+            assert_close(numbers.arrays["relevance_of"][index], trace.relevance(label=label), 1e-4)
         assert (numbers.arrays["relevance_of"] < 0).any(), "signed"
 
 
 @pytest.mark.parametrize("method", ["integrated", "chefer", "legrad"])
-def test_each_method_of_relevance_is_that_of_each_trace(small, pictures, method):
+def test_each_method_of_relevance_gives_the_numbers_of_each_trace(small, pictures, method):
     files = sorted(pictures.iterdir())[:3]
     for numbers in playground.trace_many(files, small, ("relevance", "relevance_of:4"), batch=2, method=method):
         picture = many._centre_crop(playground.open_image(numbers.name), (64, 64))
         trace = playground.trace(small, picture, size=(64, 64))
-        close(numbers.arrays["relevance"], trace.relevance("cls", method=method), 1e-4)
-        close(numbers.arrays["relevance_of"][0], trace.relevance(label=4, method=method), 1e-4)
+        assert_close(numbers.arrays["relevance"], trace.relevance("cls", method=method), 1e-4)
+        assert_close(numbers.arrays["relevance_of"][0], trace.relevance(label=4, method=method), 1e-4)
     with pytest.raises(PlaygroundError, match="There is no method 'magic'"):
         playground.trace_many(files, small, "relevance", method="magic")
 
@@ -117,6 +119,6 @@ def test_each_method_of_relevance_is_that_of_each_trace(small, pictures, method)
         ("entropy", "7>3", "A cut names patches"),
     ],
 )
-def test_labels_and_cuts_that_can_t_be_are_sentences(small, pictures, what, cut, sentence):
+def test_impossible_labels_and_cuts_are_refused_in_a_sentence(small, pictures, what, cut, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
         playground.trace_many(pictures, small, what, cut=cut)

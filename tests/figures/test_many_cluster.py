@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import playground
-from figures.many_pictures import contents
+from figures.many_pictures import file_contents
 from playground import PlaygroundError
 
 
@@ -32,10 +32,10 @@ def test_a_worker_that_is_killed_changes_no_byte(zarr, small, pictures, tmp_path
         victims = [next(iter(cluster.workers.values())).pid]
         run.write(tmp_path / "together.zarr", KillsOne, dask=cluster.scheduler_address)
         assert not victims
-    assert contents(tmp_path / "together.zarr") == contents(store)
+    assert file_contents(tmp_path / "together.zarr") == file_contents(store)
 
 
-def test_a_cluster_that_is_not_there_is_a_sentence(zarr, small, pictures, tmp_path, monkeypatch):
+def test_a_missing_cluster_is_said_in_a_sentence(zarr, small, pictures, tmp_path, monkeypatch):
     from playground.figures import zarr_file
 
     monkeypatch.setitem(sys.modules, "distributed", None)

@@ -12,7 +12,7 @@ from playground.errors import PlaygroundWarning
 from playground.figures import many
 
 
-def test_a_model_that_computes_no_numbers_is_a_sentence_before_anything_is_written(zarr, small, pictures, tmp_path):
+def test_a_model_that_computes_nan_is_refused_before_anything_is_written(zarr, small, pictures, tmp_path):
     with torch.no_grad():
         small.blocks[1].attn.qkv.weight[5] = math.nan
     for kind in ("weights:1", "features", "entropy", "distance", "relevance"):
@@ -29,12 +29,12 @@ def test_one_picture_without_numbers_stops_nobody_else(zarr, small, pictures, tm
     run = playground.trace_many(pictures, small, "entropy", batch=5)
     real_pass = many.Many._pass
 
-    def spoiled(self, *arguments):
+    def pass_with_nan(self, *arguments):
         numbers = real_pass(self, *arguments)
         numbers["entropy"][2, 0, 0, 5] = np.nan
         return numbers
 
-    monkeypatch.setattr(many.Many, "_pass", spoiled)
+    monkeypatch.setattr(many.Many, "_pass", pass_with_nan)
     with pytest.warns(PlaygroundWarning, match=r"lacks the numbers of 1 of 5 pictures, .*2\.png"):
         run.write(tmp_path / "out.zarr")
     assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True, True, False, True, True]

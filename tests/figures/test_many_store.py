@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import playground
-from figures.many_pictures import alone, close, contents, opened
+from figures.many_pictures import assert_close, file_contents, open_with_xarray, trace_of_one
 from playground import PlaygroundError
 from playground.__main__ import main
 from playground.errors import PlaygroundWarning
 from playground.figures import many
 
-MANY = Path(__file__).parent.parent.parent / "docs" / "pages" / "many.md"
+MANY_PAGE = Path(__file__).parent.parent.parent / "docs" / "pages" / "many.md"
 
 
 def test_without_zarr_a_sentence_says_what_to_install(small, pictures, tmp_path, monkeypatch):
@@ -45,15 +45,15 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
     with pytest.raises(Stop):
         run.write(tmp_path / "out.zarr", StopsAfterThree)
     assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True] * 3 + [False] * 2
-    numbers_asked = []
-    numbers_of = many.Many.some
+    picture_numbers = []
+    real_some = many.Many.some
     monkeypatch.setattr(
         many.Many,
         "some",
-        lambda self, numbers, **options: numbers_asked.extend(numbers) or numbers_of(self, numbers, **options),
+        lambda self, numbers, **options: picture_numbers.extend(numbers) or real_some(self, numbers, **options),
     )
     run.write(tmp_path / "out.zarr")
-    assert numbers_asked == [3, 4]
+    assert picture_numbers == [3, 4]
     whole_group, resumed_group = (zarr.open_group(path) for path in (whole_store, tmp_path / "out.zarr"))
     for kind in ("weights", "entropy", "done", "token_row"):
         np.testing.assert_allclose(whole_group[kind][:], resumed_group[kind][:], atol=1e-6)
@@ -61,21 +61,30 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
         playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
 
 
-def test_a_finished_run_is_finished(zarr, pictures, tmp_path, capsys):
-    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(tmp_path / "out.zarr")]
-    assert main(line) == 0
-    bytes_before = contents(tmp_path / "out.zarr")
-    assert main(line) == 0
-    assert contents(tmp_path / "out.zarr") == bytes_before
+def test_a_finished_run_writes_nothing_again(zarr, pictures, tmp_path, capsys):
+    arguments = [
+        "numbers",
+        str(pictures),
+        "--model",
+        "untrained",
+        "--what",
+        "entropy",
+        "-o",
+        str(tmp_path / "out.zarr"),
+    ]
+    assert main(arguments) == 0
+    bytes_before = file_contents(tmp_path / "out.zarr")
+    assert main(arguments) == 0
+    assert file_contents(tmp_path / "out.zarr") == bytes_before
     assert "100 %" in capsys.readouterr().err
 
 
-def test_a_netcdf_file_does_not_meet_another_run_s_store(zarr, small, pictures, tmp_path):
+def test_a_netcdf_file_leaves_another_run_s_store_alone(zarr, small, pictures, tmp_path):
     pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
     store = playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
-    bytes_before = contents(store)
+    bytes_before = file_contents(store)
     playground.trace_many(pictures, small, "distance").write(tmp_path / "out.nc")
-    assert contents(store) == bytes_before
+    assert file_contents(store) == bytes_before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.nc", "out.zarr"]
 
 
@@ -94,7 +103,7 @@ def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
 def test_a_picture_that_can_not_be_read_stops_nobody_else(zarr, small, pictures, tmp_path):
     """Once, a damaged file ended a long run, and without this file the run could not be resumed."""
     run = playground.trace_many(pictures, small, "entropy", batch=2)
-    bytes_of_whole = contents(run.write(tmp_path / "whole.zarr"))
+    bytes_of_whole = file_contents(run.write(tmp_path / "whole.zarr"))
     good_bytes = (pictures / "2.png").read_bytes()
     (pictures / "2.png").write_bytes(b"nothing")
     with pytest.warns(PlaygroundWarning, match=r"lacks the numbers of 1 of 5 pictures, .*2\.png"):
@@ -103,17 +112,19 @@ def test_a_picture_that_can_not_be_read_stops_nobody_else(zarr, small, pictures,
     assert store["done"][:].tolist() == [True, True, False, True, True]
     assert np.isnan(store["entropy"][2]).all()
     (pictures / "2.png").write_bytes(good_bytes)
-    assert contents(run.write(tmp_path / "out.zarr")) == bytes_of_whole
+    assert file_contents(run.write(tmp_path / "out.zarr")) == bytes_of_whole
 
 
-def test_ctrl_c_is_a_sentence_at_any_time_and_the_same_command_goes_on(zarr, pictures, tmp_path, monkeypatch, capsys):
+def test_ctrl_c_ends_with_a_sentence_at_any_time_and_the_same_command_goes_on(
+    zarr, pictures, tmp_path, monkeypatch, capsys
+):
     from playground.figures import zarr_file
 
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    out = tmp_path / "out.zarr"
-    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(out)]
+    store = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
     for function_name in ("_coordinate", "write_some"):  # stops while the store is created, then while it is filled
         monkeypatch.setattr(zarr_file, function_name, stop)
         assert main(line) == 130
@@ -123,18 +134,18 @@ def test_ctrl_c_is_a_sentence_at_any_time_and_the_same_command_goes_on(zarr, pic
             : 1 + (function_name == "write_some")
         ]
     assert main(line) == 0
-    assert zarr.open_group(out)["done"][:].all()
+    assert zarr.open_group(store)["done"][:].all()
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("suffix", [".zarr", ".nc"])
 def test_the_dimensions_are_called_as_the_documentation_calls_them(zarr, xarray, small, pictures, tmp_path, suffix):
     run = playground.trace_many(pictures, small, ("weights:1", "entropy", "features"))
-    dataset = opened(xarray, run.write(tmp_path / f"out{suffix}"))
+    dataset = open_with_xarray(xarray, run.write(tmp_path / f"out{suffix}"))
     assert dict(dataset.sizes) == {
         "image": 5, "layer": 3, "head": 4, "query": 67, "token": 67, "width": 48,
     }  # fmt: skip
-    documented_dims = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY.read_text(encoding="utf-8"), re.M))
+    documented_dims = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY_PAGE.read_text(encoding="utf-8"), re.M))
     for kind in ("weights", "entropy", "features"):
         assert dataset[kind].dims == ("image", *documented_dims[kind].strip().split(", "))
     assert dataset.entropy.mean("layer").dims == ("image", "head", "query")
@@ -147,16 +158,16 @@ def test_the_dimensions_are_called_as_the_documentation_calls_them(zarr, xarray,
 @pytest.mark.parametrize("suffix", [".zarr", ".nc"])
 def test_a_picture_is_found_by_its_name_and_a_layer_by_its_number(zarr, xarray, small, pictures, tmp_path, suffix):
     run = playground.trace_many(pictures, small, ("weights:1", "features:0,2", "entropy"))
-    dataset = opened(xarray, run.write(tmp_path / f"out{suffix}"))
+    dataset = open_with_xarray(xarray, run.write(tmp_path / f"out{suffix}"))
     picture_data = dataset.sel(image=str(pictures / "3.png"))
-    seen = alone(small, pictures / "3.png")
-    close(picture_data.weights.sel(layer=1).values, seen.weights(1))
-    close(picture_data.features.sel(layer=2).values, seen.features(2))
-    close(picture_data.entropy.sel(layer=1).values, seen.entropy(1), 1e-4)
+    seen = trace_of_one(small, pictures / "3.png")
+    assert_close(picture_data.weights.sel(layer=1).values, seen.weights(1))
+    assert_close(picture_data.features.sel(layer=2).values, seen.features(2))
+    assert_close(picture_data.entropy.sel(layer=1).values, seen.entropy(1), 1e-4)
     # layers without these numbers are NaN, which a mean over layers skips
     assert np.isnan(picture_data.weights.sel(layer=[0, 2])).all()
     assert np.isnan(picture_data.features.sel(layer=1)).all()
-    close(picture_data.weights.mean("layer").values, seen.weights(1))
+    assert_close(picture_data.weights.mean("layer").values, seen.weights(1))
     if suffix == ".zarr":
         chunks = [file.relative_to(tmp_path / "out.zarr" / "weights" / "c").parts for file in
                   (tmp_path / "out.zarr" / "weights" / "c").rglob("*") if file.is_file()]  # fmt: skip
@@ -169,21 +180,21 @@ def test_a_store_of_an_earlier_version_is_refused_with_a_sentence(zarr, small, p
     metadata = json.loads(metadata_file.read_text())
     del metadata["attributes"]["format"]
     metadata_file.write_text(json.dumps(metadata))
-    bytes_before = contents(tmp_path / "out.zarr")
+    bytes_before = file_contents(tmp_path / "out.zarr")
     with pytest.raises(PlaygroundError, match="was written by an earlier version"):
         run.write(tmp_path / "out.zarr")
     pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
     assert run.write(tmp_path / "out.nc").exists()
-    assert contents(tmp_path / "out.zarr") == bytes_before
+    assert file_contents(tmp_path / "out.zarr") == bytes_before
 
 
 def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
     store = tmp_path / "out.zarr"
-    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
-    assert main(line) == 0
+    arguments = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
+    assert main(arguments) == 0
     assert capsys.readouterr().out.strip() == str(store)
     assert zarr.open_group(store)["entropy"].shape == (5, 6, 6, 201)
-    assert main([*line[:-1], str(tmp_path / "out.txt")]) == 2
+    assert main([*arguments[:-1], str(tmp_path / "out.txt")]) == 2
     assert "written as .zarr or .nc" in capsys.readouterr().err
 
 

@@ -13,17 +13,17 @@ from playground import PlaygroundError
 from playground.__main__ import main
 from playground.figures import Spec, files
 
-SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
+SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
 
 
-def read(path) -> list[tuple[dict, np.ndarray]]:
+def read_maps(path) -> list[tuple[dict, np.ndarray]]:
     """[(the map's keys, its values)] of a file, read with standard libraries."""
     if path.suffix == ".npz":
         with np.load(path) as arrays:
             suffixes = ["", *(key.removeprefix("values") for key in arrays if key.startswith("values_"))]
-            keys = ("layer", "head", "patch", "scale")
+            key_names = ("layer", "head", "patch", "scale")
             return [
-                ({key: arrays[key + end][i].item() for key in keys if key + end in arrays}, row)
+                ({key: arrays[key + end][i].item() for key in key_names if key + end in arrays}, row)
                 for end in suffixes
                 for i, row in enumerate(arrays[f"values{end}"])
             ]
@@ -44,8 +44,8 @@ def read(path) -> list[tuple[dict, np.ndarray]]:
 @pytest.mark.parametrize("suffix", files.NUMBERS)
 @pytest.mark.parametrize("layout", ["head", "convolution", "heads", "wall", "scale"])
 def test_the_numbers_are_the_trace_s_own_rows(small_trace, picture, tmp_path, suffix, layout):
-    path = files.write_numbers(tmp_path / f"a{suffix}", replace(SMALL, layout=layout), small_trace, picture)
-    maps = read(path)
+    path = files.write_numbers(tmp_path / f"a{suffix}", replace(SPEC, layout=layout), small_trace, picture)
+    maps = read_maps(path)
     assert len(maps) == {"heads": 4, "wall": 12, "scale": 2}.get(layout, 1)
     for map_keys, values in maps:
         query = tuple(map(int, map_keys["patch"].split(",")))
@@ -55,7 +55,7 @@ def test_the_numbers_are_the_trace_s_own_rows(small_trace, picture, tmp_path, su
 
 
 def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(small_trace, picture, tmp_path):
-    record = json.loads(files.write_numbers(tmp_path / "a.json", SMALL, small_trace, picture).read_text())
+    record = json.loads(files.write_numbers(tmp_path / "a.json", SPEC, small_trace, picture).read_text())
     (table,) = record["tables"]
     assert table["grid"] == [8, 8]
     assert table["tokens"][:4] == ["cls", "reg0", "reg1", "0,0"]
@@ -64,7 +64,7 @@ def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(small
     assert table["predictions"] == [[label, pytest.approx(share, rel=1e-5)] for label, share in small_trace.predictions]
     assert record["figure"]["pixels"].startswith("sha256:")
     assert record["figure"]["command"].startswith("python -m playground figure disc.png")
-    with np.load(files.write_numbers(tmp_path / "a.npz", SMALL, small_trace, picture)) as arrays:
+    with np.load(files.write_numbers(tmp_path / "a.npz", SPEC, small_trace, picture)) as arrays:
         facts = json.loads(arrays["about"].item())
         assert facts == record["figure"] | {"command": record["figure"]["command"].replace("figure.json", "figure.npz")}
         assert arrays["tokens"].tolist() == table["tokens"]
@@ -72,9 +72,9 @@ def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(small
 
 def test_two_pictures_of_different_grids_stand_in_one_file(small, small_trace, picture, tmp_path):
     fine_trace = playground.trace(small, picture, size=(128, 128))
-    spec = replace(SMALL, layout="compare", other_model="x")
+    spec = replace(SPEC, layout="compare", other_model="x")
     for suffix in files.NUMBERS:
-        first_map, second_map = read(
+        first_map, second_map = read_maps(
             files.write_numbers(tmp_path / f"a{suffix}", spec, small_trace, picture, other=fine_trace)
         )
         assert (len(first_map[1]), len(second_map[1])) == (3 + 64, 3 + 256)
@@ -82,7 +82,7 @@ def test_two_pictures_of_different_grids_stand_in_one_file(small, small_trace, p
 
 
 @pytest.mark.parametrize("head", ["mean", "max"])
-def test_the_mean_and_the_largest_of_all_heads(small_trace, picture, tmp_path, head):
+def test_the_mean_and_the_largest_of_all_heads_are_written_and_named(small_trace, picture, tmp_path, head):
     file = playground.save(small_trace, tmp_path / "a.npz", 1, head, (3, 4), image=picture)
     rows = small_trace.rows(1, (3, 4)).numpy()
     with np.load(file) as arrays:
@@ -104,7 +104,7 @@ def test_the_atlas_and_the_curves_have_numbers_too(small_trace, picture, tmp_pat
     assert "deviation,none,median,d_k=64," in (tmp_path / "c.csv").read_text()
 
 
-def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(picture, tmp_path):
+def test_the_command_line_writes_numbers_and_the_same_figure_is_the_same_file(picture, tmp_path):
     picture.save(tmp_path / "disc.png")
     for suffix in files.NUMBERS:
         first_file, second_file = (tmp_path / f"{n}{suffix}" for n in "ab")
@@ -114,12 +114,12 @@ def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(pictu
 
 
 def test_an_anonymous_file_of_numbers_names_nobody(small_trace, picture, tmp_path):
-    spec = replace(SMALL, image="/home/jane/jane.png", anonymous=True)
+    spec = replace(SPEC, image="/home/jane/jane.png", anonymous=True)
     for suffix in (".csv", ".json"):
         text_of_file = files.write_numbers(tmp_path / f"a{suffix}", spec, small_trace, picture).read_text()
         assert not any(word in text_of_file for word in ("jane", "sha256", "python -m"))
 
 
-def test_another_kind_of_file_is_a_sentence(small_trace, picture, tmp_path):
+def test_another_kind_of_file_is_refused_in_a_sentence(small_trace, picture, tmp_path):
     with pytest.raises(PlaygroundError, match=r"Numbers are written as \.npz, \.csv, \.json"):
-        files.write_numbers(tmp_path / "a.xlsx", SMALL, small_trace, picture)
+        files.write_numbers(tmp_path / "a.xlsx", SPEC, small_trace, picture)

@@ -15,8 +15,8 @@ from playground.figures.command_line import FLAGS, TYPED
 from playground.figures.drawing.option_words import PYTHON, OptionError, sentence_of, word
 from playground.serving.figure_words import IN_ADDRESS
 
-ROOT = Path(__file__).parent.parent.parent / "playground"
-SAME = {  # case -> (options in Python, the same as flags, the sentence for both)
+PACKAGE = Path(__file__).parent.parent.parent / "playground"
+CASES = {  # case -> (options in Python, the same as flags, the sentence for both)
     "nothing to compare": (
         {"layout": "compare"}, "--layout compare",
         "What is it to be compared with? Add {other_image} or {other_model}.",
@@ -45,15 +45,15 @@ SAME = {  # case -> (options in Python, the same as flags, the sentence for both
 
 
 @pytest.fixture(scope="module")
-def untrained():
+def untrained_trace():
     return playground.trace("untrained", "meadow")
 
 
-@pytest.mark.parametrize("what", SAME)
-def test_python_names_its_words_and_the_command_line_its_flags(what, untrained, tmp_path, capsys):
-    options, flags, sentence = SAME[what]
+@pytest.mark.parametrize("case", CASES)
+def test_python_names_its_words_and_the_command_line_its_flags(case, untrained_trace, tmp_path, capsys):
+    options, flags, sentence = CASES[case]
     with pytest.raises(PlaygroundError) as error:
-        playground.figure(untrained, **options)
+        playground.figure(untrained_trace, **options)
     assert str(error.value) == PYTHON.put_into(sentence)
     assert not re.search(r"--[a-z]", str(error.value))
     output = ["-o", str(tmp_path / "a.png")]
@@ -70,7 +70,7 @@ def test_an_option_is_called_as_it_is_typed():
     assert word("dpi", 20) == "{dpi}"
 
 
-def test_what_was_given_may_hold_braces():
+def test_a_given_value_may_hold_braces():
     error = OptionError("{view} takes no {!r}.", "{dpi}")
     assert [str(error), sentence_of(error, TYPED)] == ["view= takes no '{dpi}'.", "--view takes no '{dpi}'."]
 
@@ -78,7 +78,7 @@ def test_what_was_given_may_hold_braces():
 def sentences() -> list[tuple[str, str]]:
     """(file, string) of all strings in the package, which include the sentences about options."""
     strings = []
-    for file in sorted(ROOT.rglob("*.py")):
+    for file in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         for node in ast.walk(ast.Module(tree.body[1:], [])):  # skips the module's docstring
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -87,14 +87,14 @@ def sentences() -> list[tuple[str, str]]:
 
 
 def test_no_sentence_of_a_figure_holds_a_flag_but_where_flags_are_read():
-    flags_are_read = {"__main__.py", "command_line.py", "batch.py", "view.py", "option_words.py"}
-    files = {path.name for path in (ROOT / "figures").rglob("*.py")} - flags_are_read
+    files_that_read_flags = {"__main__.py", "command_line.py", "batch.py", "view.py", "option_words.py"}
+    files = {path.name for path in (PACKAGE / "figures").rglob("*.py")} - files_that_read_flags
     flag = re.compile(rf"(?<![\w-])({'|'.join(FLAGS.values())})\b")
-    offending = [(file, text) for file, text in sentences() if file in files and flag.search(text)]
-    assert not offending
+    sentences_with_flags = [(file, text) for file, text in sentences() if file in files and flag.search(text)]
+    assert not sentences_with_flags
 
 
-def test_every_option_that_a_sentence_names_is_one():
+def test_every_option_that_a_sentence_names_exists():
     field_names = {field.name for field in fields(Spec)}
     for file, text in sentences():
         if file in ("command_line.py", "spec.py", "view.py", "grid.py", "layout.py", "compare.py"):

@@ -13,7 +13,7 @@ from playground import figures
 from playground.figures import Spec
 from playground.samples import SAMPLES
 
-TRIO = Spec(image="кошка.jpg", model="untrained", layer=1, head=2, query=(3, 4), purpose="cvpr", footer=True)
+SPEC = Spec(image="кошка.jpg", model="untrained", layer=1, head=2, query=(3, 4), purpose="cvpr", footer=True)
 WORDS = {  # a layout -> words that its figure contains
     "convolution": "3×3 convolution",
     "heads": "head 3",
@@ -34,18 +34,18 @@ def photo_trace(photo):
     return playground.trace(playground.load("untrained"), photo)
 
 
-def drawn(layout, trace, photo):
+def draw_layout(layout, trace, photo):
     grid_options = {"rows": "layers:1,2", "columns": "heads:0,mean"} if layout == "grid" else {}
-    spec = replace(TRIO, layout=layout, **grid_options)
+    spec = replace(SPEC, layout=layout, **grid_options)
     return figures.draw(spec) if layout == "curves" else figures.draw(spec, trace, photo)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", WORDS)
-@pytest.mark.parametrize("saved", ["by us", "by matplotlib"])
-def test_every_font_is_embedded_and_none_is_of_type_3(photo_trace, photo, tmp_path, layout, saved):
-    figure, file = drawn(layout, photo_trace, photo), tmp_path / "a.pdf"
-    figures.write(figure, file) if saved == "by us" else figure.savefig(file)
+@pytest.mark.parametrize("saver", ["by us", "by matplotlib"])
+def test_every_font_is_embedded_and_none_is_of_type_3(photo_trace, photo, tmp_path, layout, saver):
+    figure, file = draw_layout(layout, photo_trace, photo), tmp_path / "a.pdf"
+    figures.write(figure, file) if saver == "by us" else figure.savefig(file)
     (page,) = read_pdf(file).pages
     font_types = {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()}
     assert font_types <= {"/TrueType", "/Type0"}
@@ -54,7 +54,7 @@ def test_every_font_is_embedded_and_none_is_of_type_3(photo_trace, photo, tmp_pa
 
 
 def test_an_anonymous_pdf_has_no_name_no_digest_no_command_and_no_author(photo_trace, photo, tmp_path):
-    spec = replace(TRIO, image="/home/jane/jane.jpg", anonymous=True, footer=False)
+    spec = replace(SPEC, image="/home/jane/jane.jpg", anonymous=True, footer=False)
     reader = read_pdf(figures.write(figures.draw(spec, photo_trace, photo), tmp_path / "a.pdf"))
     text_of_file = f"{dict(reader.metadata)} {reader.pages[0].extract_text()} {reader.xmp_metadata}"
     assert not any(word in text_of_file for word in ("jane", "sha256", "python -m", "/Author", "CreationDate")), (
@@ -63,10 +63,10 @@ def test_an_anonymous_pdf_has_no_name_no_digest_no_command_and_no_author(photo_t
 
 
 @pytest.mark.parametrize("layout", ["convolution", "grid"])
-def test_poppler_reads_the_same(photo_trace, photo, tmp_path, layout):
+def test_poppler_reads_the_same_fonts_and_words(photo_trace, photo, tmp_path, layout):
     if not (shutil.which("pdffonts") and shutil.which("pdftotext")):
         pytest.skip("pdffonts and pdftotext are not on this machine (poppler-utils has them): pypdf alone looked")
-    file = figures.write(drawn(layout, photo_trace, photo), tmp_path / "a.pdf")
+    file = figures.write(draw_layout(layout, photo_trace, photo), tmp_path / "a.pdf")
     table = subprocess.check_output(["pdffonts", file], text=True).splitlines()[2:]
     assert table
     for line in table:

@@ -30,7 +30,7 @@ VIEWS = [  # choices of the microscope's view; the others keep their defaults
 ]
 
 
-def in_javascript(modules: list[str], lines: str):
+def run_javascript(modules: list[str], lines: str):
     imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in modules)
     program = f'import {{ readFileSync }} from "node:fs"; {imports} process.stdout.write(JSON.stringify({lines}));'
     process = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
@@ -39,7 +39,7 @@ def in_javascript(modules: list[str], lines: str):
 
 
 @pytest.fixture
-def on_screen(small_trace, tmp_path):
+def screen_exposures(small_trace, tmp_path):
     """For each view two exposures (low, high, log): the large picture's, and the one that all heads share."""
     (tmp_path / "pack.bin").write_bytes(small_trace.to_bytes())
     questions = [
@@ -52,7 +52,7 @@ def on_screen(small_trace, tmp_path):
         ]
         for view in VIEWS
     ]
-    return in_javascript(
+    return run_javascript(
         ["core", "answers"],
         f"""{json.dumps(questions)}.map(([scale, what, direction, ceiling, log]) => {{
             const pack = core.unpack(new Uint8Array(readFileSync({json.dumps(str(tmp_path / "pack.bin"))})));
@@ -68,8 +68,8 @@ def on_screen(small_trace, tmp_path):
     )
 
 
-def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, picture, on_screen):
-    for view, (own_domain, shared_domain) in zip(VIEWS, on_screen, strict=True):
+def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, picture, screen_exposures):
+    for view, (own_domain, shared_domain) in zip(VIEWS, screen_exposures, strict=True):
         spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(small_trace)
         for layout, screen_domain in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
@@ -87,7 +87,7 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, pictur
 
 def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, picture):
     features = small_trace.features(LAYER).numpy()
-    lengths, similarities = in_javascript(
+    lengths, similarities = run_javascript(
         ["features"],
         f"""(() => {{
             const raw = Float32Array.from({features.ravel().tolist()});
@@ -111,18 +111,18 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
     """The features have components of different strength, which the browser separates within its sixty iterations."""
     random = np.random.default_rng(0)
     strengths = np.array([4, 2, 1, *[0.1] * 9])
-    pictures = [np.float32(1 + random.normal(size=(count, 12)) * strengths) for count in (60, 90)]
-    pixels = in_javascript(
+    feature_tables = [np.float32(1 + random.normal(size=(count, 12)) * strengths) for count in (60, 90)]
+    pixels = run_javascript(
         ["features"],
         f"""(() => {{
-            const raws = {json.dumps([features.ravel().tolist() for features in pictures])};
+            const raws = {json.dumps([features.ravel().tolist() for features in feature_tables])};
             const made = raws.map((raw) => features.makeFeatures(Float32Array.from(raw), raw.length / 12, 12, 0));
             const found = features.principal(made);
             return made.map((one) => [...features.componentPixels(one, found)]);
         }})()""",
     )
     figure_colours, _ = prints.colours(
-        [features / np.linalg.norm(features, axis=1, keepdims=True) for features in pictures]
+        [features / np.linalg.norm(features, axis=1, keepdims=True) for features in feature_tables]
     )
     for screen_pixels, our_colours in zip(pixels, figure_colours, strict=True):
         rgb = np.array(screen_pixels, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]

@@ -7,8 +7,8 @@ from playground.figures import teaching
 from playground.lessons.questions import Choice, Question, plain
 from playground.ui.teach import mounted
 
-ASKED = plain(Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),)))
-PARTS = [{"kind": "ask", "question": ASKED, "context": "", "afresh": True}]
+QUESTION = plain(Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),)))
+PARTS = [{"kind": "ask", "question": QUESTION, "context": "", "afresh": True}]
 
 
 def slides_page(story: str = "") -> str:
@@ -22,13 +22,13 @@ def test_what_is_shown_is_in_the_file_as_data():
     (data,) = re.findall(r'id="slides">(.*?)</script>', slides_page(), re.DOTALL)
     deck = json.loads(data)
     (slide,) = deck["slides"]
-    assert slide["lesson"]["parts"][0]["question"]["asks"] == ASKED["asks"]
+    assert slide["lesson"]["parts"][0]["question"]["asks"] == QUESTION["asks"]
     assert (slide["title"], slide["notes"], slide["story"]) == ("One", "Say nothing.", 0)
     assert deck["scripts"] == {"guess": {"styles": "guess.css", "box": "guess", "look": ""}}
     assert "guess.css" in deck["files"]
 
 
-def test_nothing_is_asked_of_anybody():
+def test_the_slides_load_nothing_from_elsewhere():
     page = slides_page()
     assert "default-src 'none'" in page
     assert "connect-src" not in page

@@ -25,7 +25,7 @@ pytest.importorskip("zarr")
 
 
 @pytest.fixture
-def named(small):
+def labelled_vit(small):
     small.config = replace(small.config, labels=tuple("abcdefghij"))
     return small
 
@@ -43,29 +43,29 @@ def margin(logits, label):
     return float(logits[label] - max(x for i, x in enumerate(logits) if i != label))
 
 
-def of_each(vit, pictures):
+def labelled_traces(vit, pictures):
     for file in sorted(pictures.rglob("*.png")):
         yield str(file), playground.trace(vit, file, size=(64, 64)), "abcdefghij".index(file.parent.name)
 
 
-def without(vit, layer, head):
+def without_head(vit, layer, head):
     """Reference: a network whose W_O has zeros in the columns of this head."""
     vit, d = copy.deepcopy(vit), SMALL.width // SMALL.heads
     vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
     return vit
 
 
-def test_each_head_off_is_a_network_without_its_columns(named, pictures):
-    dataset = playground.sweep(pictures, named, metric="margin", over="heads", progress=False)
+def test_each_head_off_is_a_network_without_its_columns(labelled_vit, pictures):
+    dataset = playground.sweep(pictures, labelled_vit, metric="margin", over="heads", progress=False)
     assert dataset["value"].dims == ("image", "layer", "head")
     assert dataset["value"].shape == (5, 3, 4)
-    for name, seen, label in of_each(named, pictures):
+    for name, seen, label in labelled_traces(labelled_vit, pictures):
         picture_data = dataset.sel(image=name)
         assert str(picture_data["class"].values) == "abcdefghij"[label]
         assert float(picture_data["before"]) == pytest.approx(margin(seen.logits, label), abs=1e-4)
         for layer in range(3):
             for head in range(4):
-                logits = without(named, layer, head)(seen.input)[0].detach()
+                logits = without_head(labelled_vit, layer, head)(seen.input)[0].detach()
                 assert float(picture_data["value"][layer, head]) == pytest.approx(margin(logits, label), abs=1e-4)
     change = (dataset["value"] - dataset["before"]).values
     np.testing.assert_allclose(dataset["mean"].sel(label="all"), change.mean(0), rtol=1e-4, atol=1e-5)
@@ -83,12 +83,12 @@ def test_an_interval_covers_the_mean_as_often_as_it_says():
     assert 0.88 <= covered_count / 200 <= 0.99
 
 
-def test_places_of_layers_are_blanked_as_a_loop_does_it(named, pictures):
+def test_a_sweep_over_layers_and_positions_gives_the_numbers_of_a_loop(labelled_vit, pictures):
     files = sorted(pictures.rglob("*.png"))[:2]
-    dataset = playground.sweep(files, named, "moved", "layers x positions", blocks=4, progress=False)
+    dataset = playground.sweep(files, labelled_vit, "moved", "layers x positions", blocks=4, progress=False)
     assert dataset["value"].dims == ("image", "layer", "row", "column")
     assert dataset["row"].values.tolist() == [0, 4]
-    trace = playground.trace(named, files[1], size=(64, 64))
+    trace = playground.trace(labelled_vit, files[1], size=(64, 64))
     final_tokens = trace.features()
     for row, column in ((0, 0), (1, 0), (1, 1)):
         for layer in range(3):
@@ -105,23 +105,23 @@ def test_places_of_layers_are_blanked_as_a_loop_does_it(named, pictures):
             assert float(dataset["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
 
 
-def test_cuts_scales_and_checkpoints(named, pictures):
+def test_sweeps_over_cuts_scales_and_checkpoints_give_the_numbers_of_each_trace(labelled_vit, pictures):
     texts = ["*>cls@1", "2,3>4,4;*>3x3@2"]
-    cut_sweep = playground.sweep(pictures, named, over="cuts", cuts=texts, progress=False)
-    scale_sweep = playground.sweep(pictures, named, over="scales", scales=["on", "off", 0.1], progress=False)
-    checkpoints = [scramble(VisionTransformer(named.config), seed=n) for n in (0, 5)]
+    cut_sweep = playground.sweep(pictures, labelled_vit, over="cuts", cuts=texts, progress=False)
+    scale_sweep = playground.sweep(pictures, labelled_vit, over="scales", scales=["on", "off", 0.1], progress=False)
+    checkpoints = [scramble(VisionTransformer(labelled_vit.config), seed=n) for n in (0, 5)]
     for n, checkpoint in enumerate(checkpoints):
         checkpoint.name = f"step {n}"
     checkpoint_sweep = playground.sweep(
         pictures, metric="accuracy", over="checkpoints", checkpoints=checkpoints, progress=False
     )
     assert checkpoint_sweep["checkpoint"].values.tolist() == ["step 0", "step 1"]
-    for name, seen, label in of_each(named, pictures):
+    for name, seen, label in labelled_traces(labelled_vit, pictures):
         for text in texts:
-            logits = playground.trace(named, name, size=(64, 64), cut=text.split(";")).logits
+            logits = playground.trace(labelled_vit, name, size=(64, 64), cut=text.split(";")).logits
             assert float(cut_sweep["value"].sel(image=name, cut=text)) == pytest.approx(margin(logits, label), abs=1e-4)
         for text, scale in (("on", None), ("off", "off"), ("0.1", 0.1)):
-            logits = playground.trace(named, name, size=(64, 64), scale=scale).logits
+            logits = playground.trace(labelled_vit, name, size=(64, 64), scale=scale).logits
             assert float(scale_sweep["value"].sel(image=name, scale=text)) == pytest.approx(
                 margin(logits, label), abs=1e-4
             )
@@ -130,7 +130,7 @@ def test_cuts_scales_and_checkpoints(named, pictures):
             assert float(checkpoint_sweep["value"].sel(image=name)[n]) == accuracy
 
 
-def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
+def test_a_metric_of_one_s_own_gets_logits_or_features(labelled_vit, pictures):
     def doubled_logit(logits, label):
         return logits[:, 2] * 2
 
@@ -139,59 +139,59 @@ def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
 
     length.of = "features"
     files = sorted(pictures.rglob("*.png"))[:2]
-    dataset = playground.sweep(files, named, doubled_logit, progress=False)
-    logits = without(named, 1, 3)(playground.trace(named, files[0], size=(64, 64)).input)[0]
+    dataset = playground.sweep(files, labelled_vit, doubled_logit, progress=False)
+    logits = without_head(labelled_vit, 1, 3)(playground.trace(labelled_vit, files[0], size=(64, 64)).input)[0]
     assert float(dataset["value"][0, 1, 3]) == pytest.approx(2 * float(logits[2].detach()), abs=1e-4)
-    dataset = playground.sweep(files, named, length, progress=False)
-    trace = playground.trace(named, files[0], size=(64, 64))
-    assert float(dataset["before"][0]) == pytest.approx(float(named.norm(trace.features())[0].norm()), rel=1e-4)
+    dataset = playground.sweep(files, labelled_vit, length, progress=False)
+    trace = playground.trace(labelled_vit, files[0], size=(64, 64))
+    assert float(dataset["before"][0]) == pytest.approx(float(labelled_vit.norm(trace.features())[0].norm()), rel=1e-4)
 
 
-def test_labels_come_from_folders_a_table_or_the_model(named, pictures, tmp_path):
+def test_labels_come_from_folders_a_table_or_the_model(labelled_vit, pictures, tmp_path):
     (pictures / "b").rename(pictures / "kittens")
     with pytest.raises(
         PlaygroundError, match=r"of the folder 'kittens', which is no label.*labels=\{'kittens': a label\}"
     ):
-        playground.sweep(pictures, named, progress=False)
-    by_table = playground.sweep(pictures, named, labels={"kittens": "b"}, progress=False)
-    assert by_table["class"].values.tolist() == ["e", "e", "b", "b", "b"]
+        playground.sweep(pictures, labelled_vit, progress=False)
+    sweep_by_table = playground.sweep(pictures, labelled_vit, labels={"kittens": "b"}, progress=False)
+    assert sweep_by_table["class"].values.tolist() == ["e", "e", "b", "b", "b"]
     (tmp_path / "labels.csv").write_text("kittens,b\n4.png,7\n")
-    by_file = playground.sweep(pictures, named, labels=tmp_path / "labels.csv", progress=False)
-    assert sorted(by_file["class"].values.tolist()) == ["b", "b", "b", "e", "h"]
-    by_model = playground.sweep(pictures, named, labels="model", progress=False)
-    for name in by_model["image"].values:
-        likeliest = int(playground.trace(named, name, size=(64, 64)).logits.argmax())
-        assert str(by_model["class"].sel(image=name).values) == "abcdefghij"[likeliest]
+    sweep_by_file = playground.sweep(pictures, labelled_vit, labels=tmp_path / "labels.csv", progress=False)
+    assert sorted(sweep_by_file["class"].values.tolist()) == ["b", "b", "b", "e", "h"]
+    sweep_by_model = playground.sweep(pictures, labelled_vit, labels="model", progress=False)
+    for name in sweep_by_model["image"].values:
+        likeliest = int(playground.trace(labelled_vit, name, size=(64, 64)).logits.argmax())
+        assert str(sweep_by_model["class"].sel(image=name).values) == "abcdefghij"[likeliest]
 
 
-def test_a_class_with_one_picture_has_no_interval_and_says_so(named, pictures):
+def test_a_class_with_one_picture_has_no_interval_and_says_so(labelled_vit, pictures):
     (pictures / "e" / "4.png").unlink()
     with pytest.warns(PlaygroundWarning, match="one picture of e: its numbers stand there, and no interval can"):
-        dataset = playground.sweep(pictures, named, progress=False)
+        dataset = playground.sweep(pictures, labelled_vit, progress=False)
     assert np.isnan(dataset["low"].sel(label="e")).all()
     assert not np.isnan(dataset["mean"].sel(label="e")).any()
 
 
-@pytest.mark.parametrize("store", [False, True])
-def test_a_metric_that_fails_on_one_picture_says_so_and_the_rest_is_kept(named, pictures, tmp_path, store):
+@pytest.mark.parametrize("has_store", [False, True])
+def test_a_metric_that_fails_on_one_picture_says_so_and_the_rest_is_kept(labelled_vit, pictures, tmp_path, has_store):
     files, calls = sorted(pictures.rglob("*.png")), []
-    first_logits = playground.trace(named, files[3], size=(64, 64)).logits
+    fragile_logits = playground.trace(labelled_vit, files[3], size=(64, 64)).logits
 
     def fragile(logits, label):
-        if torch.allclose(logits[0], first_logits, atol=1e-5):
+        if torch.allclose(logits[0], fragile_logits, atol=1e-5):
             raise ZeroDivisionError("there is nothing")
         calls.append(len(logits))
         return logits[:, 0]
 
-    out_option = {"out": tmp_path / "out.zarr"} if store else {}
+    out_option = {"out": tmp_path / "out.zarr"} if has_store else {}
     labels = {file.name: 0 for file in files}
     with pytest.warns(PlaygroundWarning, match=r"3\.png: the metric fails \(ZeroDivisionError: there is nothing\)"):
-        dataset = playground.sweep(files, named, fragile, labels=labels, progress=False, **out_option)
+        dataset = playground.sweep(files, labelled_vit, fragile, labels=labels, progress=False, **out_option)
     assert len(dataset["image"]) == 4
     assert not any(name.endswith(files[3].name) for name in dataset["image"].values)
 
 
-RUN = """
+SWEEP_PROGRAM = """
 import sys, playground, torch
 from conftest import SMALL, scramble
 from dataclasses import replace
@@ -202,13 +202,13 @@ playground.sweep(sys.argv[1], vit, out=sys.argv[2])
 """
 
 
-def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_path, monkeypatch):
+def test_a_killed_run_goes_on_and_gives_the_same(labelled_vit, pictures, picture, tmp_path, monkeypatch):
     for number in range(40):
         picture.rotate(9 * number).save(pictures / "b" / f"more-{number}.png")
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     store = tmp_path / "killed.zarr"
     process = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(pictures), str(store)], env=env, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", SWEEP_PROGRAM, str(pictures), str(store)], env=env, stderr=subprocess.DEVNULL
     )
     import zarr
 
@@ -223,52 +223,52 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert done_count() > 0
-    resumed = playground.sweep(pictures, named, out=store, progress=False)
-    expected = playground.sweep(pictures, named, out=tmp_path / "whole.zarr", progress=False)
-    assert resumed.identical(expected)
+    resumed_sweep = playground.sweep(pictures, labelled_vit, out=store, progress=False)
+    whole_sweep = playground.sweep(pictures, labelled_vit, out=tmp_path / "whole.zarr", progress=False)
+    assert resumed_sweep.identical(whole_sweep)
     for change in (
         {"metric": "accuracy"},
         {"metric": lambda logits, label: logits[:, 0]},
         {"over": "scales", "scales": [1]},
     ):
         with pytest.raises(PlaygroundError, match=r"another model or other questions: choose another name"):
-            playground.sweep(pictures, named, out=store, progress=False, **change)
+            playground.sweep(pictures, labelled_vit, out=store, progress=False, **change)
     with pytest.raises(PlaygroundError, match="another model"):
-        playground.sweep(pictures, scramble(VisionTransformer(named.config), seed=9), out=store, progress=False)
+        playground.sweep(pictures, scramble(VisionTransformer(labelled_vit.config), seed=9), out=store, progress=False)
 
 
 @pytest.mark.slow
-def test_workers_of_dask_give_the_same_also_when_one_is_lost(named, pictures, tmp_path):
+def test_workers_of_dask_give_the_same_also_when_one_is_lost(labelled_vit, pictures, tmp_path):
     distributed = pytest.importorskip("distributed")
-    expected = playground.sweep(pictures, named, out=tmp_path / "alone.zarr", progress=False)
+    expected = playground.sweep(pictures, labelled_vit, out=tmp_path / "alone.zarr", progress=False)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         victim = next(iter(cluster.workers.values()))
         os.kill(victim.pid if hasattr(victim, "pid") else victim.process.pid, signal.SIGKILL)
         dataset = playground.sweep(
-            pictures, named, out=tmp_path / "shared.zarr", dask=cluster.scheduler_address, progress=False
+            pictures, labelled_vit, out=tmp_path / "shared.zarr", dask=cluster.scheduler_address, progress=False
         )
     assert dataset.identical(expected)
 
 
-def test_what_an_intervention_leaves_alone_is_computed_once(named, pictures):
+def test_what_an_intervention_leaves_alone_is_computed_once(labelled_vit, pictures):
     """Layers before an intervention run once: 144 heads in 12 layers cost 79 passes, not 145. This test has 12 heads
     in 3 layers."""
-    rows = 0
+    row_count = 0
 
     def count(module, arguments, out):
-        nonlocal rows
-        rows += len(out)
+        nonlocal row_count
+        row_count += len(out)
 
-    for block in named.blocks:
+    for block in labelled_vit.blocks:
         block.mlp.register_forward_hook(count)
-    prepared = sweeping.prepared_sweep(
-        sorted(pictures.rglob("*.png"))[:1], named, "moved", "heads", None, (), (), (), 1, None
+    prepared_sweep = sweeping.prepared_sweep(
+        sorted(pictures.rglob("*.png"))[:1], labelled_vit, "moved", "heads", None, (), (), (), 1, None
     )
-    list(prepared)
-    assert rows / 3 == pytest.approx(1 + 4 * (3 + 2 + 1) / 3)
+    list(prepared_sweep)
+    assert row_count / 3 == pytest.approx(1 + 4 * (3 + 2 + 1) / 3)
 
 
-BAD = [
+WRONG_OPTIONS = [
     ({"over": "hats"}, "A sweep is over heads, layers × positions, cuts"),
     ({"metric": "beauty"}, r"A metric is margin, accuracy, moved or a function; given was 'beauty'"),
     ({"over": "cuts"}, r"needs cuts=\[…\]"),
@@ -282,15 +282,15 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(BAD)))
-def test_what_can_t_be_swept_is_a_sentence(named, pictures, number):
-    options, sentence = BAD[number]
+@pytest.mark.parametrize("number", range(len(WRONG_OPTIONS)))
+def test_impossible_sweeps_are_refused_in_a_sentence(labelled_vit, pictures, number):
+    options, sentence = WRONG_OPTIONS[number]
     with pytest.raises(PlaygroundError, match=sentence):
-        playground.sweep(pictures, named, progress=False, **options)
+        playground.sweep(pictures, labelled_vit, progress=False, **options)
 
 
-def test_a_folder_without_pictures_and_no_model_are_sentences(named, tmp_path):
+def test_a_folder_without_pictures_and_no_model_are_refused_in_a_sentence(labelled_vit, tmp_path):
     with pytest.raises(PlaygroundError, match="no pictures"):
-        playground.sweep(tmp_path, named)
+        playground.sweep(tmp_path, labelled_vit)
     with pytest.raises(PlaygroundError, match=r"sweep takes a model, or checkpoints"):
         playground.sweep(tmp_path)

@@ -12,34 +12,34 @@ from playground.samples import named
 
 
 @pytest.fixture(scope="module")
-def two():
+def pairs():
     vit = playground.load("bundled", device="cpu")
     images = [playground.open_image(named(name).path) for name in ("twins", "portrait")]
     return [(playground.trace(vit, image), image) for image in images]
 
 
-def numbers(two, tmp_path, **options):
-    (seen, image), (other_seen, other_image) = two
+def compared_numbers(pairs, tmp_path, **options):
+    (seen, image), (other_seen, other_image) = pairs
     pictures = {"image": image, "other_image": other_image}
     json_file = playground.save(seen, tmp_path / "a.json", layout="compare", other=other_seen, **pictures, **options)
     return json.loads(json_file.read_text())
 
 
-def test_the_parts_of_a_figure_are_those_of_the_traces(two, tmp_path):
-    (seen, _), (other_seen, _) = two
-    tables = numbers(two, tmp_path, what="parts", layer=3)["tables"]
+def test_the_parts_of_a_figure_are_those_of_the_traces(pairs, tmp_path):
+    (seen, _), (other_seen, _) = pairs
+    tables = compared_numbers(pairs, tmp_path, what="parts", layer=3)["tables"]
     shared_parts = seen.parts(other=other_seen, layer=3)
-    for table, grid in zip(tables, shared_parts, strict=True):
-        assert np.array_equal(np.array(table["maps"][0]["values"]).ravel(), grid.flatten().numpy())
+    for table, parts in zip(tables, shared_parts, strict=True):
+        assert np.array_equal(np.array(table["maps"][0]["values"]).ravel(), parts.flatten().numpy())
 
 
-def test_similarity_is_of_one_patch_in_both_pictures_and_the_caption_tells_of_its_match(two, tmp_path):
-    (seen, _), (other_seen, other_image) = two
+def test_similarity_is_of_one_patch_in_both_pictures_and_the_caption_tells_of_its_match(pairs, tmp_path):
+    (seen, _), (other_seen, other_image) = pairs
     matches = seen.match(other_seen)
     for has_match in (True, False):
         query = tuple(((matches[..., 0] >= 0) == has_match).nonzero()[0].tolist())
         feature = seen.features(3)[seen.token(query)]
-        table = numbers(two, tmp_path, what="similarity", layer=3, query=query)["tables"][1]
+        table = compared_numbers(pairs, tmp_path, what="similarity", layer=3, query=query)["tables"][1]
         cosines = torch.cosine_similarity(other_seen.features(3), feature[None], dim=-1)
         figure = playground.figure(
             seen, 3, query=query, layout="compare", what="similarity", other=other_seen, other_image=other_image

@@ -15,7 +15,7 @@ from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
 from playground.serving import chosen
 
 VIEW_JS = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
-VALUES = {  # values of the choices that have no list of options
+OPEN_VALUES = {  # values of the choices that have no list of options
     "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
     "ceiling": ["auto", 0.05, 1], "depth": ["follow", 1, 12],
@@ -38,8 +38,8 @@ def run_js(lines: str, values=None):
     return json.loads(process.stdout)
 
 
-def values(choice) -> list:
-    return [True, False] if isinstance(choice.default, bool) else list(choice.options) or VALUES[choice.key]
+def values_of(choice) -> list:
+    return [True, False] if isinstance(choice.default, bool) else list(choice.options) or OPEN_VALUES[choice.key]
 
 
 def test_the_browser_has_the_same_choices_and_defaults():
@@ -53,7 +53,7 @@ def test_the_browser_and_the_figures_agree_on_where_a_token_asks():
 
 
 def test_what_the_browser_writes_into_an_address_is_read_again():
-    views = [{choice.key: value} for choice in VIEW for value in values(choice)]
+    views = [{choice.key: value} for choice in VIEW for value in values_of(choice)]
     texts = run_js("given.map((view) => viewToQuery(tidyView(view)))", views)
     for view, text in zip(views, texts, strict=True):
         ((key, value),) = view.items()

@@ -16,12 +16,12 @@ from playground import PlaygroundError
 from playground.errors import PlaygroundWarning
 from playground.figures import watching
 
-HOW = {"img_size": 64, "depth": 3, "embed_dim": 48, "num_heads": 4, "num_classes": 5, "drop_rate": 0.2}
+MODEL_OPTIONS = {"img_size": 64, "depth": 3, "embed_dim": 48, "num_heads": 4, "num_classes": 5, "drop_rate": 0.2}
 
 
 @pytest.fixture
 def model():
-    return scramble(timm.create_model("vit_tiny_patch16_224", **HOW)).train()
+    return scramble(timm.create_model("vit_tiny_patch16_224", **MODEL_OPTIONS)).train()
 
 
 TRANSFORM = transforms.Compose(
@@ -29,7 +29,7 @@ TRANSFORM = transforms.Compose(
 )
 
 
-def learn(model, steps, before_step=lambda step: None):
+def train(model, steps, before_step=lambda step: None):
     torch.manual_seed(4)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.05)
     for step in range(steps):
@@ -41,26 +41,26 @@ def learn(model, steps, before_step=lambda step: None):
 
 
 def test_each_moment_is_of_the_weights_at_that_step_and_the_training_is_as_without(model, picture, tmp_path):
-    copy_of_model, states = copy.deepcopy(model), {}
-    learn(copy_of_model, 5, lambda step: states.update({step: copy.deepcopy(copy_of_model)}))
-    states[5] = copy_of_model
+    unwatched_model, models_by_step = copy.deepcopy(model), {}
+    train(unwatched_model, 5, lambda step: models_by_step.update({step: copy.deepcopy(unwatched_model)}))
+    models_by_step[5] = unwatched_model
     run_file = tmp_path / "run.trace"
     with playground.watch(model, picture, every=2, out=run_file, transform=TRANSFORM):
-        learn(model, 5)
-    for watched_tensor, expected_tensor in zip(model.parameters(), copy_of_model.parameters(), strict=True):
+        train(model, 5)
+    for watched_tensor, expected_tensor in zip(model.parameters(), unwatched_model.parameters(), strict=True):
         assert torch.equal(watched_tensor, expected_tensor), "dropout, too, drew the same numbers"
     assert model.training
     watched_run = playground.watched(run_file)
     assert watched_run.steps == (0, 2, 4, 5)
     for step, seen in zip(watched_run.steps, watched_run.traces, strict=True):
-        expected = playground.trace(states[step], picture, transform=TRANSFORM)
+        expected = playground.trace(models_by_step[step], picture, transform=TRANSFORM)
         torch.testing.assert_close(seen.row(2, 1, (1, 2)), expected.row(2, 1, (1, 2)), atol=0.02, rtol=0.1)
     rows = watched_run.row(2, 1, (1, 2))
     assert rows.shape == (4, 17)
     assert (rows[0] - rows[-1]).abs().max() > 1e-3
 
 
-def test_of_transformers_too_where_matrices_are_joined(picture, tmp_path):
+def test_a_model_of_transformers_with_joined_matrices_is_watched_too(picture, tmp_path):
     transformers = pytest.importorskip("transformers")
     config = transformers.ViTConfig(
         hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
@@ -77,34 +77,34 @@ def test_of_transformers_too_where_matrices_are_joined(picture, tmp_path):
     assert (rows[0] - rows[1]).abs().max() > 1e-3
 
 
-def test_an_evaluation_in_between_is_no_step_and_step_counts_by_hand(model, picture, tmp_path):
-    def log_step(step):
+def test_an_evaluation_is_no_step_and_step_can_be_called_by_hand(model, picture, tmp_path):
+    def evaluate(step):
         with torch.no_grad():
             model(torch.randn(1, 3, 64, 64))
         model.eval()(torch.randn(1, 3, 64, 64))
         model.train()
 
     with playground.watch(model, picture, every=2, out=tmp_path / "a.trace"):
-        learn(model, 3, log_step)
+        train(model, 3, evaluate)
     assert playground.watched(tmp_path / "a.trace").steps == (0, 2, 3)
     with playground.watch(model, picture, every=2, out=tmp_path / "b.trace", count=False) as watcher:
-        learn(model, 3)
+        train(model, 3)
         watcher.step()
     assert playground.watched(tmp_path / "b.trace").steps == (0, 1)
 
 
-def test_the_same_tensors_are_looked_at_with_nothing_built_anew(model, picture, tmp_path, monkeypatch):
+def test_the_model_s_own_tensors_are_traced_without_building_a_model(model, picture, tmp_path, monkeypatch):
     watcher = playground.watch(model, picture, every=1, out=tmp_path / "run.trace", transform=TRANSFORM)
     monkeypatch.setattr(watching, "build", lambda source: pytest.fail("its tensors are ours already"))
     with watcher:
-        learn(model, 2)
+        train(model, 2)
     rows = playground.watched(tmp_path / "run.trace").row(2, 1, (1, 2))
     assert (rows[0] - rows[1]).abs().max() > 1e-4
 
 
 def test_tensors_that_are_replaced_are_found(model, picture, tmp_path):
     with playground.watch(model, picture, every=1, out=tmp_path / "run.trace", transform=TRANSFORM):
-        learn(model, 1)
+        train(model, 1)
         model.load_state_dict(copy.deepcopy(scramble(model)).state_dict(), assign=True)
         with torch.no_grad():
             model.blocks[2].attn.qkv.weight.mul_(3)
@@ -125,11 +125,11 @@ def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_pat
     handler.on_train_begin(arguments, state, control)
     state.global_step = 3  # as if the run were resumed at step 3
 
-    def replace_head(step):
+    def count_step(step):
         handler.on_step_begin(arguments, state, control)
         state.global_step += 1
 
-    learn(model, 4, replace_head)
+    train(model, 4, count_step)
     handler.on_train_end(arguments, state, control)
     watched_run = playground.watched(tmp_path / "run.trace")
     assert watched_run.steps == (4, 6, 7)
@@ -140,7 +140,7 @@ def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_pat
     )  # fmt: skip
 
 
-def test_the_trainer_itself_runs_it(tmp_path, picture):
+def test_the_trainer_itself_runs_the_callback(tmp_path, picture):
     pytest.importorskip("accelerate", reason="the Trainer needs accelerate, which is not installed")
     transformers = pytest.importorskip("transformers")
     config = transformers.ViTConfig(
@@ -162,9 +162,9 @@ def test_without_transformers_the_callback_says_what_to_install(model, picture, 
         watcher.callback()
 
 
-def test_before_after_and_the_difference_are_one_figure(model, picture, tmp_path):
+def test_before_after_and_their_difference_stand_in_one_figure(model, picture, tmp_path):
     with playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM):
-        learn(model, 4)
+        train(model, 4)
     watched_run = playground.watched(tmp_path / "run.trace")
     draw_arguments = {"other": watched_run.traces[-1], "layout": "change", "layer": 2, "head": 1, "query": (1, 2)}
     figure = playground.figure(watched_run.traces[0], **draw_arguments)
@@ -186,11 +186,11 @@ def test_passes_of_two_sizes_have_no_change_that_could_be_drawn(picture):
         playground.figure(square_trace, other=wide_trace, layout="change")
 
 
-def said_once(model, picture, out, each, sentence):
+def steps_after_one_warning(model, picture, out, before_step, sentence):
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         with playground.watch(model, picture, every=1, out=out):
-            learn(model, 4, each)
+            train(model, 4, before_step)
     (message,) = [
         str(warning.message) for warning in caught_warnings if issubclass(warning.category, PlaygroundWarning)
     ]
@@ -205,7 +205,7 @@ def test_a_full_disk_is_said_once_and_the_training_goes_on(model, picture, tmp_p
             disk_full = OSError(28, "No space left on device")
             monkeypatch.setattr(watching.zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(disk_full))
 
-    steps = said_once(model, picture, tmp_path / "run.trace", fill_disk, "No space left on device")
+    steps = steps_after_one_warning(model, picture, tmp_path / "run.trace", fill_disk, "No space left on device")
     monkeypatch.undo()
     assert steps == (0, 1)
 
@@ -215,34 +215,38 @@ def test_a_model_that_changes_its_shape_is_said_once(model, picture, tmp_path):
         if step == 2:
             model.blocks = model.blocks[:2]
 
-    assert said_once(model, picture, tmp_path / "b.trace", drop_layers, "another depth, width or patch size") == (0, 1)
+    assert steps_after_one_warning(
+        model, picture, tmp_path / "b.trace", drop_layers, "another depth, width or patch size"
+    ) == (0, 1)
 
 
-def test_numbers_that_are_none_are_said_once(model, picture, tmp_path):
+def test_weights_that_are_no_numbers_are_said_once(model, picture, tmp_path):
     def spoil_weights(step):
         if step == 1:
             with torch.no_grad():
                 model.blocks[1].norm1.weight.fill_(torch.nan)
 
-    assert said_once(model, picture, tmp_path / "run.trace", spoil_weights, "no number (NaN or infinite)") == (0,)
+    assert steps_after_one_warning(
+        model, picture, tmp_path / "run.trace", spoil_weights, "no number (NaN or infinite)"
+    ) == (0,)
 
 
 @pytest.mark.parametrize(
-    ("how", "sentence"),
+    ("options", "sentence"),
     [
         ({"every": 0}, r"every=0"),
         ({"out": "there.trace"}, r"there\.trace is there already"),
         ({"out": "no/folder/run.trace"}, r"can't be written: No such file"),
     ],
 )
-def test_what_can_t_be_watched_is_a_sentence(model, picture, tmp_path, monkeypatch, how, sentence):
+def test_what_can_t_be_watched_is_refused_in_a_sentence(model, picture, tmp_path, monkeypatch, options, sentence):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.trace").touch()
     with pytest.raises(PlaygroundError, match=sentence):
-        playground.watch(model, picture, **how)
+        playground.watch(model, picture, **options)
 
 
-def test_another_file_is_a_sentence(tmp_path):
+def test_another_file_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "x.trace").write_text("no")
     with pytest.raises(PlaygroundError, match="no file that watch wrote"):
         playground.watched(tmp_path / "x.trace")
