@@ -204,7 +204,12 @@ const PIECES = {
         },
       ].filter(({ name }) => countedPart !== "scores" || name !== texts.pairs);
       const crossingAt = crossingOf(countedPart, otherPart, caseNow);
-      const crossing = { tokens: crossingAt, value: flops(crossingAt), shape: "cross", words: `${commas(crossingAt)} tokens` };
+      const crossing = {
+        tokens: crossingAt,
+        value: flops(crossingAt),
+        shape: "cross",
+        words: `${commas(crossingAt)} tokens`,
+      };
       const currentMark = { tokens: caseNow.tokens, value: flops(caseNow.tokens) };
       return {
         ...{

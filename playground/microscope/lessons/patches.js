@@ -177,7 +177,7 @@ function createPatches(stage) {
     stopApart: () => {},
     stopFlight: () => {},
     places: null, //      where the parts of the animation are drawn
-    filter: null, //      {of: an index in the token, values: the filter in a patch's size, largest: its largest |value|}
+    filter: null, //      {of: its number, values: the filter in a patch's size, largest: the largest |value|}
     planes: null, //      {key, canvases}: the patch in red, green and blue
   });
   bindPatches(state);

@@ -305,7 +305,7 @@ async function photographOf(id, model, signal) {
     bitmap,
     gridFor: gridOf,
     plain: basePass,
-    passed: runPass,
+    runPass,
   };
 }
 
