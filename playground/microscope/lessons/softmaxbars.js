@@ -117,16 +117,16 @@ function draw(bars) {
   const { dk, power } = dialValues(bars);
   const scale = dk ** -power;
   const scores = data.scores[data.widths.indexOf(dk)];
-  const shares = softmaxRow(scores, scale);
-  bars.shown = { dk, power, row: data.row, ...shares };
-  reportNumbers("softmaxbars", { peak: shares.peak });
+  const stats = softmaxRow(scores, scale);
+  bars.shown = { dk, power, row: data.row, ...stats };
+  reportNumbers("softmaxbars", { peak: stats.peak });
   const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
-  const ceiling = shares.peak <= 0.25 ? 0.25 : shares.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
+  const ceiling = stats.peak <= 0.25 ? 0.25 : stats.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
   setText(refs.top, percent(ceiling));
   setText(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
   [...refs.bars.children].forEach((bar, j) => {
-    const colourStart = 3 * colourIndex(shares.weights[j], domain);
-    bar.style.height = `${Math.max(0.6, (100 * shares.weights[j]) / ceiling)}%`;
+    const colourStart = 3 * colourIndex(stats.weights[j], domain);
+    bar.style.height = `${Math.max(0.6, (100 * stats.weights[j]) / ceiling)}%`;
     bar.style.background = `rgb(${MAGMA[colourStart]} ${MAGMA[colourStart + 1]} ${MAGMA[colourStart + 2]})`;
     bar.classList.toggle("pointed", j === bars.pointedBar);
   });
@@ -135,13 +135,13 @@ function draw(bars) {
   setText(refs.scaleName, SCALE_NAMES[power] ?? `= 1/dₖ^${power}`);
   for (const button of bars.root.querySelectorAll("[data-power]"))
     button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
-  setText(refs.deviation, shares.deviation.toFixed(2));
-  setText(refs.entropy, `${shares.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
-  setText(refs.peak, percent(shares.peak));
-  setText(refs.gradient, shares.gradient >= 0.001 ? shares.gradient.toFixed(3) : shares.gradient.toExponential(0));
-  const sentence = `The largest of ${scores.length} weights is ${percent(shares.peak)}.`;
+  setText(refs.deviation, stats.deviation.toFixed(2));
+  setText(refs.entropy, `${stats.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
+  setText(refs.peak, percent(stats.peak));
+  setText(refs.gradient, stats.gradient >= 0.001 ? stats.gradient.toFixed(3) : stats.gradient.toExponential(0));
+  const sentence = `The largest of ${scores.length} weights is ${percent(stats.peak)}.`;
   refs.plot.setAttribute("aria-label", sentence);
-  setText(refs.said, bars.pointedBar < 0 ? sentence : arithmeticOfBar(bars.pointedBar, scores, scale, shares));
+  setText(refs.said, bars.pointedBar < 0 ? sentence : arithmeticOfBar(bars.pointedBar, scores, scale, stats));
 }
 
 const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");

@@ -10,7 +10,7 @@ import { fitCanvas, oneStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
-import { partAt, shareOutsideNine, whereOf } from "./says.js";
+import { outsideShare, partAt, whereOf } from "./says.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
@@ -188,7 +188,7 @@ function momentAt(pack, { layer, head, patch }) {
   return { kind: whereabouts === "aside" ? "same" : whereabouts, layer, head, patch, best: brightest };
 }
 
-const nearShare = (row, pack, patch) => 1 - shareOutsideNine(row, 0, pack, patch);
+const nearShare = (row, pack, patch) => 1 - outsideShare(row, 0, pack, patch);
 function sinkShare(row, { prefixCount }) {
   let largest = 0;
   for (let j = 0; j < prefixCount; j++) largest = Math.max(largest, row[j]);

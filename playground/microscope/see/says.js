@@ -70,7 +70,7 @@ export function beyondNear(weights, start, { prefixCount, rows, columns }, mark)
 }
 
 // The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
-export function shareOutsideNine(weights, start, { prefixCount, rows, columns }, mark) {
+export function outsideShare(weights, start, { prefixCount, rows, columns }, mark) {
   const neighbours = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
   let nearTotal = 0;
   for (let r = neighbours.top; r <= neighbours.bottom; r++)

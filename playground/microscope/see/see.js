@@ -22,15 +22,15 @@ import {
   setBars,
 } from "./curve.js";
 import { createMoments } from "./moments.js";
-import { beyondNear, sayRow, shareOutsideNine, unbrokenPercent } from "./says.js";
+import { beyondNear, outsideShare, sayRow, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { habitIn, seeWords } from "./words.js";
 
-const BAR_HEIGHT = 44; // px: the height of the page's bar above the lens
-const PHONE_BAR_HEIGHT = 48;
+const BAR = 44; // px: the height of the page's bar above the lens
+const PHONE_BAR = 48;
 const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line of advice
-const COLUMN_WIDTH = 334; // px: the least width of the column beside the picture
-const LOW_COLUMN_WIDTH = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
+const SEE_COLUMN = 334; // px: the least width of the column beside the picture
+const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
 const LECTURE_SHARE = 0.3; // share of the width for the column beside the picture, in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
@@ -51,10 +51,7 @@ const NINE_MARKUP = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
-export function createSee(
-  lens,
-  { face, language, turned, shared = null, tryAt = () => "", bar = BAR_HEIGHT, story = null },
-) {
+export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
   const makePart = (name, className, html, place, position) => {
@@ -228,7 +225,7 @@ export function createSee(
     root.dataset.face = "see";
     const width = root.clientWidth;
     const isBeside = width >= LEAST_BESIDE_WIDTH && width > window.innerHeight;
-    const heightAbove = choice.presenting ? 0 : isBeside || !bar ? bar : PHONE_BAR_HEIGHT;
+    const heightAbove = choice.presenting ? 0 : isBeside || !bar ? bar : PHONE_BAR;
     const height = window.innerHeight - pullUp(heightAbove) - (choice.presenting ? 0 : page.ui.below);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
     root.dataset.way = "see";
@@ -246,11 +243,7 @@ export function createSee(
     const { pack } = data.main;
     const wallAspect = (aspect * pack.heads) / layersAtHand(data).length;
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wallAspect : aspect));
-    const column = choice.presenting
-      ? Math.max(COLUMN_WIDTH, LECTURE_SHARE * width)
-      : isLow
-        ? LOW_COLUMN_WIDTH
-        : COLUMN_WIDTH;
+    const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : isLow ? LOW_COLUMN : SEE_COLUMN;
     const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
     const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_PICTURE_HEIGHT, height - PARTS_BELOW_HEIGHT);
     const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
@@ -308,7 +301,7 @@ export function createSee(
     } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start), partsNow());
     writeSentence(sentence);
     if (isReady && mark >= 0)
-      setText(outsideLine, words("outside", { share: percent(shareOutsideNine(answers.weights, start, pack, mark)) }));
+      setText(outsideLine, words("outside", { share: percent(outsideShare(answers.weights, start, pack, mark)) }));
     const isOff = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
       setText(credit, main.picture.credit ?? "");

@@ -3,7 +3,7 @@
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { nameOfPlace, shareOutsideNine, unbrokenPercent } from "../see/says.js";
+import { nameOfPlace, outsideShare, unbrokenPercent } from "../see/says.js";
 import { filledIn } from "../see/words.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
@@ -355,7 +355,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
     distance: distanceOf(patch, partner, pack),
     leads: best === partner, // whether the partner has the largest weight of all patches
     besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + besidePatch, pack.scale),
-    outside: shareOutsideNine(row, 0, pack, patch),
+    outside: outsideShare(row, 0, pack, patch),
     loudest: Math.max(...rowWithoutScale),
     largest: Math.max(...row),
     handed: valueLengths(pack, layer, head, row),
