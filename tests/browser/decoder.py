@@ -15,7 +15,7 @@ from browser.without_server import plain_server, together
 from playground.figures.bundle import MICROSCOPE, bundle
 
 MODULES = ("engine/images.js", "engine/tensors.js", "shell/readable.js")
-EXPORTS = "\nexport { createTensors, resizedPicture, smallEnough, toBitmap };\n"
+EXPORTS = "\nexport { createTensors, resizedPicture, shrinkIfLarge, toBitmap };\n"
 READ = """async (name) => (await fetch(name, { cache: "no-store" })).blob()"""
 TEXT = """(bytes) => {
   let text = "";
@@ -28,8 +28,8 @@ DISPLAYED = f"""async (name, height, width) => {{
   return ({TEXT})(await resizedPicture(t, await toBitmap(await ({READ})(name)), height, width));
 }}"""
 SENT = f"""async (name) => {{
-  const {{ smallEnough }} = await import("/decoding.js");
-  const sent = await smallEnough(new File([await ({READ})(name)], name));
+  const {{ shrinkIfLarge }} = await import("/decoding.js");
+  const sent = await shrinkIfLarge(new File([await ({READ})(name)], name));
   return ({TEXT})(new Uint8Array(await sent.arrayBuffer()));
 }}"""
 

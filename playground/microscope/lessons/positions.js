@@ -14,7 +14,7 @@ import { eased, keepDrawing, sheetOf, signedPalette, spotOf, withMinus } from ".
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
 // The share of the table's numbers, the largest ones, that get the full colour: a few outliers would pale all others.
-const CLIPPED_SHARE = 0.1;
+const FULL_COLOUR_SHARE = 0.1;
 const COSINE_RANGE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
@@ -150,7 +150,7 @@ function paintTable(state, theme, palette, height) {
     key = `${state.id} ${theme.dark}`;
   if (state.tableKey !== key) {
     const sizes = table.map(Math.abs).sort();
-    const colourLimit = Math.max(sizes[Math.floor((1 - CLIPPED_SHARE) * (sizes.length - 1))], 1e-12);
+    const colourLimit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
     state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
     state.tableHeat = makeHeat(count, width);
     fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit, log: false });

@@ -34,7 +34,7 @@ const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on it
 const LECTURE_SHARE = 0.3; // share of the width for the column beside the picture, in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
-const LEAST_PICTURE_HEIGHT = 260; // px: least height of a picture above its column
+const LEAST_HEIGHT = 260; // px: least height of a picture above its column
 const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
 const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
@@ -245,7 +245,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wallAspect : aspect));
     const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : isLow ? LOW_COLUMN : SEE_COLUMN;
     const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
-    const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_PICTURE_HEIGHT, height - PARTS_BELOW_HEIGHT);
+    const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
     const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
     root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && height - pictureHeight >= ROOMY_HEIGHT);
     frame.tag.low = true; // the number is drawn below the curve

@@ -51,15 +51,15 @@ async function fileOfFrame(video) {
   return new File([blob], "camera.jpg", { type: blob.type });
 }
 
-const ACCEPTED = "image/*,.heic,.heif,.avif";
-const PICTURE = /^image\//,
+const ACCEPTED_TYPES = "image/*,.heic,.heif,.avif";
+const PICTURE_TYPE = /^image\//,
   PICTURE_NAME = /\.(heic|heif|avif)$/i; // browsers that do not know these formats report no type
 
 // The pictures among `files`. If no file looks like a picture, only the first file, so that the server reports the
 // error.
 export function picturesAmong(files) {
   const fileList = [...(files ?? [])];
-  const pictures = fileList.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
+  const pictures = fileList.filter((file) => PICTURE_TYPE.test(file.type) || PICTURE_NAME.test(file.name));
   return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
@@ -93,7 +93,7 @@ function fileButton(words, icon, onFiles) {
   const label = document.createElement("label");
   label.className = "wide";
   const input = document.createElement("input");
-  Object.assign(input, { type: "file", accept: ACCEPTED, className: "unseen" });
+  Object.assign(input, { type: "file", accept: ACCEPTED_TYPES, className: "unseen" });
   input.addEventListener("change", () => onFiles([...input.files]));
   label.append(createIcon(icon), words, input);
   return { label, input };
@@ -164,14 +164,14 @@ function byNumber({ count, what: itemName }, takeLabelled) {
   return fieldset;
 }
 
-const INVITATION =
+const INVITATION_STYLE =
   "position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center; pointer-events: none; " +
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
 // Takes files dropped or pasted anywhere on the page. While a file is dragged, the page shows an invitation.
 export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
-  invitation.style.cssText = INVITATION;
+  invitation.style.cssText = INVITATION_STYLE;
   const showInvitation = (isOverPage) => {
     document.documentElement.classList.toggle("takes-a-picture", isOverPage);
     if (isOverPage) document.body.append(invitation);

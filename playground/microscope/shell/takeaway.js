@@ -5,7 +5,7 @@ import { FIRST_WAY } from "../core/ways.js";
 import { handOver } from "../lens/saving.js";
 import { linkTo, viewNow, visit } from "./address.js";
 import { choice } from "./choice.js";
-import { pageSays } from "./early.js";
+import { readPageData } from "./early.js";
 import { wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 
@@ -57,13 +57,13 @@ function statusLine(words) {
 const failureOf = (sentence) => Object.assign(new Error(sentence), { says: sentence });
 
 async function fileOf(kind) {
-  const { type, numbers } = TAKE_AWAY_KINDS[kind];
-  const name = `attention-${stem()}.${kind}`;
-  const metadata = aboutView(visit.lens.numbers(), `figure.${kind}`);
+  const { type, numbers: areNumbers } = TAKE_AWAY_KINDS[kind];
+  const name = `attention-${fileStem()}.${kind}`;
+  const metadata = metadataOfView(visit.lens.numbers(), `figure.${kind}`);
   if (kind === "png")
     return new File([await new Promise((resolve) => visit.picture(PNG_FACTOR).toBlob(resolve, type))], name, { type });
   if (kind === "svg") return new File([visit.lens.figure(metadata)], name, { type });
-  if (numbers) {
+  if (areNumbers) {
     const numbers = visit.lens.numbers();
     if (!numbers) throw failureOf(NO_NUMBERS);
     const { model } = choice.now;
@@ -87,10 +87,10 @@ const pictureName = () => {
   const { sample, mine: ownId } = choice.now;
   return sample ?? ownPictures.list.find(({ id }) => id === ownId)?.title ?? "picture";
 };
-const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
+const fileStem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
 
 // A file's metadata: model, picture, view and command, as in the app's files (playground/figures/provenance.py).
-function aboutView(numbers, output) {
+function metadataOfView(numbers, output) {
   const { model } = choice.now;
   const { map, input, dim } = numbers ?? {};
   const metadata = { model, image: pictureName() };
@@ -102,7 +102,7 @@ function aboutView(numbers, output) {
     metadata.shows = direction ? `${what}, ${direction}` : what;
     if (scale !== undefined) metadata.scale = scaleInWords(scale, dim);
   }
-  const appVersion = `Attention Playground ${pageSays().version}`;
+  const appVersion = `Attention Playground ${readPageData().version}`;
   return { ...metadata, "made by": appVersion, ...(choice.now.sample && { command: commandOf(map, output) }) };
 }
 
