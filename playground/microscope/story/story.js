@@ -25,7 +25,7 @@ const PANEL_MARKUP = `
   <div class="story-after" aria-live="polite"></div>
   <div class="story-class"></div>`;
 const DEPTH_SCENE = 11; // the scene about all layers
-const MAP_WIDTH = 560; // px of the photograph under guessed places
+const MAP_PHOTO_WIDTH = 560; // px of the photograph under guessed places
 const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
@@ -228,7 +228,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function smallPhotograph() {
     const { bitmap } = data.main.picture;
-    const canvas = makeCanvas(MAP_WIDTH, (MAP_WIDTH * frame.pictureHeight) / frame.pictureWidth);
+    const canvas = makeCanvas(MAP_PHOTO_WIDTH, (MAP_PHOTO_WIDTH * frame.pictureHeight) / frame.pictureWidth);
     canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     return canvas;
   }

@@ -6,7 +6,7 @@ import { mock, test } from "node:test";
 import { DEFAULT_VIEW, tidyView } from "../../../playground/microscope/core/view.js";
 import { setView, viewNow, visit } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
-import { RETRY_DELAY, Refusal } from "../../../playground/microscope/shell/http.js";
+import { Refusal, SERVER_RETRY_MS } from "../../../playground/microscope/shell/http.js";
 import { preferSource } from "../../../playground/microscope/shell/httpsource.js";
 import { bringTraces, FADE_DELAY, showChoice } from "../../../playground/microscope/shell/stage.js";
 import { CATALOGUE, goTo, MINE } from "./browser.mjs";
@@ -157,7 +157,7 @@ for (const status of [0, 408, 502, 503, 504])
     asksForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (stage) => {
       assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [2, 1, BUSY]);
       for (let attempt = 0; attempt < 2; attempt++) {
-        mock.timers.tick(RETRY_DELAY);
+        mock.timers.tick(SERVER_RETRY_MS);
         await nextTask();
       }
       assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [2, 2, undefined]);
