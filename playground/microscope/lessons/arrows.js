@@ -19,8 +19,8 @@ export function tipOf(state, token, kind) {
   const cell = cellSide(state),
     [x, y] = middleOf(token, cell),
     index = indexOf(token, kind);
-  const step = (0.44 * cell) / MOST_LONG;
-  return [x + state.arrows[index] * step, y - state.arrows[index + 1] * step];
+  const unit = (0.44 * cell) / MOST_LONG;
+  return [x + state.arrows[index] * unit, y - state.arrows[index + 1] * unit];
 }
 
 export const tipsOf = (state) =>
@@ -300,8 +300,8 @@ function bindGrid(state) {
     if (state.held) {
       const cell = cellSide(state),
         [mx, my] = middleOf(state.held.token, cell),
-        step = (0.44 * cell) / MOST_LONG;
-      setArrow(state, state.held.token, state.held.kind, (x - mx) / step, (my - y) / step);
+        unit = (0.44 * cell) / MOST_LONG;
+      setArrow(state, state.held.token, state.held.kind, (x - mx) / unit, (my - y) / unit);
       return;
     }
     grid.style.cursor = arrowUnder(state, x, y, false) ? "grab" : "pointer";

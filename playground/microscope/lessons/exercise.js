@@ -36,7 +36,7 @@ const CHECKS = {
   tags_together: ({ tops }) => tops[0] === tops[1],
   two_share: (report) => sharesEvenly(report) && report.weights[2] < 0.01,
   three_share: (report) => sharesEvenly(report) && report.weights[2] >= 0.01,
-  broken: ({ naive: exponentials }) => isBroken(exponentials),
+  broken: ({ naive: naiveShares }) => isBroken(naiveShares),
   tiny_power: ({ scores }) => Math.min(...scores) < VANISHING_SCORE,
   strongest_alone: ({ off: spotsOff, strongest: strongestSpot }) =>
     spotsOff.length === 1 && isOff(spotsOff, strongestSpot),

@@ -144,12 +144,12 @@ function lockGuess(state, isSkipped = false) {
 // Scrolls the question to the window's top, so that the revealed parts are visible below it.
 function scrollToRevealed(state) {
   const isSmall = state.root.offsetHeight < 0.62 * innerHeight;
-  if (!partsHeldBack(state) || !isSmall || innerWidth <= NARROW_WIDTH) return;
+  if (!partAfter(state) || !isSmall || innerWidth <= NARROW_WIDTH) return;
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
   state.root.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
 }
 
-const partsHeldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
+const partAfter = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
 
 // Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
 // types it if it is a whole number.
@@ -299,7 +299,7 @@ function drawGuess(question) {
   question.showInField(question.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
   const isOpen = question.locked || question.stale,
-    makesRoom = isOpen && partsHeldBack(question), // whether the picture shrinks for the parts revealed below
+    makesRoom = isOpen && partAfter(question), // whether the picture shrinks for the parts revealed below
     isShrunk = makesRoom && data.picture.kind !== "Pictures", // captions of "Pictures" need the height
     isWidePhoto = isPhoto(data) && innerWidth > NARROW_WIDTH;
   question.root.classList.toggle("answered", Boolean(makesRoom));

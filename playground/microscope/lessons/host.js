@@ -317,7 +317,7 @@ const PLAYERS = {
   },
 };
 
-// A drawing's data with `start`, the host's settings and links.
+// A drawing's data with the host's settings and links.
 const withHostData = (data, hostData) =>
   data instanceof Uint8Array ? withHeader(data, hostData) : { ...data, ...hostData };
 

@@ -110,10 +110,10 @@ function squareSide(place, count) {
 // ----------------------------------------------------------------------------------------------------------- colours
 
 const isDark = (root) => {
-  const parts = getComputedStyle(root)
+  const rgb = getComputedStyle(root)
     .backgroundColor.match(/[\d.]+/g)
     ?.map(Number) ?? [255, 255, 255];
-  return parts[0] + parts[1] + parts[2] < 384;
+  return rgb[0] + rgb[1] + rgb[2] < 384;
 };
 
 // Paints numbers. Weights have the colours of magma. Other numbers have the role's colour above zero, grey below zero,

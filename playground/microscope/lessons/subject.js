@@ -267,9 +267,9 @@ const FIELDS = {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
     const heat = Array.from(farRow(pack), (weight) => Number(weight.toFixed(6)));
-    const partner = { words, ...(await enlargedPatch(bitmap, pack, mark)) };
+    const secondPicture = { words, ...(await enlargedPatch(bitmap, pack, mark)) };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
-    return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: partner };
+    return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: secondPicture };
   },
 
   // The sentence for the number of heads with a locked row: `none`, `one` or `several`.
@@ -305,7 +305,7 @@ const FIELDS = {
     const [mostRow, leastRow] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(prefixCount));
     const lowerPicture = litPicture(bitmap, pack, leastRow, { most: Math.max(floor, ...leastRow) });
     const lowerImage = urlOf(await bytesOfCanvas(lowerPicture));
-    const below = { image: lowerImage, words: wordsOf(leastWords, pack), aspect: columns / rows };
+    const secondPicture = { image: lowerImage, words: wordsOf(leastWords, pack), aspect: columns / rows };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
     const heat = Array.from(mostRow, (share) => Number(share.toFixed(6)));
     return {
@@ -315,7 +315,7 @@ const FIELDS = {
       aspect: columns / rows,
       heat,
       words: wordsOf(words, pack),
-      beside: below,
+      beside: secondPicture,
     };
   },
 

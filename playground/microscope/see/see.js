@@ -380,14 +380,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const isAltered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const time = performance.now();
     setBars(see.stairs, largestShares(sorted, BARS_SHOWN), isAltered, time, reducedMotion.matches);
-    const dashedShare = otherLargest(pack, view, token, isAltered ? scale : 1);
+    const dashedShare = largestAtScale(pack, view, token, isAltered ? scale : 1);
     const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);
     sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
-  function otherLargest(pack, view, token, scale) {
+  function largestAtScale(pack, view, token, scale) {
     if (!holdsHead(pack, view.layer, view.head)) return 0;
     if (see.otherRow.length !== pack.tokens) see.otherRow = new Float32Array(pack.tokens);
     rowInto(see.otherRow, 0, pack, view.layer, view.head, token, scale);

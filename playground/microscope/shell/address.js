@@ -38,8 +38,8 @@ export function openFace() {
 export const viewNow = () => view;
 export const viewWords = (shownView = view) => Object.fromEntries(new URLSearchParams(viewToQuery(shownView)));
 
-// The view's parameters. While something is compared, `beside` is written even with its default value, because a
-// missing `beside` would then mean the compared picture.
+// The view's parameters. While something is compared, `beside` is written even with its default value: without it the
+// address would show the compared picture.
 const viewWordsHere = (shownView = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(shownView),

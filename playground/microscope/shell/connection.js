@@ -19,18 +19,18 @@ export function watchDialog() {
 
 export function watchConnection() {
   let timer = 0;
-  let wasTold = false;
+  let isReported = false;
   const checkConnection = () => {
     closeStreamlitsDialog();
     if (isConnected()) {
       clearTimeout(timer);
       timer = 0;
-      if (wasTold) forgetNotice();
-      wasTold = false;
+      if (isReported) forgetNotice();
+      isReported = false;
       return;
     }
     timer ||= setTimeout(() => {
-      wasTold = true;
+      isReported = true;
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
     }, SHORT_BREAK);
   };

@@ -15,9 +15,9 @@ export const readPageData = () =>
 
 const PARTS = ["toolbar", "stage"];
 const FONT = "Source Sans"; // Streamlit's typeface; its page preloads the file
-const FONT_FILE = 'link[rel="preload"][as="font"]';
+const FONT_SELECTOR = 'link[rel="preload"][as="font"]';
 
-// {box, hidingStyle: the style that hides Streamlit's page, places: {name: element}, messages: those stored}
+// {box, hidingStyle: the style that hides Streamlit's page, places: {name: element}, messages: not sent yet}
 let earlyPage = null;
 
 // Mounts toolbar and microscope early, if the page allows it; returns their places.
@@ -25,7 +25,7 @@ export function mountEarly(styles) {
   if (document.querySelector(PARTS.map((name) => `.st-key-${name}`).join())) return null; // Streamlit was faster
   const box = document.createElement("div");
   box.className = "attention-early";
-  const font = document.querySelector(FONT_FILE);
+  const font = document.querySelector(FONT_SELECTOR);
   if (font) document.fonts.add(new FontFace(FONT, `url("${font.href}")`, { weight: "200 900", display: "swap" }));
   const shadow = box.attachShadow({ mode: "open" });
   const style = document.createElement("style");

@@ -136,13 +136,13 @@ export async function downloadModel(ask, name, onProgress, signal) {
   }
 }
 
-async function progressOf(ask, address, begin, signal) {
+async function progressOf(ask, address, startFetching, signal) {
   for (let missedAnswers = 0; ; missedAnswers++) {
     try {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // the server dropped the download: a hidden tab asks too seldom
+      if (error.status === 404) return startFetching(); // the server dropped the download: a hidden tab asks too seldom
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
       await pauseFor(PROGRESS_INTERVAL, signal);
     }

@@ -257,8 +257,8 @@ const json = (response) => response.json();
 createPhone(document.querySelector("[data-phone]"), {
   code: decodeURIComponent(location.pathname.match(/\/c\/([^/]+)$/)?.[1] ?? ""),
   languages: navigator.languages ?? [],
-  state: (code, count, signal) =>
-    ask(count < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${count}`, { signal }).then(json),
+  state: (code, version, signal) =>
+    ask(version < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${version}`, { signal }).then(json),
   guess: (code, guess) =>
     ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
   async image(path) {

@@ -209,7 +209,7 @@ function showView(stage) {
   stage.openedView = stage.lens.view;
 }
 
-// Fetches the traces of a choice and shows them in `wantedView`; null: in what viewFor keeps of the present view.
+// Fetches the traces of a choice and shows them. wantedView: as `view` of showChoice.
 // Returns [key, word] of the address's parts that could not be shown.
 export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const { lens, trace: formerTrace } = stage;

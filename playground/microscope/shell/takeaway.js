@@ -24,7 +24,7 @@ const NOT_ALIVE = "A page that stays alive shows whom a patch listens to: look a
 export function fillTakeAway(box, { done: onDone, share }) {
   const status = statusLine("");
   status.setAttribute("role", "status");
-  const button = (words, act, className = "wide") => {
+  const makeButton = (words, act, className = "wide") => {
     const element = Object.assign(document.createElement("button"), { type: "button", className, textContent: words });
     element.addEventListener("click", act);
     return element;
@@ -34,11 +34,11 @@ export function fillTakeAway(box, { done: onDone, share }) {
       (file) => [handOver(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
-  const buttonsFor = (kinds) => kinds.map((kind) => button(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
+  const buttonsFor = (kinds) => kinds.map((kind) => makeButton(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
   const numbers = document.createElement("p");
   numbers.className = "take-numbers";
-  numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => button(kind, () => save(kind), "")));
-  const link = button("Copy the link to this view", async () => {
+  numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => makeButton(kind, () => save(kind), "")));
+  const link = makeButton("Copy the link to this view", async () => {
     const isCopied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
       () => true,
       () => false,
@@ -46,7 +46,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
     link.textContent = isCopied ? "Copied" : "This browser does not let a page copy: take the address above";
   });
   box.append(...buttonsFor(["png", "svg"]), numbers, ...buttonsFor(["html"]));
-  if (share) box.append(button("A loop of three seconds, or a still picture", share));
+  if (share) box.append(makeButton("A loop of three seconds, or a still picture", share));
   box.append(link, status, statusLine(pdfSentence()));
 }
 

@@ -255,12 +255,12 @@ const INDENT = " ".repeat(4); // written this way because bundling removes the b
 
 // Python code that computes the story's row with PyTorch; tests/test_story.py runs it.
 export function codeOf({ layer, head, patch, pack }, { model, sample }) {
-  const picture = sample ? `samples.named("${sample}").path` : '"photo.jpg"';
+  const pathCode = sample ? `samples.named("${sample}").path` : '"photo.jpg"';
   const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
   return `import playground
 from playground import samples
 vit = playground.load("${model}")
-path = ${picture}
+path = ${pathCode}
 image = playground.open_image(path)
 seen = playground.trace(
 ${INDENT}vit, image, size=(${pack.header.size.join(", ")}))
