@@ -370,7 +370,7 @@ export function photograph(chart, state) {
     showsBoth || secondPicture ? share * (state.width - PICTURE_GAP) : state.width,
     state.height - wordsHeight,
   );
-  const image = (area, isGrey) =>
+  const imageSvg = (area, isGrey) =>
     `<image href="${chart.image}" x="${area.left}" y="${area.top}" width="${area.width}" height="${area.height}"
       preserveAspectRatio="none" class="${isGrey ? "grey" : ""}"/>`;
   const outline = (area) =>
@@ -378,13 +378,13 @@ export function photograph(chart, state) {
       ? ""
       : patchRect(cellOf(area, chart.grid, chart.mark), "halo") +
         patchRect(cellOf(area, chart.grid, chart.mark), "mark");
-  let svg = image(box, chart.heat && (state.open || chart.paints));
-  const words = (text, left) => `<text x="${left}" y="${box.top + box.height + 17}">${lowered(text)}</text>`;
-  if (chart.words) svg += words(chart.words, box.left);
+  let svg = imageSvg(box, chart.heat && (state.open || chart.paints));
+  const captionSvg = (text, left) => `<text x="${left}" y="${box.top + box.height + 17}">${lowered(text)}</text>`;
+  if (chart.words) svg += captionSvg(chart.words, box.left);
   if (secondPicture) {
     const left = box.width + PICTURE_GAP;
     svg += `<image href="${secondPicture.image}" x="${left}" y="${box.top}" width="${box.height * secondPicture.aspect}"
-      height="${box.height}" preserveAspectRatio="none"/>${words(secondPicture.words, left)}`;
+      height="${box.height}" preserveAspectRatio="none"/>${captionSvg(secondPicture.words, left)}`;
   }
   if (state.guess instanceof Set) {
     for (const patch of state.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
@@ -395,7 +395,7 @@ export function photograph(chart, state) {
   if (chart.lines || (chart.counts && state.open)) svg += gridLines(box, rows, columns, "grid");
   if (state.open && chart.heat) {
     const secondBox = showsBoth ? { ...box, left: box.width + PICTURE_GAP } : box;
-    if (showsBoth) svg += image(secondBox, true);
+    if (showsBoth) svg += imageSvg(secondBox, true);
     svg += glow(secondBox, chart.grid, chart.heat) + outline(secondBox);
   }
   svg += outline(box);

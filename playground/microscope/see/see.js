@@ -54,8 +54,8 @@ const NINE_MARKUP = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
-  const makePart = (name, className, html, place, position) => {
-    const element = document.createElement(name);
+  const makePart = (tag, className, html, place, position) => {
+    const element = document.createElement(tag);
     element.className = className;
     element.innerHTML = html;
     place[position](element);
