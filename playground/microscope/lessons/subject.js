@@ -113,7 +113,7 @@ async function effectOfCut(subject, spotsOff) {
   const changes = fullFeatures.map((halves, layer) => movedTokens(halves, cutFeatures[layer], pack));
   const [fullAnswer, cutAnswer] = await Promise.all([plain.answer(), cutPass.answer()]);
   const likeliest = (answer, count) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, count);
-  const indices = [...new Set([...likeliest(fullAnswer, LABELS_BEFORE), ...likeliest(cutAnswer, 2)])].sort(
+  const indices = [...new Set([...likeliest(fullAnswer, LABELS_BEFORE_CUT), ...likeliest(cutAnswer, 2)])].sort(
     (a, b) => fullAnswer[b][1] - fullAnswer[a][1],
   );
   return { change: changes, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
@@ -206,7 +206,7 @@ export function unitColours(colours) {
 }
 
 const NUMBER_NAMES = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LABELS_BEFORE = 5; // how many of the likeliest labels before the cut are listed
+const LABELS_BEFORE_CUT = 5; // how many of the likeliest labels before the cut are listed
 
 // The end of a colour scale, a round number: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;

@@ -18,7 +18,7 @@ const LOOP_EDGE = 56; // pixels around the words
 const TYPE_SIZES = { size: 54, lead: 68, small: 28 }; // px: the sentence, its line height, the line below it
 const PAPER = "#131318";
 const INK = "#f1f1f4";
-const SOFT = "#a9a9b2";
+const SOFT_INK = "#a9a9b2";
 // For each format in pixels: the frame's size, the picture's largest size, and the place and width of the words,
 // given the picture's size
 export const LOOP_SHAPES = {
@@ -58,7 +58,7 @@ export function drawLoop(context, shape, { photo, lit: litCanvas, cell, curve, s
   context.globalAlpha = loopProgress(ms, WORDS_FROM, FADE_MS);
   drawWords(context, sentence, shape.words(size), font);
   context.font = `400 ${TYPE_SIZES.small}px ${font}`;
-  context.fillStyle = SOFT;
+  context.fillStyle = SOFT_INK;
   const { x, width } = shape.words(size);
   context.globalAlpha = 1;
   for (const [n, line] of linesOf(context, [{ text: credit }], width)

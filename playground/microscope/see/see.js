@@ -89,11 +89,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
   let spokenLanguage = language();
   const words = (key, values) => seeWords(spokenLanguage, key, values);
-  const partBy = (box, name) => box.querySelector(`[data-see="${name}"]`);
-  const sentenceElement = partBy(headBox, "says");
-  const sourceElement = partBy(headBox, "from");
-  const chart = partBy(stairsBox, "stairs");
-  const dashedNote = partBy(stairsBox, "dashed");
+  const partNamed = (box, name) => box.querySelector(`[data-see="${name}"]`);
+  const sentenceElement = partNamed(headBox, "says");
+  const sourceElement = partNamed(headBox, "from");
+  const chart = partNamed(stairsBox, "stairs");
+  const dashedNote = partNamed(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -128,9 +128,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     spokenLanguage = language();
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
-    setText(partBy(nineBox, "nineTitle"), words("convolution"));
-    setText(partBy(nineBox, "hears"), words("hearsNine"));
-    setText(partBy(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
+    setText(partNamed(nineBox, "nineTitle"), words("convolution"));
+    setText(partNamed(nineBox, "hears"), words("hearsNine"));
+    setText(partNamed(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
     moments.writeWords();
     writeMarked(page);
     sourceElement.title = words("stepThrough");

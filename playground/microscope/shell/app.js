@@ -3,7 +3,7 @@
 
 import { headWanted } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";
-import { choice, choiceFrom, loadCatalogue, tracesOf } from "./choice.js";
+import { choice, choiceFrom, loadCatalogue, wordsOfTraces } from "./choice.js";
 import { markConnected, watchDialog, watchFirstConnection } from "./connection.js";
 import { endEarly, mountEarly, moveToStreamlit, readPageData, storeMessage } from "./early.js";
 import { addressOf } from "./http.js";
@@ -34,7 +34,7 @@ async function mountBeforeStreamlit(mounts) {
   if (pageData) await Promise.all([loadCatalogue(pageData.samples), ownPictures.read()]);
   if (!pageData || !streamlitScripts) return;
   const parsed = readAddress();
-  const { main } = tracesOf(choiceFrom(parsed.choice));
+  const { main } = wordsOfTraces(choiceFrom(parsed.choice));
   source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...parsed.view })).catch(() => {});
   const { styles } = await import(import.meta.url);
   const places = mountEarly(styles);

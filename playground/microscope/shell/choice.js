@@ -79,7 +79,7 @@ export function choiceAfter(formerChoice, changes) {
   const isNewPicture = "sample" in changes || "mine" in changes;
   if (isNewPicture) {
     const picture = { sample: changes.sample ?? null, mine: changes.mine ?? null };
-    nextChoice = { ...nextChoice, ...picture, ...wishFor(formerChoice, picture) };
+    nextChoice = { ...nextChoice, ...picture, ...openingFor(formerChoice, picture) };
     if ("detail" in changes) nextChoice.detail = changes.detail;
   } else if ("model" in changes && !("detail" in changes))
     nextChoice.detail = usualDetail(nextChoice, nextChoice.model);
@@ -89,7 +89,7 @@ export function choiceAfter(formerChoice, changes) {
 
 // The model and detail for a new picture. A model that the person chose stays; otherwise the picture's usual model
 // opens. A detail that the person chose stays only if the model stays.
-function wishFor(formerChoice, picture) {
+function openingFor(formerChoice, picture) {
   const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usualOpening(picture).model;
   const choseDetail = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
   const keepsDetail = model === formerChoice.model && choseDetail;
@@ -157,7 +157,7 @@ function besideFrom(text, mainChoice) {
 // Below: the traces that the microscope shows for a choice, and the view of them. No DOM.
 
 // The parameters of the two traces for the source: {main, other}.
-export function tracesOf({ sample, mine, model, detail, beside }) {
+export function wordsOfTraces({ sample, mine, model, detail, beside }) {
   const picture = mine ? { mine } : { sample };
   const traceWords = (pictureWords, name, traceDetail) => ({
     ...pictureWords,

@@ -48,7 +48,7 @@ export function watchConnection() {
 // and gets a notice about missing functions.
 
 const FIRST_CHECK_DELAY = 3000; // ms without a connection before anything is reported
-const CHECK_INTERVAL = 5000;
+const CHECK_INTERVAL = 5000; // ms from one check to the next
 const SERVER_AWAY = "The server does not answer. This page tries again by itself.";
 const FULL_STATUS = 503;
 const NO_LESSONS = "The server is full: the picture works, and lessons come as soon as there is room.";

@@ -8,7 +8,7 @@ import { notify } from "./notice.js";
 
 const MOST_WIDTH = 640; // pixels: a frame's largest width
 const RATE_WINDOW = 1000; // ms over which the frame rate is measured
-const LIVE_REST = 60; // ms until the next check whether a frozen picture is released
+const FROZEN_CHECK_MS = 60; // ms until the next check whether a frozen picture is released
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
 
@@ -33,7 +33,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
   async function begin(openStream, words) {
     stopSession();
     document.documentElement.classList.add("live-runs");
-    const session = { picture: pictureChosen(), film: `live-${++filmCount}`, frames: 0, end: () => {} };
+    const session = { picture: chosenPicture(), film: `live-${++filmCount}`, frames: 0, end: () => {} };
     runningSession = session;
     try {
       const { video, end: stopStream } = await openStream();
@@ -59,12 +59,12 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
       const isHeld = lens.view.locked && formerId;
       line.setFrozen(isHeld);
       if (isHeld || document.hidden || video.readyState < 2) {
-        await waitFor(LIVE_REST);
+        await waitFor(FROZEN_CHECK_MS);
         continue;
       }
       const { id, trace } = await (frameAhead ?? frameOf(session, video));
       line.writeModel(trace.title);
-      const view = trace.model === model ? null : viewFirst(trace.model, formerId);
+      const view = trace.model === model ? null : firstView(trace.model, formerId);
       const shownView = await lens.show({ main: trace, view });
       frames.delete(formerId);
       [formerId, model] = [id, shownView ? trace.model : model];
@@ -94,7 +94,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
 
   // The view of the first frame in a model: the present view, unlocked, if the picture before was in this model; else
   // {}, because layers differ between models.
-  const viewFirst = (model, formerFrame) =>
+  const firstView = (model, formerFrame) =>
     formerFrame || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
   function stopSession() {
@@ -115,14 +115,14 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     // Whether the film goes on after a new choice, as it does if the chosen picture stays the same.
     goesOn() {
       if (!runningSession) return false;
-      if (runningSession.picture === pictureChosen() && !choice.now.beside) return true;
+      if (runningSession.picture === chosenPicture() && !choice.now.beside) return true;
       stopSession();
       return false;
     },
   };
 }
 
-const pictureChosen = () => choice.now.mine ?? choice.now.sample;
+const chosenPicture = () => choice.now.mine ?? choice.now.sample;
 const waitFor = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const nextFrame = () => Promise.race([new Promise((resolve) => requestAnimationFrame(resolve)), waitFor(200)]);
 

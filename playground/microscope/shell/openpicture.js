@@ -63,14 +63,14 @@ export function picturesAmong(files) {
   return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
-const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
+const PRIVACY_NOTE = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
 // take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
 // takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
 // pictures. live: {camera(), film(file)}, if frames can be shown one after another.
 export function fillOpenPicture(
   box,
-  { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
+  { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, live, signal },
 ) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
   const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
@@ -85,7 +85,7 @@ export function fillOpenPicture(
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
   if (live) box.append(...liveButtons(live));
-  if (labelled?.count) box.append(byNumber(labelled, takeLabelled));
+  if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(privacyNote));
 }
 
@@ -125,7 +125,7 @@ function noteLine(words) {
 }
 
 // A slider and a number field that choose a picture by its number.
-function byNumber({ count, what: itemName }, takeLabelled) {
+function numberChooser({ count, what: itemName }, takeLabelled) {
   const fieldset = document.createElement("fieldset");
   const legend = document.createElement("legend");
   legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${itemName}`;

@@ -16,7 +16,7 @@ import { addressOf, ask } from "./http.js";
 
 const POLL_RETRY_MS = 2000; // ms to the next request after a failed one
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
-const REFUSED_FOR_GOOD = [403, 404, 410]; // after any other refusal, a later request may succeed
+const FINAL_STATUSES = [403, 404, 410]; // after any other refusal, a later request may succeed
 
 // host: {code: from the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}):
 // both return promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
@@ -56,7 +56,7 @@ function createPhone(root, host) {
         if (state.ended) return;
       } catch (error) {
         if (signal.aborted) return;
-        if (REFUSED_FOR_GOOD.includes(error.status)) return refuse(error);
+        if (FINAL_STATUSES.includes(error.status)) return refuse(error);
         phone.says = error.status === 429 && !phone.state ? refusalFor(error) : connectionLost;
         draw();
         await new Promise((resolve) => setTimeout(resolve, POLL_RETRY_MS));

@@ -88,14 +88,14 @@ function chunk(name, data) {
 const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const numberAt = (bytes, offset) => new DataView(bytes.buffer, bytes.byteOffset + offset).getUint32(0);
 
-const UPRIGHT = { imageOrientation: "from-image" };
+const UPRIGHT_OPTION = { imageOrientation: "from-image" };
 const HEAD_BYTES = 2 ** 16; // bytes read from a file's beginning: a PNG lists its transparent colours there
 const OPACITY_BIT = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
 // be too few for a colour profile. A camera's frame is a bitmap already.
 const decodeUpright = async (file, options) =>
-  createImageBitmap(await toReadable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...options });
+  createImageBitmap(await toReadable(file), { ...UPRIGHT_OPTION, premultiplyAlpha: "none", ...options });
 
 // Decoding a large JPEG takes long, and several parts of the page need the bitmap at almost the same time. They get
 // copies of one bitmap, which is kept until another file comes or nobody has used it for a while.
@@ -141,7 +141,7 @@ export async function toReadable(file) {
 // A bitmap of the file's pixels on white; null if all pixels are opaque, or if this browser can't read the file's own
 // colours.
 async function bitmapOnWhite(file) {
-  const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
+  const bitmap = await createImageBitmap(file, { ...UPRIGHT_OPTION, premultiplyAlpha: "none" });
   let frame;
   try {
     frame = new VideoFrame(bitmap, { timestamp: 0 });

@@ -365,10 +365,10 @@ function beginLesson(place, record, { words, onChoice, read, readJson, fileAt, f
     outsideLine.className = "lesson-beyond";
     outsideLine.textContent = step.beyond ?? "";
     const nextStep = steps[steps.indexOf(step) + 1];
-    const goOn = () => [choose(nextStep), scrollTo(0, 0)];
+    const goToNext = () => [choose(nextStep), scrollTo(0, 0)];
     return [
       ...(step.beyond ? [outsideLine] : []),
-      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, goOn)] : []),
+      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, goToNext)] : []),
     ];
   }
   for (const step of record.steps) {

@@ -11,10 +11,10 @@ import {
   catalogue,
   choice,
   sampleNamed,
-  tracesOf,
   usualOpening,
   viewFor,
   viewWithBeside,
+  wordsOfTraces,
 } from "./choice.js";
 import { isWithin, readPageData, SKIP_LINK } from "./early.js";
 import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
@@ -213,7 +213,7 @@ function showView(stage) {
 // Returns [key, word] of the address's parts that could not be shown.
 export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const { lens, trace: formerTrace } = stage;
-  const words = tracesOf(wantedChoice);
+  const words = wordsOfTraces(wantedChoice);
   const trace = withHint(await source.open(words.main, { signal }), wantedChoice);
   const other =
     words.other && (await source.open(words.other, { signal }).catch((error) => endComparison(error, signal)));

@@ -5,7 +5,7 @@
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
-import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
+import { catalogue, choice, firstSample, wordsOfTraces } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { readPageData } from "./early.js";
 import { fillExport } from "./export.js";
@@ -207,7 +207,7 @@ const tourWay = {
 
 // The layer, head and patch with which the chosen picture opens.
 async function openingWords() {
-  const trace = await source.open(tracesOf(choice.now).main).catch(() => null);
+  const trace = await source.open(wordsOfTraces(choice.now).main).catch(() => null);
   if (!trace) return {}; // the stage reports the error
   const [rows, columns] = trace.grid;
   return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };

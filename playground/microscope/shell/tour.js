@@ -8,17 +8,17 @@ import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js"
 
 // name: part of the keys of the step's words in see/words.js; point: selectors, whose first visible element is
 // outlined; words: address parameters that set the view.
-const LOCKED = { locked: "true" };
+const LOCKED_VIEW = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
-  { name: "Nine", point: ".lens .two, .lens .see-tabs button:last-child", words: LOCKED },
-  { name: "Divide", point: ".lens .scale, .lens .see-tabs button", words: LOCKED },
-  { name: "Heads", point: ".lens .provenance", words: LOCKED },
+  { name: "Nine", point: ".lens .two, .lens .see-tabs button:last-child", words: LOCKED_VIEW },
+  { name: "Divide", point: ".lens .scale, .lens .see-tabs button", words: LOCKED_VIEW },
+  { name: "Heads", point: ".lens .provenance", words: LOCKED_VIEW },
   { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
 ];
 const UNCOVERED_PARTS = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
 
-const CARD_MARGIN = 14;
+const CARD_MARGIN = 14; // CSS pixels between the card and the edge of the window
 const OUTLINE_INSET = 6; // CSS pixels between the outline and the window's edge
 const OUTLINE_INTERVAL = 250; // ms between two measurements of the outlined part
 const FORMER_PLACE_KEY = "attention-playground-before-tour";
