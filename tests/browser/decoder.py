@@ -15,7 +15,7 @@ from browser.without_server import join_bundles, plain_server
 from playground.figures.bundle import MICROSCOPE, bundle
 
 MODULES = ("engine/images.js", "engine/tensors.js", "shell/readable.js")
-EXPORTS = "\nexport { createTensors, resizedPicture, smallEnough, toBitmap };\n"
+EXPORTS = "\nexport { createTensors, resizedPicture, shrinkIfLarge, toBitmap };\n"
 FETCH_FILE = """async (name) => (await fetch(name, { cache: "no-store" })).blob()"""
 TO_BASE64 = """(bytes) => {
   let text = "";
@@ -28,8 +28,8 @@ DISPLAYED_PIXELS = f"""async (name, height, width) => {{
   return ({TO_BASE64})(await resizedPicture(t, await toBitmap(await ({FETCH_FILE})(name)), height, width));
 }}"""
 SENT_BYTES = f"""async (name) => {{
-  const {{ smallEnough }} = await import("/decoding.js");
-  const sent = await smallEnough(new File([await ({FETCH_FILE})(name)], name));
+  const {{ shrinkIfLarge }} = await import("/decoding.js");
+  const sent = await shrinkIfLarge(new File([await ({FETCH_FILE})(name)], name));
   return ({TO_BASE64})(new Uint8Array(await sent.arrayBuffer()));
 }}"""
 

@@ -272,7 +272,7 @@ export function expectPicture(lens, bitmap) {
   const canvas = expectedCanvas(page);
   fitCanvas(canvas, frame.pictureWidth, frame.pictureHeight, frame.ratio);
   canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-  page.see?.expects();
+  page.see?.showReading();
 }
 
 // Called when the trace of the expected picture is shown: removes its bitmap.

@@ -401,7 +401,7 @@ function onFrame(lens) {
   lookForMoment(choice, data, page);
   clearTimeout(page.speaking);
   if (page.ghost) return; // the soft cursor is not announced to screen readers
-  const speak = () => setText(page.refs.live, page.see?.on ? page.see.spoken() : sentenceForReaders(lens));
+  const speak = () => setText(page.refs.live, page.see?.on ? page.see.spokenText() : sentenceForReaders(lens));
   page.speaking = setTimeout(speak, 600);
 }
 

@@ -192,7 +192,7 @@ function setTag({ view }, frame, { see }, isHidden) {
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
   const brightestIndex = largestIndex(answers.drawn, firstPatch, start + pack.tokens);
-  const taggedIndex = see ? firstPatch + see.marked(brightestIndex - firstPatch) : brightestIndex;
+  const taggedIndex = see ? firstPatch + see.labelledPatch(brightestIndex - firstPatch) : brightestIndex;
   // An even row has no patch worth naming.
   if (WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
   const tag = frame.tag;

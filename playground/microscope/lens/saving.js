@@ -182,7 +182,7 @@ const SHARED = {
 };
 
 // The sentence that See or Lab shows.
-const sentenceNow = ({ see, refs }) => (see?.on ? see.says() : refs.sentence.textContent);
+const sentenceNow = ({ see, refs }) => (see?.on ? see.sentenceText() : refs.sentence.textContent);
 
 export function bindShare(lens) {
   const { page } = lens;

@@ -9,26 +9,25 @@ import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
-// Paints the nine tokens with their arrows and the resulting matrix, and writes the arithmetic of one weight in words.
-// createArrows explains `state`.
-
 // The place in `state.arrows` at which an arrow's two numbers begin.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
-export const cellOf = (state) => state.grid.clientWidth / 3;
+export const cellSide = (state) => state.grid.clientWidth / 3;
 export const middleOf = (token, cell) => [((token % 3) + 0.5) * cell, (Math.floor(token / 3) + 0.5) * cell];
 
 export function tipOf(state, token, kind) {
-  const cell = cellOf(state),
+  const cell = cellSide(state),
     [x, y] = middleOf(token, cell),
     index = indexOf(token, kind);
-  const step = (0.44 * cell) / MOST_LONG;
-  return [x + state.arrows[index] * step, y - state.arrows[index + 1] * step];
+  const unit = (0.44 * cell) / MOST_LONG;
+  return [x + state.arrows[index] * unit, y - state.arrows[index + 1] * unit];
 }
 
 export const tipsOf = (state) =>
   Array.from({ length: TOKENS }, (_, token) => ({ q: tipOf(state, token, "q"), k: tipOf(state, token, "k") }));
 
+// Paints the tokens with their arrows and the matrix, and writes the arithmetic of one weight. For `state`, see
+// createArrows.
 export function paintNine(state, theme) {
   const { root } = state.stage;
   const scores = scoresOf(state.arrows),
@@ -78,7 +77,7 @@ function paintGrid(state, theme, weights) {
       6,
       8,
       theme,
-      state.token === token && state.which === "k",
+      state.token === token && state.kind === "k",
     );
     paintArrow(
       context,
@@ -88,7 +87,7 @@ function paintGrid(state, theme, weights) {
       2.5,
       5,
       theme,
-      state.token === token && state.which === "q",
+      state.token === token && state.kind === "q",
     );
   }
   const [x, y] = [(state.token % 3) * cell, Math.floor(state.token / 3) * cell];
@@ -187,9 +186,9 @@ function createArrows(stage) {
     arrows: null, //      36 numbers, see core/nine.js
     start: "", //         the arrows that "Start again" restores, as text
     token: 4, //          the chosen token: its row is shown
-    which: "q", //        the arrow that the keyboard moves, "q" or "k"
+    kind: "q", //         the arrow that the keyboard moves, "q" or "k"
     hover: null, //       the cell of the matrix under the cursor: {row, column}
-    held: null, //        the arrow that is being dragged: {token, which}
+    held: null, //        the arrow that is being dragged: {token, kind}
     show: "weight", //    whether the matrix shows "weight" or "score"
   });
   bindGrid(state);
@@ -273,7 +272,7 @@ function arrowUnder(state, x, y, isTouch) {
     for (const kind of ["q", "k"]) {
       const [tx, ty] = tipOf(state, token, kind);
       const distance = Math.hypot(tx - x, ty - y) - (token === state.token ? 3 : 0);
-      if (distance < leastDistance) [nearestArrow, leastDistance] = [{ token, which: kind }, distance];
+      if (distance < leastDistance) [nearestArrow, leastDistance] = [{ token, kind }, distance];
     }
   }
   return nearestArrow;
@@ -282,7 +281,7 @@ function arrowUnder(state, x, y, isTouch) {
 function bindGrid(state) {
   const { grid, stage } = state;
   const tokenAt = (x, y) => {
-    const cell = cellOf(state);
+    const cell = cellSide(state);
     return Math.min(2, Math.max(0, Math.floor(y / cell))) * 3 + Math.min(2, Math.max(0, Math.floor(x / cell)));
   };
   grid.addEventListener("pointerdown", (event) => {
@@ -290,7 +289,7 @@ function bindGrid(state) {
     state.held = arrowUnder(state, x, y, event.pointerType === "touch");
     state.token = state.held ? state.held.token : tokenAt(x, y);
     if (state.held) {
-      state.which = state.held.which;
+      state.kind = state.held.kind;
       grid.setPointerCapture(event.pointerId);
     }
     state.hover = null;
@@ -299,10 +298,10 @@ function bindGrid(state) {
   grid.addEventListener("pointermove", (event) => {
     const [x, y] = spotOf(event, grid);
     if (state.held) {
-      const cell = cellOf(state),
+      const cell = cellSide(state),
         [mx, my] = middleOf(state.held.token, cell),
-        step = (0.44 * cell) / MOST_LONG;
-      setArrow(state, state.held.token, state.held.which, (x - mx) / step, (my - y) / step);
+        unit = (0.44 * cell) / MOST_LONG;
+      setArrow(state, state.held.token, state.held.kind, (x - mx) / unit, (my - y) / unit);
       return;
     }
     grid.style.cursor = arrowUnder(state, x, y, false) ? "grab" : "pointer";
@@ -330,14 +329,14 @@ function onKey(state, event) {
   const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key.length === 1 && letter >= 0) state.token = letter;
-  else if (event.key === "q" || event.key === "k") state.which = event.key;
+  else if (event.key === "q" || event.key === "k") state.kind = event.key;
   else if (direction) {
-    const index = indexOf(state.token, state.which),
+    const index = indexOf(state.token, state.kind),
       stride = event.shiftKey ? 0.5 : 0.1;
     setArrow(
       state,
       state.token,
-      state.which,
+      state.kind,
       state.arrows[index] + direction[0] * stride,
       state.arrows[index + 1] + direction[1] * stride,
     );

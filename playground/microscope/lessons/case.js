@@ -9,33 +9,33 @@ import { markedWords } from "../drawing/listing.js";
 import { keepDrawing } from "../drawing/stage.js";
 
 const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
-const STEP = 1.1; // factor by which an arrow key changes the number of tokens
-const SMALLEST_NUMBERED = 0.04; // share of the largest square's side; smaller squares get no number
-const number = (n) => n.toLocaleString("en");
+const STEP_FACTOR = 1.1; // factor by which an arrow key changes the number of tokens
+const LEAST_NUMBERED_SHARE = 0.04; // share of the largest square's side; smaller squares get no number
+const commas = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
 
 function createCase(stage) {
   const state = Object.seal({
     stage,
-    told: null, //     the data, see the top of this file
+    data: null, //     the data, see the top of this file
     pieces: [], //     functions (case, theme) that paint a piece
     settings: {}, //   the values of the dials and switches
-    pointed: null, //  the number of tokens under the cursor in a chart
+    pointedTokens: null, // the number of tokens under the cursor in a chart
   });
   return {
     take(data) {
-      if (state.told?.pieces.join() !== data.pieces.join()) {
+      if (state.data?.pieces.join() !== data.pieces.join()) {
         stage.root.replaceChildren();
-        state.told = data;
+        state.data = data;
         state.pieces = data.pieces.map((name) => PIECES[name](state));
       }
-      state.told = data;
+      state.data = data;
       for (const name of [...Object.keys(data.dials), ...Object.keys(data.switches)])
         if (stage.heeds(name, data[name]) || !(name in state.settings)) state.settings[name] = data[name];
     },
     paint(theme) {
-      const trouble = troubleOf(state.settings, state.told.says);
+      const trouble = troubleOf(state.settings, state.data.says);
       for (const paint of state.pieces) paint({ ...caseOf(state.settings), trouble }, theme);
     },
     read: () => ({ ...caseOf(state.settings), settings: { ...state.settings } }),
@@ -44,7 +44,7 @@ function createCase(stage) {
 
 function choose(state, changes) {
   Object.assign(state.settings, changes);
-  state.pointed = null;
+  state.pointedTokens = null;
   for (const [name, value] of Object.entries(changes)) state.stage.tell(name, value);
   state.stage.redraw();
 }
@@ -73,7 +73,7 @@ const hiddenIfImpossible =
   };
 
 // A group of buttons of which exactly one is pressed; returns a function that updates them.
-function buttonsOf(place, label, options, isPressed) {
+function addButtons(place, label, options, isPressed) {
   const group = document.createElement("div");
   group.className = "tabs";
   group.setAttribute("role", "group");
@@ -102,15 +102,15 @@ const PIECES = {
       <p class="trouble" data-ref="trouble" role="alert"></p>`,
     );
     place.className = "setting";
-    const groups = [state.told.presets, state.told.sizes].map(({ label, cases }) =>
-      buttonsOf(
+    const groups = [state.data.presets, state.data.sizes].map(({ label, cases }) =>
+      addButtons(
         findRef("cases"),
         label,
         cases.map(([words, settings]) => [words, () => choose(state, settings)]),
         (n) => Object.entries(cases[n][1]).every(([name, value]) => state.settings[name] === value),
       ),
     );
-    const dials = Object.entries(state.told.dials).map(([name, { label, options }]) => {
+    const dials = Object.entries(state.data.dials).map(([name, { label, options }]) => {
       const [line, output, dial] = ["label", "span", "input"].map((tag) => document.createElement(tag));
       Object.assign(dial, { type: "range", min: 0, max: options.length - 1 });
       dial.addEventListener("input", () => choose(state, { [name]: options[Number(dial.value)] }));
@@ -119,7 +119,7 @@ const PIECES = {
       return () => {
         const value = state.settings[name];
         dial.value = String(options.indexOf(value));
-        output.textContent = label.replaceAll("{}", number(value));
+        output.textContent = label.replaceAll("{}", commas(value));
         dial.setAttribute("aria-valuetext", output.textContent);
       };
     });
@@ -148,13 +148,13 @@ const PIECES = {
       `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`,
     );
     return hiddenIfImpossible(part, ({ tokens, width, kernel }) => {
-      const { says: texts, rows } = state.told;
-      const holes = { n: number(tokens), d: number(width), k: kernel };
+      const { says: texts, rows } = state.data;
+      const holes = { n: commas(tokens), d: commas(width), k: kernel };
       const flops = (costName) => FLOPS[costName](tokens, width, kernel);
       const rowHtml = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join("")}</tr>`;
       const head = rowHtml([fillHoles(texts.layer, holes), "FLOPs", "here"], "th");
-      const body = rows.map(([words, formula, counted]) =>
-        rowHtml([fillHoles(words, holes), formula, flopsText(flops(counted))], "td"),
+      const body = rows.map(([words, formula, costName]) =>
+        rowHtml([fillHoles(words, holes), formula, flopsText(flops(costName))], "td"),
       );
       part.find("table").innerHTML = head + body.join("");
       const share = (part, total) => `${Math.round((100 * part) / total)} %`;
@@ -167,8 +167,8 @@ const PIECES = {
   switches(state) {
     const part = addPart(state, "div", "");
     part.place.className = "switches";
-    const groups = Object.entries(state.told.switches).map(([name, { label, options }]) =>
-      buttonsOf(
+    const groups = Object.entries(state.data.switches).map(([name, { label, options }]) =>
+      addButtons(
         part.place,
         label,
         options.map(([value, words]) => [words, () => choose(state, { [name]: value })]),
@@ -182,19 +182,19 @@ const PIECES = {
 
   ratio(state) {
     const part = addPart(state, "p", "");
-    return hiddenIfImpossible(part, (caseNow) => (part.place.innerHTML = markedWords(ratioOf(state, caseNow))));
+    return hiddenIfImpossible(part, (caseNow) => (part.place.innerHTML = markedWords(ratioWords(state, caseNow))));
   },
 
   flops: (state) =>
-    chartOf(state, (caseNow) => {
-      const { says: texts, colours, switches } = state.told;
+    addChart(state, (caseNow) => {
+      const { says: texts, colours, switches } = state.data;
       const { count: countedPart, other: otherPart, mlp } = state.settings;
-      const words = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
+      const wordsOf = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
       const mlpWords = mlp === "yes" ? texts.and_mlp : "";
       const flops = (n) => countedFlops(countedPart, mlp, n, caseNow);
-      const convolution = fillHoles(texts.convolution, { other: words("other"), k: caseNow.kernel });
+      const convolution = fillHoles(texts.convolution, { other: wordsOf("other"), k: caseNow.kernel });
       const lines = [
-        { name: words("count") + mlpWords, of: flops, colour: colours.attention, dash: "solid" },
+        { name: wordsOf("count") + mlpWords, of: flops, colour: colours.attention, dash: "solid" },
         { name: texts.pairs, of: (n) => FLOPS.pairs(n, caseNow.width), colour: colours.attention, dash: "dot" },
         {
           name: convolution + mlpWords,
@@ -203,23 +203,28 @@ const PIECES = {
           dash: "dash",
         },
       ].filter(({ name }) => countedPart !== "scores" || name !== texts.pairs);
-      const equalAt = crossingOf(countedPart, otherPart, caseNow);
-      const crossing = { tokens: equalAt, value: flops(equalAt), shape: "cross", words: `${number(equalAt)} tokens` };
+      const crossingAt = crossingOf(countedPart, otherPart, caseNow);
+      const crossing = {
+        tokens: crossingAt,
+        value: flops(crossingAt),
+        shape: "cross",
+        words: `${commas(crossingAt)} tokens`,
+      };
       const currentMark = { tokens: caseNow.tokens, value: flops(caseNow.tokens) };
       return {
         ...{
           lines,
           text: flopsText,
-          most: Math.max(mostOf(caseNow), 2 * equalAt),
-          title: fillHoles(texts.flops, { d: number(caseNow.width) }),
+          mostTokens: Math.max(mostTokensOf(caseNow), 2 * crossingAt),
+          title: fillHoles(texts.flops, { d: commas(caseNow.width) }),
         },
-        marks: [...(equalAt > 1 ? [crossing] : []), currentMark],
+        marks: [...(crossingAt > 1 ? [crossing] : []), currentMark],
       };
     }),
 
   bytes: (state) =>
-    chartOf(state, (caseNow) => {
-      const { says: texts, colours } = state.told;
+    addChart(state, (caseNow) => {
+      const { says: texts, colours } = state.data;
       const line = (name, key, dash) => ({
         name,
         of: (n) => BYTES[key](n, caseNow),
@@ -233,13 +238,13 @@ const PIECES = {
       ];
       const title = fillHoles(texts.bytes, { heads: caseNow.heads });
       const currentMark = { tokens: caseNow.tokens, value: BYTES.attention(caseNow.tokens, caseNow) };
-      return { lines, text: bytesText, most: mostOf(caseNow), title, marks: [currentMark] };
+      return { lines, text: bytesText, mostTokens: mostTokensOf(caseNow), title, marks: [currentMark] };
     }),
 
   kept(state) {
     const part = addPart(state, "p", "");
     return hiddenIfImpossible(part, ({ layers, matricesBytes, keptBytes }) => {
-      const { says: texts } = state.told;
+      const { says: texts } = state.data;
       const ratio = matricesBytes / keptBytes;
       const comparison = fillHoles(ratio > 1 ? texts.less : texts.more, {
         times: threeDigits(Math.max(ratio, 1 / ratio)),
@@ -250,10 +255,10 @@ const PIECES = {
   },
 };
 
-const mostOf = ({ tokens }) => Math.max(SHORTEST_AXIS, 2 * tokens);
+const mostTokensOf = ({ tokens }) => Math.max(SHORTEST_AXIS, 2 * tokens);
 
 // Adds a chart of costs by number of tokens that follows the pointer; chartFor(case) describes its lines and marks.
-function chartOf(state, chartFor) {
+function addChart(state, chartFor) {
   const part = addPart(
     state,
     "figure",
@@ -263,44 +268,45 @@ function chartOf(state, chartFor) {
   const [svg, legend, title] = ["chart", "legend", "title"].map(part.find);
   let drawnChart = null;
   const point = (tokens) => {
-    state.pointed = tokens;
+    state.pointedTokens = tokens;
     state.stage.redraw();
   };
-  const pointAt = (event) => drawnChart && point(drawnChart.near(event.clientX - svg.getBoundingClientRect().left));
+  const pointAt = (event) => drawnChart && point(drawnChart.tokensAt(event.clientX - svg.getBoundingClientRect().left));
   svg.addEventListener("pointermove", pointAt);
   svg.addEventListener("pointerdown", pointAt);
   svg.addEventListener("pointerleave", () => point(null));
   svg.addEventListener("keydown", ({ key }) => {
-    const step = { ArrowRight: STEP, ArrowLeft: 1 / STEP }[key];
-    if (step) point(Math.round(Math.min(drawnChart.most, Math.max(4, drawnChart.at * step + Math.sign(step - 1)))));
+    const step = { ArrowRight: STEP_FACTOR, ArrowLeft: 1 / STEP_FACTOR }[key];
+    if (step)
+      point(Math.round(Math.min(drawnChart.mostTokens, Math.max(4, drawnChart.tokens * step + Math.sign(step - 1)))));
   });
   return hiddenIfImpossible(part, (caseNow, theme) => {
-    const chart = chartFor(caseNow);
+    const chart = { ...chartFor(caseNow), tokens: caseNow.tokens, pointedTokens: state.pointedTokens };
     title.textContent = chart.title;
-    drawnChart = paintGrowth({ svg, legend }, { ...chart, tokens: caseNow.tokens, pointed: state.pointed }, theme);
+    drawnChart = paintGrowth({ svg, legend }, chart, theme);
   });
 }
 
 // The sentence about the ratio of two costs. Switches choose the costs.
-function ratioOf(state, caseNow) {
-  const { says: texts, switches } = state.told;
+function ratioWords(state, caseNow) {
+  const { says: texts, switches } = state.data;
   const { count, other: otherPart, mlp } = state.settings;
-  const words = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
+  const wordsOf = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
   const [flops, otherFlops] = [count, otherPart].map((part) => countedFlops(part, mlp, caseNow.tokens, caseNow));
-  const crossingTokens = crossingOf(count, otherPart, caseNow);
-  const side = Math.ceil(Math.sqrt(crossingTokens));
-  const holes = { k: caseNow.kernel, first: number(crossingTokens), side, pixels: number(side * caseNow.patch) };
+  const crossingAt = crossingOf(count, otherPart, caseNow);
+  const side = Math.ceil(Math.sqrt(crossingAt));
+  const holes = { k: caseNow.kernel, first: commas(crossingAt), side, pixels: commas(side * caseNow.patch) };
   return fillHoles(texts.ratio, {
-    ...{ what: capitalised(words("count")), other: words("other"), mlp: mlp === "yes" ? texts.each_mlp : "" },
-    ...{ mine: number(flops), theirs: number(otherFlops), ratio: threeDigits(flops / otherFlops) },
+    ...{ what: capitalised(wordsOf("count")), other: wordsOf("other"), mlp: mlp === "yes" ? texts.each_mlp : "" },
+    ...{ mine: commas(flops), theirs: commas(otherFlops), ratio: threeDigits(flops / otherFlops) },
     textbook: count === "scores" && otherPart === "depthwise" && mlp === "no" ? texts.textbook : "",
-    crossing: fillHoles(crossingTokens === 1 ? texts.always : texts.from, holes),
+    crossing: fillHoles(crossingAt === 1 ? texts.always : texts.from, holes),
   });
 }
 
 // Paints the score matrix to scale. A column is as high as the number of tokens that one token reads.
 function paintSquare(state, findRef, caseNow, theme) {
-  const { says: texts, colours, presets } = state.told;
+  const { says: texts, colours, presets } = state.data;
   const { tokens: n, entries, kernel, side, rest: remainder, heads, layers } = caseNow;
   const readCount = Math.min(kernel ** 2, n);
   const svg = findRef("square");
@@ -321,35 +327,35 @@ function paintSquare(state, findRef, caseNow, theme) {
     rectOf(n, n, `fill="${colours.attention}" fill-opacity="0.28" stroke="${colours.attention}" stroke-width="2"`),
     ...smallerCases.map(({ tokens }) => rectOf(tokens, tokens, dottedEdge)),
     ...smallerCases
-      .filter(({ tokens }) => tokens > SMALLEST_NUMBERED * n)
-      .map(({ tokens }) => textAt(left + tokens * scale + 3, 16 + size - tokens * scale, "start", number(tokens))),
+      .filter(({ tokens }) => tokens > LEAST_NUMBERED_SHARE * n)
+      .map(({ tokens }) => textAt(left + tokens * scale + 3, 16 + size - tokens * scale, "start", commas(tokens))),
     rectOf(n, readCount, `fill="${colours.convolution}" stroke="${colours.convolution}" stroke-width="1.5"`),
     textAt(left, size + 20 + 16, "middle", "0"),
-    textAt(left + size, size + 20 + 16, "middle", number(n)),
+    textAt(left + size, size + 20 + 16, "middle", commas(n)),
     textAt(left + size / 2, size + 20 + 16, "middle", texts.who_asks),
     textAt(left - 6, 20 + size, "end", "0"),
-    textAt(left - 6, topLabelY + 4, "end", number(n)),
+    textAt(left - 6, topLabelY + 4, "end", commas(n)),
     textAt(left - 10, centre, "middle", texts.whom, `transform="rotate(-90 ${left - 10} ${centre})"`),
   ].join("");
-  const holes = { ...caseNow, image: number(caseNow.image), entries: number(entries), tokens: number(n), k: kernel };
+  const holes = { ...caseNow, image: commas(caseNow.image), entries: commas(entries), tokens: commas(n), k: kernel };
   const title = fillHoles(texts.square, holes);
   svg.setAttribute("aria-label", title);
   findRef("title").textContent = title;
   findRef("sides").innerHTML = markedWords(fillHoles(texts.sides + (remainder ? texts.rest : ""), holes));
   const numbers = [
-    [`tokens, ${side}²`, number(n)],
-    [texts.in_a_head, number(entries)],
-    [fillHoles(texts.in_all, { heads, layers }), number(caseNow.allEntries)],
+    [`tokens, ${side}²`, commas(n)],
+    [texts.in_a_head, commas(entries)],
+    [fillHoles(texts.in_all, { heads, layers }), commas(caseNow.allEntries)],
   ];
   findRef("numbers").innerHTML = numbers
     .map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`)
     .join("");
   const legend = [
     [colours.attention, fillHoles(texts.pair_scores, holes)],
-    [colours.convolution, fillHoles(texts.neighbours, { ...holes, reads: readCount, read: number(n * readCount) })],
+    [colours.convolution, fillHoles(texts.neighbours, { ...holes, reads: readCount, read: commas(n * readCount) })],
     ...smallerCases.map(({ name, tokens }) => [
       "",
-      fillHoles(texts.dotted, { name, tokens: number(tokens), entries: number(tokens ** 2) }),
+      fillHoles(texts.dotted, { name, tokens: commas(tokens), entries: commas(tokens ** 2) }),
     ]),
   ];
   findRef("legend").innerHTML = legend.map(([, words]) => `<li><i></i>${words}</li>`).join("");
@@ -372,26 +378,23 @@ const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
 const POINTS = 60; // number of points of a line
 const AXIS_START = 4; // tokens at the left end of the axis
 
-// lines: [{name, of(tokens): cost, colour, dash}]; marks: [{tokens, value, shape, words}]; most: the axis' last number.
-export function paintGrowth(
-  { svg, legend },
-  { lines, marks, text, most, tokens, pointed: pointedTokens, title },
-  theme,
-) {
+// lines: [{name, of(tokens): cost, colour, dash}]; marks: [{tokens, value, shape, words}]; mostTokens: where the axis
+// ends; text(cost): the cost in words.
+export function paintGrowth({ svg, legend }, { lines, marks, text, mostTokens, tokens, pointedTokens, title }, theme) {
   const { width, height } = svg.getBoundingClientRect();
-  const values = lines.flatMap(({ of }) => [of(AXIS_START), of(most)]);
+  const values = lines.flatMap(({ of }) => [of(AXIS_START), of(mostTokens)]);
   const [low, high] = [Math.log10(Math.min(...values)) - 0.1, Math.log10(Math.max(...values)) + 0.1];
-  const x = (n) => LEFT + ((width - LEFT - RIGHT) * Math.log(n / AXIS_START)) / Math.log(most / AXIS_START);
+  const x = (n) => LEFT + ((width - LEFT - RIGHT) * Math.log(n / AXIS_START)) / Math.log(mostTokens / AXIS_START);
   const y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.log10(value) - low)) / (high - low);
   const shownTokens = pointedTokens ?? tokens;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("aria-label", `${title}. The arrow keys choose a number of tokens.`);
   svg.innerHTML = [
-    ...axes({ x, y, width, height, low, high, most, text }, theme),
+    ...axes({ x, y, width, height, low, high, mostTokens, text }, theme),
     `<line x1="${x(shownTokens)}" x2="${x(shownTokens)}" y1="${TOP}" y2="${height - BOTTOM}" stroke="${theme.soft}"
       stroke-dasharray="1 3"/>`,
     ...lines.map(({ of, colour, dash }) => {
-      const points = gridOf(most).map((n) => `${x(n).toFixed(1)},${y(of(n)).toFixed(1)}`);
+      const points = tokensOfPoints(mostTokens).map((n) => `${x(n).toFixed(1)},${y(of(n)).toFixed(1)}`);
       return `<polyline points="${points.join(" ")}" fill="none" stroke="${colour}" stroke-width="3"
         stroke-dasharray="${DASHES[dash]}"/>`;
     }),
@@ -404,25 +407,25 @@ export function paintGrowth(
   );
   const caseWords = shownTokens === tokens ? "your case: " : "";
   legend.innerHTML = `<b>${caseWords}${shownTokens.toLocaleString("en")} tokens</b> ${parts.join(" ")}`;
-  return { at: shownTokens, most, near: (left) => tokensAt(left, x, most) };
+  return { tokens: shownTokens, mostTokens, tokensAt: (left) => tokensAt(left, x, mostTokens) };
 }
 
-const gridOf = (maximum) =>
-  Array.from({ length: POINTS }, (_, i) => AXIS_START * (maximum / AXIS_START) ** (i / (POINTS - 1)));
+const tokensOfPoints = (mostTokens) =>
+  Array.from({ length: POINTS }, (_, i) => AXIS_START * (mostTokens / AXIS_START) ** (i / (POINTS - 1)));
 
-function tokensAt(left, x, most) {
-  const share = Math.min(1, Math.max(0, (left - x(AXIS_START)) / (x(most) - x(AXIS_START))));
-  return Math.round(AXIS_START * (most / AXIS_START) ** share);
+function tokensAt(left, x, mostTokens) {
+  const share = Math.min(1, Math.max(0, (left - x(AXIS_START)) / (x(mostTokens) - x(AXIS_START))));
+  return Math.round(AXIS_START * (mostTokens / AXIS_START) ** share);
 }
 
-function axes({ x, y, width, height, low, high, most, text }, theme) {
-  const words = (textX, top, anchor, label) =>
+function axes({ x, y, width, height, low, high, mostTokens, text }, theme) {
+  const textAt = (textX, top, anchor, label) =>
     `<text x="${textX}" y="${top}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12">${label}</text>`;
   const parts = [];
-  for (let n = 16; n <= most; n *= 4) {
+  for (let n = 16; n <= mostTokens; n *= 4) {
     parts.push(
       `<line x1="${x(n)}" x2="${x(n)}" y1="${TOP}" y2="${height - BOTTOM}" stroke="${theme.line}"/>`,
-      words(x(n), height - BOTTOM + 16, "middle", n.toLocaleString("en")),
+      textAt(x(n), height - BOTTOM + 16, "middle", n.toLocaleString("en")),
     );
   }
   const powerStep = Math.ceil((high - low) / MOST_DECADES);
@@ -430,10 +433,10 @@ function axes({ x, y, width, height, low, high, most, text }, theme) {
     const top = y(10 ** power);
     parts.push(
       `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${top}" y2="${top}" stroke="${theme.line}"/>`,
-      words(LEFT - 6, top + 4, "end", text(10 ** power)),
+      textAt(LEFT - 6, top + 4, "end", text(10 ** power)),
     );
   }
-  return [...parts, words((LEFT + width - RIGHT) / 2, height - 4, "middle", "tokens")];
+  return [...parts, textAt((LEFT + width - RIGHT) / 2, height - 4, "middle", "tokens")];
 }
 
 function markOf({ tokens, value, shape, words }, x, y, theme) {

@@ -9,34 +9,34 @@ import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.
 import { markedWords } from "../drawing/listing.js";
 
 // Checks whether an exercise is done. A condition (playground/lessons/parts.py) has one of four forms: true or false,
-// which Python has computed; {setting: [values as text]}; {drawing, check: a name in REPORTED}, a check of the numbers
+// which Python has computed; {setting: [values as text]}; {drawing, check: a name in CHECKS}, a check of the numbers
 // that the drawing reports; or a list of conditions, of which one has to hold.
 
 const WEIGHT_TOLERANCE = 0.005; // largest difference between two weights that count as equal
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < WEIGHT_TOLERANCE;
-const LEAST_GIVEN = 0.5; // least weight that token A must give token B
+const LEAST_A_TO_B = 0.5; // least weight that token A must give token B
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < WEIGHT_TOLERANCE;
 const VANISHING_SCORE = -88; // for a smaller score s, e^s is nearly 0 in 32-bit numbers
-const MOST_GIVEN_BACK = 0.1; // largest weight that token B may give token A
+const MOST_B_TO_A = 0.1; // largest weight that token B may give token A
 const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
-const REPORTED = {
+const CHECKS = {
   one_key: ({ peak }) => peak > 0.99,
   even: (report) => weightsIn(report).every((weight, index) => index >= TOKENS || isEven(weight)),
   one_role({ arrows }) {
     const numbers = readArrows(arrows);
     return numbers.subarray(0, 2 * TOKENS).every((number, index) => number === numbers[2 * TOKENS + index]);
   },
-  one_way: (report) => weightsIn(report)[1] > LEAST_GIVEN && weightsIn(report)[TOKENS] < MOST_GIVEN_BACK,
-  both_ways: (report) => weightsIn(report)[1] > LEAST_GIVEN && weightsIn(report)[TOKENS] >= MOST_GIVEN_BACK,
+  one_way: (report) => weightsIn(report)[1] > LEAST_A_TO_B && weightsIn(report)[TOKENS] < MOST_B_TO_A,
+  both_ways: (report) => weightsIn(report)[1] > LEAST_A_TO_B && weightsIn(report)[TOKENS] >= MOST_B_TO_A,
   a_receives: ({ received: totals, nearly: threshold }) => totals[0] > threshold,
   another_receives: ({ received: totals, nearly: threshold }) => totals.some((number) => number > threshold),
   tags_apart: ({ tops }) => tops[0] !== tops[1],
   tags_together: ({ tops }) => tops[0] === tops[1],
   two_share: (report) => sharesEvenly(report) && report.weights[2] < 0.01,
   three_share: (report) => sharesEvenly(report) && report.weights[2] >= 0.01,
-  broken: ({ naive: exponentials }) => isBroken(exponentials),
+  broken: ({ naive: naiveShares }) => isBroken(naiveShares),
   tiny_power: ({ scores }) => Math.min(...scores) < VANISHING_SCORE,
   strongest_alone: ({ off: spotsOff, strongest: strongestSpot }) =>
     spotsOff.length === 1 && isOff(spotsOff, strongestSpot),
@@ -53,7 +53,7 @@ export function holdsNow(condition, settings, reports) {
   if (Array.isArray(condition)) return condition.some((part) => holdsNow(part, settings, reports));
   if (condition.drawing) {
     const numbers = reports[condition.drawing];
-    return Boolean(numbers) && REPORTED[condition.check](numbers);
+    return Boolean(numbers) && CHECKS[condition.check](numbers);
   }
   return Object.entries(condition).every(([name, values]) => values.includes(settings[name]));
 }
@@ -66,7 +66,7 @@ export function stateOfExercise({ done, tempting }, settings, reports) {
   return { done: false, why };
 }
 
-const EXERCISE = `<details><summary><i></i><span></span></summary>
+const EXERCISE_MARKUP = `<details><summary><i></i><span></span></summary>
   <p class="hint"></p><p class="why"></p><p class="offers"></p>
   <p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
 
@@ -87,23 +87,24 @@ const stateNow = (data) => stateOfExercise(data, data.settings, reportsHere());
 function showExercise(data, parentElement) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
   const findPart = (part) => root.querySelector(part);
-  const state = (parentElement.__exercise ??= { shown: false, done: data.done, said: null });
+  const state = (parentElement.__exercise ??= { answerShown: false, done: data.done, chosenIndex: null });
   const answerOptions = data.answers ?? []; // [[words, why the answer is wrong], …]
   if (!root.firstElementChild) {
-    root.innerHTML = EXERCISE;
+    root.innerHTML = EXERCISE_MARKUP;
     findPart(".ask button").addEventListener("click", () => {
-      state.shown = true;
+      state.answerShown = true;
       state.draw();
     });
   }
-  const isFinished = () => Boolean(data.done && (!answerOptions.length || answerOptions[state.said]?.[1] === ""));
+  const isFinished = () =>
+    Boolean(data.done && (!answerOptions.length || answerOptions[state.chosenIndex]?.[1] === ""));
   const keepDone = () => {
     if (!isFinished() || data.id in readKept(localStorage, EXERCISES_KEY)) return;
     keep(localStorage, data.id, true, EXERCISES_KEY);
     dispatchEvent(new CustomEvent("guess-locked"));
   };
   const chooseAnswer = (n) => {
-    state.said = n;
+    state.chosenIndex = n;
     keepDone();
     state.draw();
   };
@@ -114,8 +115,9 @@ function showExercise(data, parentElement) {
   state.done = data.done;
   state.draw = () => {
     const isDone = isFinished() || (data.id && data.id in readKept(localStorage, EXERCISES_KEY));
-    const isAnswered = isDone || state.shown || !(data.hint || answerOptions.length);
-    const reason = data.done && state.said !== null ? answerOptions[state.said][1] : data.done ? "" : data.why;
+    const isAnswered = isDone || state.answerShown || !(data.hint || answerOptions.length);
+    const reason =
+      data.done && state.chosenIndex !== null ? answerOptions[state.chosenIndex][1] : data.done ? "" : data.why;
     root.dataset.id = data.id;
     root.dataset.done = String(isFinished());
     findPart("i").textContent = isDone ? "✓" : typeof data.done === "boolean" ? "○" : "?";
@@ -124,7 +126,7 @@ function showExercise(data, parentElement) {
     findPart(".hint").hidden = !data.hint || isDone;
     findPart(".why").innerHTML = `<b>Not ${data.done ? "so" : "yet"}.</b> ${markedWords(reason)}`;
     findPart(".why").hidden = !reason || isDone;
-    offerAnswers(findPart(".offers"), answerOptions, state.said, chooseAnswer);
+    offerAnswers(findPart(".offers"), answerOptions, state.chosenIndex, chooseAnswer);
     findPart(".offers").hidden = !data.done || isAnswered || !answerOptions.length;
     findPart(".ask").hidden = isAnswered;
     findPart(".answer").innerHTML = markedWords(data.answer);
@@ -160,7 +162,7 @@ export function overview({ data, parentElement, setTriggerValue }) {
     `<span class="layer"><i>L ×</i>${buttonsOf("layer").join("")}</span>`,
     ...buttonsOf("after"),
   ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
-  const count = () => {
+  const showCounts = () => {
     const guessCount = Object.values(readKept(localStorage)).filter((guess) => guess?.words).length;
     const doneCount = Object.keys(readKept(localStorage, EXERCISES_KEY)).length;
     const counts = [
@@ -175,12 +177,12 @@ export function overview({ data, parentElement, setTriggerValue }) {
     if (button?.dataset.page) setTriggerValue("go", { page: button.dataset.page, stamp: Date.now() });
     if (button && "forget" in button.dataset) {
       forget(localStorage);
-      count();
+      showCounts();
     }
   };
-  count();
+  showCounts();
   if (parentElement.__step && parentElement.__step !== data.step) root.scrollIntoView({ block: "center" });
   parentElement.__step = data.step;
-  addEventListener("guess-locked", count);
-  return () => removeEventListener("guess-locked", count);
+  addEventListener("guess-locked", showCounts);
+  return () => removeEventListener("guess-locked", showCounts);
 }

@@ -33,16 +33,16 @@ function createFilters(stage) {
     grid: stage.find("grid"),
     picture: stage.find("picture"),
     id: null, //          identifies the filters and the picture
-    set: null, //         the data
+    data: null, //        the data
     sheet: null, //       a canvas with all filters
-    chosen: 0, //         the filter whose outputs are shown
+    filter: 0, //         the filter whose outputs are shown
     bitmap: null,
     photo: null,
     heat: null,
   });
   const choose = (filter) => {
-    if (filter < 0 || filter >= state.set.titles.length || filter === state.chosen) return;
-    state.chosen = filter;
+    if (filter < 0 || filter >= state.data.titles.length || filter === state.filter) return;
+    state.filter = filter;
     stage.tell("filter", String(filter));
     stage.redraw();
   };
@@ -55,20 +55,20 @@ function createFilters(stage) {
   state.grid.addEventListener("pointermove", point);
   state.grid.addEventListener("pointerdown", point);
   state.grid.addEventListener("keydown", (event) => {
-    const step = {
+    const change = {
       ArrowLeft: -1,
       ArrowRight: 1,
       ArrowUp: -layoutOf(state).columns,
       ArrowDown: layoutOf(state).columns,
     }[event.key];
-    if (!step) return;
+    if (!change) return;
     event.preventDefault();
-    choose(state.chosen + step);
+    choose(state.filter + change);
   });
   return {
     take: (data) => takeFilters(state, data),
-    paint: (theme) => state.set && paintFilters(state, theme),
-    read: () => ({ chosen: state.chosen, title: state.set.titles[state.chosen], count: state.set.titles.length }),
+    paint: (theme) => state.data && paintFilters(state, theme),
+    read: () => ({ chosen: state.filter, title: state.data.titles[state.filter], count: state.data.titles.length }),
   };
 }
 
@@ -76,11 +76,11 @@ function takeFilters(state, data) {
   const { header, section } = openContainer(data);
   const isNew = state.id !== header.id;
   if (state.stage.heeds("filter", String(header.filter)) || isNew)
-    state.chosen = Math.min(header.filter, header.titles.length - 1);
+    state.filter = Math.min(header.filter, header.titles.length - 1);
   if (!isNew) return;
   state.id = header.id;
-  state.set = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
-  state.sheet = sheetOfFilters(state.set);
+  state.data = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
+  state.sheet = sheetOfFilters(state.data);
   state.photo = null;
   decodeJpeg(section("image")).then((bitmap) => {
     state.bitmap = bitmap;
@@ -101,20 +101,20 @@ function sheetOfFilters({ pictures, patch, titles }) {
 }
 
 function layoutOf(state) {
-  const columns = state.set.titles.length > 40 ? 12 : 7;
-  return { columns, step: state.grid.clientWidth / columns, rows: Math.ceil(state.set.titles.length / columns) };
+  const columns = state.data.titles.length > 40 ? 12 : 7;
+  return { columns, step: state.grid.clientWidth / columns, rows: Math.ceil(state.data.titles.length / columns) };
 }
 
 function paintFilters(state, theme) {
   const { columns, step, rows } = layoutOf(state),
-    { patch, titles } = state.set;
+    { patch, titles } = state.data;
   const { context } = sheetOf(state.grid, Math.ceil(step * rows) + 2);
   context.imageSmoothingEnabled = false;
   const cornerOf = (i) => [(i % columns) * step + 1.5, Math.floor(i / columns) * step + 1.5];
   for (let i = 0; i < titles.length; i++)
     context.drawImage(state.sheet, 0, i * patch, patch, patch, ...cornerOf(i), step - 3, step - 3);
-  outlineCell(context, ...cornerOf(state.chosen), step - 3, step - 3, 1);
-  state.stage.find("count").textContent = state.set.caption;
+  outlineCell(context, ...cornerOf(state.filter), step - 3, step - 3, 1);
+  state.stage.find("count").textContent = state.data.caption;
   paintAnswers(state, theme);
 }
 
@@ -125,7 +125,7 @@ function paintAnswers(state, theme) {
     answers,
     titles,
     patch,
-  } = state.set;
+  } = state.data;
   const {
     context,
     width: w,
@@ -133,7 +133,7 @@ function paintAnswers(state, theme) {
     ratio,
   } = sheetOf(state.picture, Math.round((state.picture.clientWidth * height) / width));
   if (state.photo?.width !== state.picture.width) state.photo = makePhoto(state.bitmap, w * ratio, h * ratio);
-  const values = answers.subarray(state.chosen * rows * columns, (state.chosen + 1) * rows * columns);
+  const values = answers.subarray(state.filter * rows * columns, (state.filter + 1) * rows * columns);
   const largest = values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
   fillHeat(state.heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest, log: false });
@@ -144,15 +144,15 @@ function paintAnswers(state, theme) {
   context.drawImage(state.photo.clear, 0, 0, w, h);
   context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
-  if (state.set.place) {
-    const [row, column] = state.set.place;
+  if (state.data.place) {
+    const [row, column] = state.data.place;
     outlineCell(context, (column * w) / columns, (row * h) / rows, w / columns, h / rows, 1);
   }
   const enlargedSide = Math.min(96, w / 3.4);
   context.drawImage(
     state.sheet,
     0,
-    state.chosen * patch,
+    state.filter * patch,
     patch,
     patch,
     w - enlargedSide - 8,
@@ -162,10 +162,10 @@ function paintAnswers(state, theme) {
   );
   outlineCell(context, w - enlargedSide - 8, 8, enlargedSide, enlargedSide, 1);
   state.stage.find("sum").innerHTML =
-    `<b>${titles[state.chosen]}</b>: teal where the patch looks like the filter, ` +
+    `<b>${titles[state.filter]}</b>: teal where the patch looks like the filter, ` +
     `brown where it looks like its opposite (up to ±${largest.toFixed(2)}).`;
-  const { channels, says: template } = state.set;
-  const markup = channels && template.replace(/\{(\w+)\}/g, (_, name) => channels[state.chosen][name]);
+  const { channels, says: template } = state.data;
+  const markup = channels && template.replace(/\{(\w+)\}/g, (_, name) => channels[state.filter][name]);
   state.stage.find("channels").innerHTML = markup ? markedWords(markup) : "";
 }
 

@@ -60,14 +60,14 @@ function createFriends(stage) {
     hover: -1, //         the patch under the cursor, which has priority
     tool: "look", //      or "hide"
     brush: null, //       1: the mouse hides patches; 0: it shows them; null: no button is down
-    steps: [1], //        the temperatures of the dial
+    temperatures: [1], // those of the dial
     temperature: 1,
   });
   for (const canvas of [state.picture, state.mosaic]) bindPicture(state, canvas);
   for (const button of stage.root.querySelectorAll("[data-tool]"))
     button.addEventListener("click", () => pickTool(state, button.dataset.tool));
   state.dial.addEventListener("input", () => {
-    state.temperature = state.steps[Number(state.dial.value)];
+    state.temperature = state.temperatures[Number(state.dial.value)];
     stage.tell("temperature", String(state.temperature));
     stage.redraw();
   });
@@ -94,10 +94,10 @@ function takeFriends(state, data) {
   const isSame = state.id === header.id;
   state.pack = unpack(data);
   state.row = new Float32Array(state.pack.tokens);
-  state.steps = header.temperatures;
-  state.dial.max = state.steps.length - 1;
+  state.temperatures = header.temperatures;
+  state.dial.max = state.temperatures.length - 1;
   if (stage.heeds("temperature", String(header.temperature))) state.temperature = header.temperature;
-  state.dial.value = state.steps.indexOf(state.temperature);
+  state.dial.value = state.temperatures.indexOf(state.temperature);
   if (stage.heeds("hidden", header.hidden) || !isSame) state.hidden = readBitmap(header.hidden, state.pack.tokens);
   if (stage.heeds("at", header.at) || !isSame) state.at = patchFrom(header.at, state.pack.rows, state.pack.columns);
   if (isSame) return;
@@ -219,7 +219,7 @@ function computeRow(state, query) {
 function paintFriends(state, theme) {
   const { pack, stage } = state;
   const query = state.hover >= 0 ? state.hover : state.at;
-  const bits = computeRow(state, query);
+  const entropy = computeRow(state, query);
   const aspect = pack.header.size[0] / pack.header.size[1];
   for (const button of stage.root.querySelectorAll("[data-tool]")) {
     if (button.dataset.tool !== "clear")
@@ -232,7 +232,7 @@ function paintFriends(state, theme) {
   const { context, width, height } = sheetOf(stage.find("bar"), 28);
   drawColourBar(context, width, height, RAMP, { ...domain, unit: "percent", open: true }, 1, theme);
   stage.find("degrees").textContent = String(state.temperature);
-  writeFriends(state, query, bits);
+  writeFriends(state, query, entropy);
 }
 
 function paintHeat(state, query, domain, aspect) {
@@ -271,7 +271,7 @@ function paintMosaic(state, query, aspect, theme) {
   outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
 }
 
-// The colour of a patch's query, as bright as possible. A query has length one, so it does not hold the brightness.
+// The colour of a patch's query, which equals its key, as bright as possible: at length one it holds no brightness.
 function queryColour(state, patch) {
   const { k } = layerOf(state.pack, 0);
   const colour = k.subarray(3 * patch, 3 * patch + 3),
@@ -279,7 +279,7 @@ function queryColour(state, patch) {
   return `rgb(${Array.from(colour, (x) => Math.round((255 * x) / brightest)).join(" ")})`;
 }
 
-function writeFriends(state, query, bits) {
+function writeFriends(state, query, entropy) {
   const { pack, row, stage } = state;
   const largestPatches = Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
@@ -291,7 +291,7 @@ function writeFriends(state, query, bits) {
   const vector = Array.from(k.subarray(3 * query, 3 * query + 3), (x) => x.toFixed(2)).join(", ");
   const place = patchText(query, pack.columns);
   const hiddenCount = state.hidden.reduce((a, b) => a + b, 0);
-  const listenedCount = Math.max(1, Math.round(effectiveNumber(bits)));
+  const listenedCount = Math.max(1, Math.round(effectiveNumber(entropy)));
   const hiddenShare = state.hidden.reduce((sum, bit, patch) => sum + (bit ? row[patch] : 0), 0);
   stage.find("sum").innerHTML =
     `<i data-style="background:${ROLES.query}" class="chip">${place}</i> q = k = (${vector}) ` +

@@ -27,8 +27,8 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const PICTURE_DRAWERS = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED_HEIGHT = 0.62; // share of its height to which a picture shrinks to show what the answer reveals
-const NARROW = 860; // pixels, as in guess.css: a narrower window has one column
+const SHRUNK_SHARE = 0.62; // share of its height to which a picture shrinks to show what the answer reveals
+const NARROW_WIDTH = 860; // pixels, as in questions.css: a narrower window has one column
 // least, most: a photograph's smallest and largest height in pixels; below: the pixels kept free below the photograph;
 // share: the photograph's largest share of the question's width; wide: the same for a wide pair of photographs
 const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 };
@@ -40,7 +40,7 @@ const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></
   <p class="act" data-ref="act"><button class="lock" data-ref="lock" disabled>Lock my guess</button>
     <button data-ref="skip">show it without a guess</button> <span data-ref="before"></span></p>
   <div class="told" data-ref="told" aria-live="polite" hidden></div>
-  <p class="act" data-ref="passed" hidden>You guessed this about something else.
+  <p class="act" data-ref="stale" hidden>You guessed this about something else.
     <button data-ref="again">Guess once more, about what is shown now</button></p>
 </div>`;
 
@@ -52,7 +52,7 @@ export function mountGuess({ data, parentElement }) {
   state.data = data;
   showGuess(state);
   return () => {
-    state.watch.disconnect();
+    state.observer.disconnect();
     delete parentElement.__guess;
   };
 }
@@ -68,13 +68,13 @@ function beginGuess(root, data, key) {
     data,
     guess: data.guess.kind === "Painting" ? new Set() : null, // a Set of patches, a number or the key of a choice
     locked: false,
-    passed: false, //  whether the guess was about another context, such as another picture
-    last: null, //     the last drawn chart, which finds the value under the pointer
+    stale: false, //   whether the guess was about another context, such as another picture
+    chart: null, //    the last drawn chart, which finds the value under the pointer
     cursor: null, //   the patch of the keyboard's cursor
-    asks: null, //     a function that shows a guess in its control
-    tall: null, //     the height that the window leaves for a photograph, in pixels
+    showInField: null, // a function that shows a guess in its control
+    heightLeft: null, // the height that the window leaves for a photograph, in pixels
     place: null, //    the question's element in the page
-    watch: new ResizeObserver(() => drawGuess(state)),
+    observer: new ResizeObserver(() => drawGuess(state)),
     read: null,
   });
   state.read = () => ({
@@ -97,22 +97,22 @@ function beginGuess(root, data, key) {
     lockGuess(state, true);
   });
   state.refs.again.addEventListener("click", () => {
-    Object.assign(state, { passed: false, locked: false, guess: data.guess.kind === "Painting" ? new Set() : null });
+    Object.assign(state, { stale: false, locked: false, guess: data.guess.kind === "Painting" ? new Set() : null });
     showGuess(state);
   });
-  showFormer(state);
+  showFormerGuess(state);
   state.place = (root.getRootNode().host ?? root).closest('[class*="st-key-guess_"]');
-  state.watch.observe(state.refs.figure);
+  state.observer.observe(state.refs.figure);
   return state;
 }
 
 // Shows the guess of an earlier visit.
-function showFormer(state) {
+function showFormerGuess(state) {
   const { id, context, afresh: isAfresh } = state.data;
   const formerGuess = readKept(localStorage)[id];
   if (formerGuess?.words) state.refs.before.textContent = `Last time here: ${formerGuess.words}.`;
   const isSameContext = formerGuess?.context === context;
-  state.passed = Boolean(formerGuess && !isSameContext && !isAfresh);
+  state.stale = Boolean(formerGuess && !isSameContext && !isAfresh);
   if (!formerGuess || !isSameContext) return;
   state.locked = true;
   if (formerGuess.guess === "") return;
@@ -124,7 +124,7 @@ const plainGuess = (guess) => (guess instanceof Set ? [...guess] : guess);
 const isNothing = (guess) => guess === null || (guess instanceof Set && !guess.size);
 
 function chooseGuess(state, guess) {
-  if (state.locked || state.passed) return;
+  if (state.locked || state.stale) return;
   state.guess = guess;
   state.refs.lock.disabled = isNothing(guess);
   drawGuess(state);
@@ -138,18 +138,18 @@ function lockGuess(state, isSkipped = false) {
   keep(localStorage, id, { words: shortWords, guess: isSkipped ? "" : plainGuess(state.guess), context });
   showGuess(state);
   dispatchEvent(new CustomEvent("guess-locked"));
-  if (state.data.picture) showWhatOpened(state);
+  if (state.data.picture) scrollToRevealed(state);
 }
 
 // Scrolls the question to the window's top, so that the revealed parts are visible below it.
-function showWhatOpened(state) {
+function scrollToRevealed(state) {
   const isSmall = state.root.offsetHeight < 0.62 * innerHeight;
-  if (!partsHeldBack(state) || !isSmall || innerWidth <= NARROW) return;
+  if (!partAfter(state) || !isSmall || innerWidth <= NARROW_WIDTH) return;
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
   state.root.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
 }
 
-const partsHeldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
+const partAfter = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
 
 // Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
 // types it if it is a whole number.
@@ -168,19 +168,19 @@ function askNumber(state) {
     input.value = toSlider(guess);
     chooseGuess(state, guess);
   };
-  state.asks = (guess) => {
+  state.showInField = (guess) => {
     const words = guess === null ? "?" : inWords(state, guess);
     if (numberField) numberField.show(guess);
     else output.textContent = words;
     const gap = state.refs.question.querySelector(".gap");
     if (gap) gap.textContent = words.trim();
-    input.disabled = state.locked || state.passed;
+    input.disabled = state.locked || state.stale;
     if (guess !== null) input.value = toSlider(guess);
   };
   input.addEventListener("input", () => setNumber(fromSlider(Number(input.value))));
   const dragTo = (event) => {
-    if (state.locked || state.passed) return;
-    const value = state.last.valueAt(...pointInChart(state, event));
+    if (state.locked || state.stale) return;
+    const value = state.chart.valueAt(...pointInChart(state, event));
     if (value !== null) setNumber(value);
   };
   followDrag(state.refs.svg, dragTo, dragTo);
@@ -204,7 +204,7 @@ function typedField(state) {
     if (event.key === "Enter" && !state.refs.lock.disabled) lockGuess(state);
   });
   const showNumber = (guess) => {
-    input.disabled = state.locked || state.passed;
+    input.disabled = state.locked || state.stale;
     if (input.getRootNode().activeElement !== input) input.value = guess ?? "";
   };
   return { place, show: showNumber };
@@ -219,10 +219,10 @@ function askChoice(state) {
   });
   state.refs.field.classList.add("choices");
   state.refs.field.replaceChildren(...buttons);
-  state.asks = (guess) => {
+  state.showInField = (guess) => {
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(button.dataset.key === guess));
-      button.classList.toggle("true", (state.locked || state.passed) && button.dataset.key === state.data.truth);
+      button.classList.toggle("true", (state.locked || state.stale) && button.dataset.key === state.data.truth);
     }
   };
 }
@@ -234,7 +234,7 @@ function askPainting(state) {
   svg.setAttribute("aria-label", "Paint patches: drag, or move with the arrow keys and paint with the space bar");
   const words = "Drag to paint, drag from a painted patch to wipe. By keyboard: arrows and the space bar.";
   state.refs.field.innerHTML = `<small>${words}</small>`;
-  state.asks = () => {};
+  state.showInField = () => {};
   const brushRadius = Math.max(0, Math.round(columns / 28)); // in patches
   let isWiping = false;
   const paintPatch = (patch) => {
@@ -250,12 +250,12 @@ function askPainting(state) {
   followDrag(
     svg,
     (event) => {
-      const patch = state.last.patchAt(...pointInChart(state, event));
+      const patch = state.chart.patchAt(...pointInChart(state, event));
       isWiping = state.guess.has(patch);
       if (patch !== null) paintPatch(patch);
     },
     (event) => {
-      const patch = state.last.patchAt(...pointInChart(state, event));
+      const patch = state.chart.patchAt(...pointInChart(state, event));
       if (patch !== null) paintPatch(patch);
     },
   );
@@ -276,10 +276,10 @@ function askPainting(state) {
   });
 }
 
-function followDrag(svg, begin, onMove) {
+function followDrag(svg, onStart, onMove) {
   svg.addEventListener("pointerdown", (event) => {
     svg.setPointerCapture(event.pointerId);
-    begin(event);
+    onStart(event);
   });
   svg.addEventListener("pointermove", (event) => {
     if (event.buttons) onMove(event);
@@ -296,16 +296,16 @@ function pointInChart(state, event) {
 
 function drawGuess(question) {
   const { refs, data } = question;
-  question.asks(question.guess);
+  question.showInField(question.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
-  const isOpen = question.locked || question.passed,
-    makesRoom = isOpen && partsHeldBack(question), // whether the picture shrinks for the parts revealed below
+  const isOpen = question.locked || question.stale,
+    makesRoom = isOpen && partAfter(question), // whether the picture shrinks for the parts revealed below
     isShrunk = makesRoom && data.picture.kind !== "Pictures", // captions of "Pictures" need the height
-    isWidePhoto = isPhoto(data) && innerWidth > NARROW;
+    isWidePhoto = isPhoto(data) && innerWidth > NARROW_WIDTH;
   question.root.classList.toggle("answered", Boolean(makesRoom));
   const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
   const width = isWidePhoto ? Math.round(share * question.root.clientWidth) : refs.figure.clientWidth,
-    height = Math.round((isWidePhoto ? photoHeight(question) : data.picture.height) * (isShrunk ? ANSWERED_HEIGHT : 1));
+    height = Math.round((isWidePhoto ? photoHeight(question) : data.picture.height) * (isShrunk ? SHRUNK_SHARE : 1));
   const state = {
     guess: question.guess,
     truth: data.truth,
@@ -316,14 +316,14 @@ function drawGuess(question) {
     cursor: question.cursor,
   };
   state.roomy = isWidePhoto; // on a phone, only the width limits a photograph
-  question.last = PICTURE_DRAWERS[data.picture.kind](data.picture, state);
-  const pictureWidth = isWidePhoto ? Math.ceil(question.last.wide) : width,
-    pictureHeight = isPhoto(data) ? Math.ceil(question.last.tall) : height;
+  question.chart = PICTURE_DRAWERS[data.picture.kind](data.picture, state);
+  const pictureWidth = isWidePhoto ? Math.ceil(question.chart.width) : width,
+    pictureHeight = isPhoto(data) ? Math.ceil(question.chart.height) : height;
   if (isWidePhoto) question.root.style.setProperty("--picture", `${pictureWidth}px`);
   refs.svg.setAttribute("viewBox", `0 0 ${pictureWidth} ${pictureHeight}`);
   refs.svg.setAttribute("width", pictureWidth);
   refs.svg.setAttribute("height", pictureHeight);
-  refs.svg.innerHTML = question.last.svg;
+  refs.svg.innerHTML = question.chart.svg;
   applyDataStyles(refs.svg);
 }
 
@@ -333,8 +333,8 @@ const aspectOfTwo = ({ aspect, beside, covered }) =>
 // Returns the height that the window leaves for a photograph. It is measured only while the page is not scrolled.
 function photoHeight(state) {
   const top = state.root.getBoundingClientRect().top;
-  if (top > 0 && !isScrolled(state.place)) state.tall = innerHeight - top - PHOTO.below;
-  return Math.min(PHOTO.most, Math.max(PHOTO.least, state.tall ?? state.data.picture.height));
+  if (top > 0 && !isScrolled(state.place)) state.heightLeft = innerHeight - top - PHOTO.below;
+  return Math.min(PHOTO.most, Math.max(PHOTO.least, state.heightLeft ?? state.data.picture.height));
 }
 
 const isScrolled = (element) => Boolean(element) && (element.scrollTop > 0 || isScrolled(element.parentElement));
@@ -343,18 +343,18 @@ const isScrolled = (element) => Boolean(element) && (element.scrollTop > 0 || is
 
 function showGuess(state) {
   const { refs, data } = state;
-  const isOpen = state.locked || state.passed;
+  const isOpen = state.locked || state.stale;
   const pageData = document.documentElement.dataset;
   const otherIds = (pageData.guessed ?? "").split(" ").filter((id) => id && id !== data.id);
   pageData.guessed = [...otherIds, ...(isOpen ? [data.id] : [])].join(" ");
   state.root.dataset.open = String(!isOpen);
-  refs.passed.hidden = !state.passed;
+  refs.stale.hidden = !state.stale;
   refs.act.hidden = isOpen;
   refs.told.hidden = !isOpen;
   refs.lock.disabled = isNothing(state.guess);
   drawGuess(state);
   if (!isOpen) return;
-  const words = state.locked && !isNothing(state.guess) ? comparisonWords(state) : bareTruth(state);
+  const words = state.locked && !isNothing(state.guess) ? comparisonWords(state) : truthSentence(state);
   const truth = data.guess.kind === "Number" ? nearest(data.truth, data.guess) : data.truth;
   const reason =
     state.locked && !isNothing(state.guess) ? reasonFor(plainGuess(state.guess), truth, data.tempting) : "";
@@ -368,7 +368,7 @@ const inWords = ({ data: { guess } }, x) => {
   return `${isCount ? x.toLocaleString("en") : roundedText(x)}${guess.unit}`;
 };
 
-const bareTruth = ({ data }) => (data.guess.kind === "Number" ? `It is ${inWords({ data }, data.truth)}.` : "");
+const truthSentence = ({ data }) => (data.guess.kind === "Number" ? `It is ${inWords({ data }, data.truth)}.` : "");
 
 // The words that compare truth and guess.
 function comparisonWords(state) {

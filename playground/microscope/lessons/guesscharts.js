@@ -5,10 +5,10 @@
 import { MAGMA } from "../core/colours.js";
 import { lowered } from "../drawing/listing.js";
 
-const LETTER = 7; // estimated width in pixels of a letter in a name
+const LETTER_WIDTH = 7; // estimated width in pixels of a letter in a name
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
-export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
+export const escapeHtml = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
 
 export const roundedText = (x) => {
   const size = Math.abs(x);
@@ -47,7 +47,7 @@ export function ticks(low, high, log = false, maximum = 6) {
 }
 
 const label = (x, y, words, attributes = "") =>
-  `<text x="${x}" y="${y}" ${attributes}>${lowered(asText(words))}</text>`;
+  `<text x="${x}" y="${y}" ${attributes}>${lowered(escapeHtml(words))}</text>`;
 // A label over a wide outline in the colour of the paper, so that lines behind it do not make it illegible.
 const seriesLabel = (x, y, words, attributes = "") =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
@@ -62,9 +62,9 @@ const plotBox = (state, margin = MARGIN) => ({
   bottom: state.height - margin.bottom,
 });
 
-function upwards(chart, box, low, high, log) {
+function verticalAxis(chart, box, low, high, log) {
   const y = axis(low, high, box.bottom, box.top, log);
-  const lines = ticks(low, high, log)
+  const rules = ticks(low, high, log)
     .map((tick) => {
       const tickY = y.at(tick);
       return (
@@ -73,7 +73,7 @@ function upwards(chart, box, low, high, log) {
       );
     })
     .join("");
-  return { y, lines };
+  return { y, rules };
 }
 
 // Whether the line of a guess would cross the number on the true bar.
@@ -86,11 +86,11 @@ function uprightBars(chart, state) {
     { values, at: askedIndex } = chart,
     laterValues = chart.later ?? values,
     high = chart.high,
-    { y, lines } = upwards(chart, box, 0, high),
+    { y, rules } = verticalAxis(chart, box, 0, high),
     barStep = (box.right - box.left) / values.length,
     barWidth = barStep * (values.length > 20 ? 0.72 : 0.62);
   const barLeft = (i) => box.left + i * barStep + (barStep - barWidth) / 2;
-  let svg = titleLabel(chart, box) + lines;
+  let svg = titleLabel(chart, box) + rules;
   values.forEach((value, i) => {
     const isAsked = i === askedIndex;
     if (isAsked && !state.open) svg += rect(barLeft(i), box.top, barWidth, box.bottom - box.top, "covered");
@@ -146,11 +146,11 @@ function lyingBars(chart, state) {
       svg += rect(box.left, y, x.at(shownValue) - box.left, barHeight, isAsked ? "bar true" : "bar");
       const words = chart.said?.[i] ?? `${roundedText(shownValue)}${chart.unit ?? ""}`;
       svg += label(x.at(shownValue) + 6, y + barHeight / 2 + 4, words);
-      textEnd = x.at(shownValue) + 6 + LETTER * words.length;
+      textEnd = x.at(shownValue) + 6 + LETTER_WIDTH * words.length;
     }
     if (isAsked && state.guess !== null) {
       const guessX = x.at(state.guess),
-        labelLength = 10 * LETTER,
+        labelLength = 10 * LETTER_WIDTH,
         labelX = Math.max(guessX, textEnd ?? guessX) + 10; // right of the number at the bar's end
       svg += `<line class="guess-line" x1="${guessX}" x2="${guessX}" y1="${y - 5}" y2="${y + barHeight + 5}"/>`;
       const ownLabel = (textX, top, anchor = "start") =>
@@ -180,7 +180,7 @@ const heightsAlong = (points, from, to) => {
 // Returns the place of a line's name, where it crosses no line and no other name: beside the line's end or, if there is
 // no room, above or below an earlier point. labelBoxes: the boxes of the names and marks drawn so far.
 function placeOfName(line, points, lines, labelBoxes, box) {
-  const labelLength = LETTER * line.name.length,
+  const labelLength = LETTER_WIDTH * line.name.length,
     lastPoint = points.at(-1),
     places = [];
   if (lastPoint[0] <= box.right - 150) places.push([lastPoint[0] + 8, lastPoint[1] + (line.below ? 20 : -10)]);
@@ -220,22 +220,23 @@ function curves(chart, state) {
   const box = plotBox(state),
     [lowest, highest] = [chart.x[0], chart.x.at(-1)],
     x = axis(lowest, highest, box.left, box.right, chart.log_x),
-    { y, lines } = upwards(chart, box, chart.low, chart.high, chart.log_y);
-  let svg = titleLabel(chart, box) + lines;
+    { y, rules } = verticalAxis(chart, box, chart.low, chart.high, chart.log_y);
+  let svg = titleLabel(chart, box) + rules;
   for (const tick of chart.x_ticks ?? ticks(lowest, highest, chart.log_x, 8)) {
     svg += label(x.at(tick), box.bottom + 18, tickText(tick), 'class="name"');
   }
   svg += label((box.left + box.right) / 2, state.height - 6, chart.x_title, 'class="name"');
   const pathOf = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
-  const places = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
-  const visibleCount = (n) => (state.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
-  const visibleLines = places.map((points, n) => points.slice(0, visibleCount(n))),
-    guessLine = chart.at && state.guess !== null ? lineOfGuess(chart, places, x, y, state.guess) : null,
+  const pointsOfLines = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
+  const visibleCount = (n) =>
+    state.open ? pointsOfLines[n].length : (chart.series[n].shown ?? pointsOfLines[n].length);
+  const visibleLines = pointsOfLines.map((points, n) => points.slice(0, visibleCount(n))),
+    guessLine = chart.at && state.guess !== null ? lineOfGuess(chart, pointsOfLines, x, y, state.guess) : null,
     linesToAvoid = state.open && guessLine ? [...visibleLines, guessLine] : visibleLines,
     labelBoxes = [];
   for (const mark of state.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
-      labelLength = LETTER * mark.words.length,
+      labelLength = LETTER_WIDTH * mark.words.length,
       left = px + 8 + labelLength > box.right ? px - 8 - labelLength : px + 8; // beside the mark, inside the chart
     svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
     svg += label(left, box.top + 14, mark.words, 'class="known-mark"');
@@ -243,7 +244,7 @@ function curves(chart, state) {
     labelBoxes.push({ left, right: left + labelLength, top: box.top, bottom: box.top + 20 });
   }
   chart.series.forEach((line, n) => {
-    const points = places[n],
+    const points = pointsOfLines[n],
       pointCount = visibleCount(n),
       style = `data-style="--ink:${line.colour}" class="curve ${line.dash ? "dashed" : ""}"`;
     svg += `<path d="${pathOf(points.slice(0, pointCount))}" ${style}/>`;
@@ -309,20 +310,20 @@ export const CHARTS = {
 // Draws a photograph with a grid: the reader paints patches on it, or guesses a number of patches. The truth is drawn
 // on the same patches. Arguments and results are those of the charts above.
 
-const PICTURES_APART = 16; // pixels between pictures
-const WORDS_BELOW = 26; // pixels for words below a picture
+const PICTURE_GAP = 16; // pixels between pictures
+const WORDS_HEIGHT = 26; // pixels for words below a picture
 
 // The largest box with this aspect that fits between `top` and `height`, and into the width.
 export function largestBox(aspect, width, height, top = 0) {
-  const high = Math.min(height - top, width / aspect);
-  return { left: 0, top, wide: high * aspect, high };
+  const boxHeight = Math.min(height - top, width / aspect);
+  return { left: 0, top, width: boxHeight * aspect, height: boxHeight };
 }
 
 const cellOf = (box, [rows, columns], patch) => [
-  box.left + ((patch % columns) * box.wide) / columns,
-  box.top + (Math.floor(patch / columns) * box.high) / rows,
-  box.wide / columns,
-  box.high / rows,
+  box.left + ((patch % columns) * box.width) / columns,
+  box.top + (Math.floor(patch / columns) * box.height) / rows,
+  box.width / columns,
+  box.height / rows,
 ];
 
 const patchRect = (cell, kind, attributes = "") => {
@@ -332,8 +333,8 @@ const patchRect = (cell, kind, attributes = "") => {
 
 const gridLines = (box, rows, columns, kind) => {
   let path = "";
-  for (let r = 0; r <= rows; r++) path += `M${box.left} ${box.top + (r * box.high) / rows}h${box.wide}`;
-  for (let c = 0; c <= columns; c++) path += `M${box.left + (c * box.wide) / columns} ${box.top}v${box.high}`;
+  for (let r = 0; r <= rows; r++) path += `M${box.left} ${box.top + (r * box.height) / rows}h${box.width}`;
+  for (let c = 0; c <= columns; c++) path += `M${box.left + (c * box.width) / columns} ${box.top}v${box.height}`;
   return `<path d="${path}" class="${kind}"/>`;
 };
 
@@ -352,9 +353,9 @@ const glow = (box, grid, row) => {
 // Whether the photograph and its second picture side by side cover a larger area than the photograph alone.
 function hasRoom({ aspect, beside }, state) {
   if (!beside || !state.roomy) return false;
-  const pairBox = largestBox(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
+  const pairBox = largestBox(aspect + beside.aspect, state.width - PICTURE_GAP, state.height - WORDS_HEIGHT),
     singleBox = largestBox(aspect, state.width, state.height);
-  return pairBox.wide * pairBox.high > singleBox.wide * singleBox.high;
+  return pairBox.width * pairBox.height > singleBox.width * singleBox.height;
 }
 
 export function photograph(chart, state) {
@@ -362,28 +363,28 @@ export function photograph(chart, state) {
     aspect = chart.aspect,
     showsBoth = state.open && chart.heat && state.guess instanceof Set && state.guess.size > 0,
     secondPicture = showsBoth || !hasRoom(chart, state) ? null : chart.beside,
-    wordsHeight = secondPicture || chart.words ? WORDS_BELOW : 0,
+    wordsHeight = secondPicture || chart.words ? WORDS_HEIGHT : 0,
     share = secondPicture ? aspect / (aspect + secondPicture.aspect) : showsBoth ? 0.5 : 1;
   const box = largestBox(
     aspect,
-    showsBoth || secondPicture ? share * (state.width - PICTURES_APART) : state.width,
+    showsBoth || secondPicture ? share * (state.width - PICTURE_GAP) : state.width,
     state.height - wordsHeight,
   );
-  const image = (area, grey) =>
-    `<image href="${chart.image}" x="${area.left}" y="${area.top}" width="${area.wide}" height="${area.high}"
-      preserveAspectRatio="none" class="${grey ? "grey" : ""}"/>`;
+  const imageSvg = (area, isGrey) =>
+    `<image href="${chart.image}" x="${area.left}" y="${area.top}" width="${area.width}" height="${area.height}"
+      preserveAspectRatio="none" class="${isGrey ? "grey" : ""}"/>`;
   const outline = (area) =>
     chart.mark === null || chart.mark === undefined
       ? ""
       : patchRect(cellOf(area, chart.grid, chart.mark), "halo") +
         patchRect(cellOf(area, chart.grid, chart.mark), "mark");
-  let svg = image(box, chart.heat && (state.open || chart.paints));
-  const words = (text, left) => `<text x="${left}" y="${box.top + box.high + 17}">${lowered(text)}</text>`;
-  if (chart.words) svg += words(chart.words, box.left);
+  let svg = imageSvg(box, chart.heat && (state.open || chart.paints));
+  const captionSvg = (text, left) => `<text x="${left}" y="${box.top + box.height + 17}">${lowered(text)}</text>`;
+  if (chart.words) svg += captionSvg(chart.words, box.left);
   if (secondPicture) {
-    const left = box.wide + PICTURES_APART;
-    svg += `<image href="${secondPicture.image}" x="${left}" y="${box.top}" width="${box.high * secondPicture.aspect}"
-      height="${box.high}" preserveAspectRatio="none"/>${words(secondPicture.words, left)}`;
+    const left = box.width + PICTURE_GAP;
+    svg += `<image href="${secondPicture.image}" x="${left}" y="${box.top}" width="${box.height * secondPicture.aspect}"
+      height="${box.height}" preserveAspectRatio="none"/>${captionSvg(secondPicture.words, left)}`;
   }
   if (state.guess instanceof Set) {
     for (const patch of state.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
@@ -393,28 +394,28 @@ export function photograph(chart, state) {
   }
   if (chart.lines || (chart.counts && state.open)) svg += gridLines(box, rows, columns, "grid");
   if (state.open && chart.heat) {
-    const secondBox = showsBoth ? { ...box, left: box.wide + PICTURES_APART } : box;
-    if (showsBoth) svg += image(secondBox, true);
+    const secondBox = showsBoth ? { ...box, left: box.width + PICTURE_GAP } : box;
+    if (showsBoth) svg += imageSvg(secondBox, true);
     svg += glow(secondBox, chart.grid, chart.heat) + outline(secondBox);
   }
   svg += outline(box);
   if (state.cursor !== null && state.cursor !== undefined)
     svg += patchRect(cellOf(box, chart.grid, state.cursor), "cursor");
   const patchAt = (px, py) => {
-    const row = Math.floor(((py - box.top) / box.high) * rows),
-      column = Math.floor(((px - box.left) / box.wide) * columns);
+    const row = Math.floor(((py - box.top) / box.height) * rows),
+      column = Math.floor(((px - box.left) / box.width) * columns);
     return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : null;
   };
   return {
     svg,
     patchAt,
     valueAt: () => null,
-    wide: showsBoth
-      ? 2 * box.wide + PICTURES_APART
+    width: showsBoth
+      ? 2 * box.width + PICTURE_GAP
       : secondPicture
-        ? box.wide + PICTURES_APART + box.high * secondPicture.aspect
-        : box.wide,
-    tall: box.top + box.high + wordsHeight,
+        ? box.width + PICTURE_GAP + box.height * secondPicture.aspect
+        : box.width,
+    height: box.top + box.height + wordsHeight,
   };
 }
 
@@ -423,22 +424,22 @@ export function photograph(chart, state) {
 export function pictures(chart, state) {
   const images = state.open ? chart.open : chart.covered,
     isStacked = images.length === 2 && !state.roomy,
-    lines = images.length > 3 || isStacked ? 2 : 1,
-    columnCount = Math.ceil(images.length / lines),
-    cellWidth = (state.width - PICTURES_APART * (columnCount - 1)) / columnCount,
-    cellHeight = isStacked ? cellWidth / chart.aspect + WORDS_BELOW : state.height / lines;
+    rowCount = images.length > 3 || isStacked ? 2 : 1,
+    columnCount = Math.ceil(images.length / rowCount),
+    cellWidth = (state.width - PICTURE_GAP * (columnCount - 1)) / columnCount,
+    cellHeight = isStacked ? cellWidth / chart.aspect + WORDS_HEIGHT : state.height / rowCount;
   let svg = "",
     totalWidth = 0,
     totalHeight = 0;
   images.forEach((image, i) => {
-    const box = largestBox(chart.aspect, cellWidth, cellHeight - WORDS_BELOW),
-      left = (i % columnCount) * (Math.min(cellWidth, box.wide) + PICTURES_APART),
+    const box = largestBox(chart.aspect, cellWidth, cellHeight - WORDS_HEIGHT),
+      left = (i % columnCount) * (Math.min(cellWidth, box.width) + PICTURE_GAP),
       top = Math.floor(i / columnCount) * cellHeight;
-    svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"
+    svg += `<image href="${image}" x="${left}" y="${top}" width="${box.width}" height="${box.height}"
       preserveAspectRatio="none"/>`;
-    svg += `<text x="${left}" y="${top + box.high + 17}">${lowered(chart.captions[i])}</text>`;
-    totalWidth = Math.max(totalWidth, left + box.wide);
-    totalHeight = Math.max(totalHeight, top + box.high + WORDS_BELOW);
+    svg += `<text x="${left}" y="${top + box.height + 17}">${lowered(chart.captions[i])}</text>`;
+    totalWidth = Math.max(totalWidth, left + box.width);
+    totalHeight = Math.max(totalHeight, top + box.height + WORDS_HEIGHT);
   });
-  return { svg, valueAt: () => null, wide: totalWidth, tall: totalHeight };
+  return { svg, valueAt: () => null, width: totalWidth, height: totalHeight };
 }

@@ -29,7 +29,7 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       heads: data.heads,
       data,
       grid: null, //        see drawing/matrix.js
-      atHand: null, //      [layer, head] on the card
+      cardHead: null, //    [layer, head] on the card
       open: null, //        (layer, head) => …: opens the microscope without loading the page; null: the cell is a link
     });
     buildAtlas(root, state);
@@ -37,7 +37,7 @@ export function atlas({ data, parentElement, setTriggerValue }) {
   state.data = data;
   state.open = setTriggerValue && ((layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() }));
   paintAtlas(root, state);
-  describeHead(root, state, ...(state.atHand ?? data.shown));
+  describeHead(root, state, ...(state.cardHead ?? data.shown));
   return () => delete parentElement.__atlas;
 }
 
@@ -47,7 +47,7 @@ function buildAtlas(root, state) {
     </div></div><aside class="card">${CARD}</aside></div>`;
   const openHead = (layer, head, event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
-    const [shownLayer, shownHead] = state.atHand ?? [];
+    const [shownLayer, shownHead] = state.cardHead ?? [];
     const isFirstTap = event.pointerType === "touch" && !(shownLayer === layer && shownHead === head);
     if (isFirstTap || state.open) event.preventDefault();
     if (isFirstTap)
@@ -61,7 +61,7 @@ function buildAtlas(root, state) {
     onPoint: (layer, head) => describeHead(root, state, layer, head),
     onClick: openHead,
   });
-  root.querySelector(".open").addEventListener("click", (event) => openHead(...state.atHand, event));
+  root.querySelector(".open").addEventListener("click", (event) => openHead(...state.cardHead, event));
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
     bar.fillStyle = `rgb(${magmaAt(i / 255).join(" ")})`;
@@ -98,8 +98,8 @@ function paintAtlas(root, state) {
 function describeHead(root, state, layer, head) {
   const { data, grid } = state;
   if (layer >= data.layers || head >= data.heads) [layer, head] = data.shown;
-  if (state.atHand) grid.at(...state.atHand)?.classList.remove("at-hand");
-  state.atHand = [layer, head];
+  if (state.cardHead) grid.at(...state.cardHead)?.classList.remove("at-hand");
+  state.cardHead = [layer, head];
   grid.at(layer, head).classList.add("at-hand");
   root.querySelector(".which").textContent = `Layer ${layer} · head ${head}`;
   root.querySelector(".habit").textContent = data.habits[layer][head].long;
@@ -153,10 +153,10 @@ export function board({ data, parentElement, setStateValue }) {
       heads: data.heads,
       data,
       grid: null, //        see drawing/matrix.js
-      film: "", //          the layers and the grid for which the row of small pictures was made
+      filmKey: "", //       the layers and the grid for which the row of small pictures was made
       off: [], //           [layer, head] of each switch that is off, also before the new numbers arrive
-      told: null, //        the setting "off" that was sent, until its numbers arrive
-      view: null, //        id of the view; a new id means that the page sets the switches
+      sentOff: null, //     the setting "off" that was sent, until its numbers arrive
+      viewId: null, //      id of the view; a new id means that the page sets the switches
       tell: null,
     });
     buildBoard(root, state);
@@ -164,13 +164,13 @@ export function board({ data, parentElement, setStateValue }) {
   state.data = data;
   // the stamp makes every message different
   state.tell = (offText) => setStateValue("settings", { off: offText, stamp: Date.now() });
-  if (state.told === data.off || state.view !== data.view_id) state.told = null;
-  state.view = data.view_id;
-  if (state.told === null) state.off = readOff(data);
+  if (state.sentOff === data.off || state.viewId !== data.view_id) state.sentOff = null;
+  state.viewId = data.view_id;
+  if (state.sentOff === null) state.off = readOff(data);
   paintBoard(root, state);
   paintPredictions(root, data, state.off.length > 0);
   paintFilm(root, state, data, state.off.length > 0);
-  root.classList.toggle("waiting", state.told !== null);
+  root.classList.toggle("waiting", state.sentOff !== null);
   reportNumbers("board", { off: state.off, heads: data.heads, strongest: data.strongest });
   return () => delete parentElement.__board;
 }
@@ -181,7 +181,7 @@ function readOff({ off, layers, heads }) {
   return spots.filter(([layer, head]) => layer < layers && head < heads);
 }
 
-const asText = (spots, maximum) =>
+const spotsText = (spots, maximum) =>
   [...spots]
     .sort(([a, b], [c, d]) => a - c || b - d)
     .slice(0, maximum)
@@ -215,16 +215,16 @@ function toggle(root, state, spots) {
   const areOff = spots.every((spot) => includesSpot(state.off, spot));
   const spotsKept = state.off.filter((spot) => !includesSpot(spots, spot));
   const spotsOff = areOff ? spotsKept : [...spotsKept, ...spots];
-  const isPlayed = !played || played.includes(asText(spotsOff, most));
+  const isPlayed = !played || played.includes(spotsText(spotsOff, most));
   switchOff(root, state, isPlayed ? spotsOff : areOff ? [] : spots);
 }
 
 function switchOff(root, state, spotsOff) {
   state.off = spotsOff;
-  state.told = asText(spotsOff, state.data.most);
+  state.sentOff = spotsText(spotsOff, state.data.most);
   root.classList.add("waiting");
   paintBoard(root, state); // at once; the numbers follow
-  state.tell(state.told);
+  state.tell(state.sentOff);
 }
 
 function paintBoard(root, { data, grid, off }) {
@@ -248,14 +248,14 @@ function paintBoard(root, { data, grid, off }) {
     ? `off: ${headNames}`
     : "Bright heads add much. Click one: it is switched off.";
   root.querySelector(".reset").hidden = !off.length;
-  root.dataset.off = asText(off);
+  root.dataset.off = spotsText(off);
 }
 
-function paintPredictions(root, data, isOff) {
+function paintPredictions(root, data, anyOff) {
   const place = root.querySelector(".prediction");
-  const title = text("h3", data.rows ? "What it predicts" : "What is read from the picture");
+  const title = makeElement("h3", data.rows ? "What it predicts" : "What is read from the picture");
   if (!data.rows) {
-    place.replaceChildren(title, text("p", data.read));
+    place.replaceChildren(title, makeElement("p", data.read));
     return;
   }
   const lines = data.rows.map(([label, before, after]) => {
@@ -265,52 +265,61 @@ function paintPredictions(root, data, isOff) {
     bar.className = "bar";
     bar.style.setProperty("--before", before);
     bar.style.setProperty("--after", after);
-    const name = text("span", label, "label");
+    const name = makeElement("span", label, "label");
     name.title = label;
-    line.append(name, bar, text("span", percent(before)), text("b", isOff ? percent(after) : ""));
+    line.append(name, bar, makeElement("span", percent(before)), makeElement("b", anyOff ? percent(after) : ""));
     return line;
   });
   const headLine = document.createElement("div");
   headLine.className = "line top";
-  headLine.append(text("span", ""), text("span", ""), text("span", "before"), text("b", isOff ? "after" : ""));
+  headLine.append(
+    makeElement("span", ""),
+    makeElement("span", ""),
+    makeElement("span", "before"),
+    makeElement("b", anyOff ? "after" : ""),
+  );
   place.replaceChildren(title, headLine, ...lines);
 }
 
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
 // Paints a small picture for each layer: the change of every patch's token.
-function paintFilm(root, state, data, isOff) {
+function paintFilm(root, state, data, anyOff) {
   const film = root.querySelector(".film");
   const [rows, columns] = data.grid;
   const key = `${data.picture.length} ${rows} ${columns} ${data.layers}`;
-  if (state.film !== key) {
-    state.film = key;
+  if (state.filmKey !== key) {
+    state.filmKey = key;
     const frames = Array.from({ length: data.layers }, (_, layer) => {
       const frame = document.createElement("figure");
       const box = document.createElement("div");
       const canvas = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
       box.append(Object.assign(document.createElement("img"), { src: data.picture, alt: "" }), canvas);
       box.style.aspectRatio = `${columns} / ${rows}`;
-      frame.append(box, text("figcaption", ""));
+      frame.append(box, makeElement("figcaption", ""));
       frame.dataset.layer = layer;
       return frame;
     });
-    film.replaceChildren(text("h3", "What the tokens lose, layer by layer"), text("p", "", "key"), ...frames);
+    film.replaceChildren(
+      makeElement("h3", "What the tokens lose, layer by layer"),
+      makeElement("p", "", "key"),
+      ...frames,
+    );
   }
   const ceilingWords = `${Math.round(100 * data.ceiling)} % or more`;
-  film.querySelector(".key").textContent = isOff
+  film.querySelector(".key").textContent = anyOff
     ? `how far each patch's token has moved, relative to its length: black nothing, yellow ${ceilingWords}`
     : "Switch a head off: these show how far each patch's token moves after each layer.";
   const bytes = Uint8Array.from(atob(data.maps), (c) => c.charCodeAt(0));
   [...film.querySelectorAll("figure")].forEach((frame, layer) => {
     frame.querySelector("img").src = data.picture;
     const canvas = frame.querySelector("canvas");
-    canvas.hidden = !isOff;
+    canvas.hidden = !anyOff;
     paintMap(canvas, bytes.subarray(layer * rows * columns, (layer + 1) * rows * columns));
     const summary = data.summary ? `, ${data.summary.name} ${percent(data.summary.values[layer])}` : "";
-    const meanWords = isOff ? `: ${percent(data.means[layer])}${summary}` : "";
+    const meanWords = anyOff ? `: ${percent(data.means[layer])}${summary}` : "";
     frame.querySelector("figcaption").textContent = `layer ${layer}${meanWords}`;
-    frame.classList.toggle("untouched", isOff && data.means[layer] === 0);
+    frame.classList.toggle("untouched", anyOff && data.means[layer] === 0);
   });
 }
 
@@ -321,6 +330,6 @@ function paintMap(canvas, bytes) {
   context.putImageData(image, 0, 0);
 }
 
-function text(tag, words, className = "") {
+function makeElement(tag, words, className = "") {
   return Object.assign(document.createElement(tag), { textContent: words, className });
 }

@@ -4,7 +4,7 @@
 // {script, styles, box, look, mount: the script if it is loaded already}}, read(file) and fileAt(file), plotly() → a
 // promise, set(changes), subject: the visitor's own photograph for this step (see subject.js), or null, stays: a
 // sentence which says that a part keeps the sample's numbers}.
-// PLAYED has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
+// PLAYERS has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
 // returns the part for the present settings, the lesson, and a signal that is aborted when the reader leaves the step.
 // The function returns {draw(), end()}.
 
@@ -29,14 +29,14 @@ export function playParts(box, parts, lesson, signal) {
     return playPart(place, part, lesson, signal);
   });
   const draw = () => {
-    for (const [n, part] of playedParts.entries()) playIn(part, places[n], signal);
+    for (const [n, part] of playedParts.entries()) drawPart(part, places[n], signal);
   };
   lesson.reveal = () => {
     const guessedIds = (document.documentElement.dataset.guessed ?? "").split(" ");
     for (const [n, place] of places.entries()) {
       const wasHidden = place.hidden;
       place.hidden = Boolean(place.dataset.after) && !guessedIds.includes(place.dataset.after);
-      if (wasHidden && !place.hidden) playIn(playedParts[n], place, signal); // a hidden place had no size to draw in
+      if (wasHidden && !place.hidden) drawPart(playedParts[n], place, signal); // a hidden place had no size to draw in
     }
   };
   lesson.reveal();
@@ -50,7 +50,7 @@ export function playParts(box, parts, lesson, signal) {
 }
 
 // Draws a part. If its numbers can't be fetched, its place says why.
-const playIn = (part, place, signal) =>
+const drawPart = (part, place, signal) =>
   Promise.resolve(part.draw()).catch((error) => {
     if (!signal.aborted) (place.shadowRoot ?? place).textContent = error.says ?? "The numbers did not come: try again.";
   });
@@ -59,7 +59,7 @@ function playPart(place, part, lesson, signal) {
   const currentPart = part.kind === "each" ? () => variantFor(part, lesson) : () => part;
   const { kind } = currentPart();
   place.className = `lesson-${kind}`;
-  return PLAYED[kind](place, currentPart, lesson, signal);
+  return PLAYERS[kind](place, currentPart, lesson, signal);
 }
 
 // Adds a line to `place` that says to which picture the numbers belong. Returns a new element below the line.
@@ -77,14 +77,14 @@ function variantFor({ by, of, same }, { settings }) {
   const wantedValues = by.map((name) => settings[name]);
   const nearestVariant = Object.keys(of)
     .map((key) => ({ key, values: key.split(" | ") }))
-    .map(({ key, values }) => ({ key, values, same: values.filter((value, n) => value === wantedValues[n]).length }))
-    .reduce((bestVariant, variant) => (variant.same > bestVariant.same ? variant : bestVariant));
+    .map(({ key, values }) => ({ key, values, matches: values.filter((value, n) => value === wantedValues[n]).length }))
+    .reduce((bestVariant, variant) => (variant.matches > bestVariant.matches ? variant : bestVariant));
   for (const [n, value] of nearestVariant.values.entries()) settings[by[n]] = value;
   const part = of[nearestVariant.key];
   return { ...part, ...(same && { data: { ...same, ...part.data } }), played: Object.keys(of) };
 }
 
-const typedSettings = ({ settings, options }) =>
+const settingValues = ({ settings, options }) =>
   Object.fromEntries(
     Object.entries(settings).map(([name, text]) => [
       name,
@@ -92,7 +92,7 @@ const typedSettings = ({ settings, options }) =>
     ]),
   );
 
-const asText = ({ options }, name, value) =>
+const settingText = ({ options }, name, value) =>
   options[name]?.find(([, optionValue]) => optionValue === value)?.[0] ?? String(value);
 
 // The index of the chosen option. If the setting's value is not offered, the default is set.
@@ -120,13 +120,13 @@ function showLatest(currentPart, lesson, signal, display) {
       const [part, callNumber] = [currentPart(), ++callCount];
       const ownOrSample = partForSubject(part, lesson);
       if (ownOrSample === part) return display(part);
-      const ready = await ownOrSample;
-      if (callNumber === callCount && !signal.aborted) display(ready);
+      const ownPart = await ownOrSample;
+      if (callNumber === callCount && !signal.aborted) display(ownPart);
     },
   };
 }
 
-const PLAYED = {
+const PLAYERS = {
   words: (place, currentPart, lesson, signal) =>
     showLatest(currentPart, lesson, signal, (words) => {
       place.classList.toggle("small", Boolean(words.small));
@@ -224,17 +224,17 @@ const PLAYED = {
     const { name } = currentPart();
     return mountedScript(place, name, lesson, signal, () => {
       const { data, file, settings, played, own: ownMeasures } = currentPart();
-      const values = typedSettings(lesson);
-      const start = {
+      const values = settingValues(lesson);
+      const hostData = {
         ...Object.fromEntries(settings.map((setting) => [setting, values[setting]])),
         ...{ view_id: "here", microscope: "#", played },
       };
       if (ownMeasures && lesson.subject)
-        return dataOf(ownMeasures, lesson.subject, data).then((ownData) => withStart(ownData, start));
+        return dataOf(ownMeasures, lesson.subject, data).then((ownData) => withHostData(ownData, hostData));
       if (file && !files.has(file)) files.set(file, lesson.read(file));
-      if (file) return files.get(file).then((bytes) => withStart(bytes, start));
+      if (file) return files.get(file).then((bytes) => withHostData(bytes, hostData));
       lesson.data[name] = data;
-      return { ...data, ...start };
+      return { ...data, ...hostData };
     });
   },
 
@@ -252,14 +252,14 @@ const PLAYED = {
       async draw() {
         Plotly = await lesson.plotly();
         if (signal.aborted || !place.clientWidth) return; // a hidden chart has no width
-        const [{ figure, height, name, moves: canMove, own: ownMeasures }, callNumber] = [currentPart(), ++callCount];
+        const [{ figure, height, name, moves, own: ownMeasures }, callNumber] = [currentPart(), ++callCount];
         const sampleFigure = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
         const { data, layout } =
           ownMeasures && lesson.subject ? await chartOf(sampleFigure, ownMeasures, lesson.subject) : sampleFigure;
         if (signal.aborted || callNumber !== callCount) return;
-        if (canMove) {
-          const numbers = { ...canMove.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
-          Object.assign(data.at(canMove.trace), MOVES[canMove.rule](typedSettings(lesson), numbers));
+        if (moves) {
+          const numbers = { ...moves.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
+          Object.assign(data.at(moves.trace), MOVES[moves.rule](settingValues(lesson), numbers));
         }
         Plotly.react(place, data, chartLayout(layout, height, place), chartConfig(name));
       },
@@ -289,12 +289,12 @@ const PLAYED = {
     summary.innerHTML = markedWords(currentPart().title);
     details.append(summary, box);
     place.append(details);
-    const part = PLAYED.row(box, currentPart, lesson, signal);
-    details.addEventListener("toggle", () => details.open && playIn(part, box, signal)); // closed parts have no size
+    const part = PLAYERS.row(box, currentPart, lesson, signal);
+    details.addEventListener("toggle", () => details.open && drawPart(part, box, signal)); // closed parts have no size
     return part;
   },
 
-  column: (place, currentPart, lesson, signal) => PLAYED.row(place, currentPart, lesson, signal),
+  column: (place, currentPart, lesson, signal) => PLAYERS.row(place, currentPart, lesson, signal),
 
   row(place, currentPart, lesson, signal) {
     const { parts, shares } = currentPart();
@@ -304,11 +304,11 @@ const PLAYED = {
       place.append(cell);
       const { kind } = currentPart().parts[n];
       cell.className = `lesson-${kind}`;
-      return PLAYED[kind](cell, () => currentPart().parts[n], lesson, signal);
+      return PLAYERS[kind](cell, () => currentPart().parts[n], lesson, signal);
     });
     return {
       draw() {
-        for (const [n, part] of playedParts.entries()) playIn(part, place.children[n], signal);
+        for (const [n, part] of playedParts.entries()) drawPart(part, place.children[n], signal);
       },
       end() {
         for (const part of playedParts) part.end?.();
@@ -317,8 +317,9 @@ const PLAYED = {
   },
 };
 
-// A drawing's data with `start`, the host's settings and links.
-const withStart = (data, start) => (data instanceof Uint8Array ? withHeader(data, start) : { ...data, ...start });
+// A drawing's data with the host's settings and links.
+const withHostData = (data, hostData) =>
+  data instanceof Uint8Array ? withHeader(data, hostData) : { ...data, ...hostData };
 
 // Mounts the script of a drawing in a shadow root, as in the app, so that styles of other parts don't apply to it.
 function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {}) {
@@ -340,7 +341,7 @@ function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {
   const setStateValue = (setting, value) => {
     const changes = setting === "settings" ? value : { [setting]: value };
     const knownChanges = Object.entries(changes).filter(([name]) => name in lesson.settings);
-    const texts = knownChanges.map(([name, newValue]) => [name, asText(lesson, name, newValue)]);
+    const texts = knownChanges.map(([name, newValue]) => [name, settingText(lesson, name, newValue)]);
     lesson.set(Object.fromEntries(texts));
   };
   let callCount = 0;
@@ -390,7 +391,7 @@ function chartLayout(layout, height, place) {
 // Rules for chart points that move with a drawing's settings (Moves in playground/lessons/parts.py). A rule takes the
 // settings, the chart's numbers and the drawing's numbers, and returns the point's trace.
 
-const THREE_DIGITS = { deviation: 2, entropy: 2, peak: 3 };
+const DECIMALS = { deviation: 2, entropy: 2, peak: 3 };
 const QUANTITY_SAYS = {
   deviation: (value) => `scores lie ${value} apart`,
   entropy: (value) => `the row has an entropy of ${value} bits`,
@@ -401,8 +402,8 @@ const QUANTITY_SAYS = {
 export const MOVES = {
   row_of_bars({ dk, power }, { widths, scores, quantity }) {
     const value = softmaxRow(scores[widths.indexOf(dk)], dk ** -power)[quantity];
-    const digits = THREE_DIGITS[quantity];
-    const text = digits ? value.toFixed(digits) : value.toPrecision(2);
+    const decimals = DECIMALS[quantity];
+    const text = decimals ? value.toFixed(decimals) : value.toPrecision(2);
     const hovertemplate = `the row of the bars: ${QUANTITY_SAYS[quantity](text)}<extra></extra>`;
     return { x: [dk], y: [value], hovertemplate };
   },

@@ -17,18 +17,18 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
-const figure = (title, name) => `<figure><figcaption><b>${title}</b></figcaption>
+const figureOf = (title, name) => `<figure><figcaption><b>${title}</b></figcaption>
   <canvas data-ref="${name}" role="img" aria-label="${name} over the picture"></canvas>
   <p class="soft"></p></figure>`;
-const CARRIED = `<label class="head">Head <input type="range" min="0" data-ref="head">
+const CARRIED_MARKUP = `<label class="head">Head <input type="range" min="0" data-ref="head">
     <output data-ref="headNow"></output></label>
-  <div class="pair">${figure("The weight", "weight")}
-  ${figure("What arrives: weight × ‖W<sub>O</sub> v‖", "arrives")}</div>
+  <div class="pair">${figureOf("The weight", "weight")}
+  ${figureOf("What arrives: weight × ‖W<sub>O</sub> v‖", "arrives")}</div>
   <p class="verdict" data-ref="verdict" aria-live="polite"></p>
   <div class="desk" data-ref="desk"></div><p class="soft" data-ref="deskSays"></p>`;
 
 function createCarried(stage) {
-  stage.root.innerHTML = CARRIED;
+  stage.root.innerHTML = CARRIED_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["weight", "arrives"].map(stage.find),
@@ -43,7 +43,7 @@ function createCarried(stage) {
     patch: 0, //       the chosen patch
     hover: -1, //      the patch under the cursor, which has priority
     chosen: false, //  whether a person chose a patch
-    shown: null, //    the last drawn numbers
+    drawnNumbers: null, // the last drawn numbers
   });
   stage.find("head").addEventListener("input", (event) => choose(state, { head: Number(event.target.value) }));
   for (const canvas of state.canvases) {
@@ -62,7 +62,7 @@ function createCarried(stage) {
   return {
     take: (data) => takeMixture(state, data),
     paint: () => state.bitmap && paintMixture(state),
-    read: () => state.shown,
+    read: () => state.drawnNumbers,
   };
 }
 
@@ -123,12 +123,20 @@ function paintMixture(state) {
       ? `Patch ${placeOf(pack, patch)}: the most-weighted patch is also the one that contributes most.`
       : `Patch ${placeOf(pack, patch)}: the most-weighted patch is ${heaviest}, but ${largest} contributes most.`;
   const valueNorms = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
-  const desk = deskOf(find("desk"), weights, valueNorms, pack);
+  const desk = drawDesk(find("desk"), weights, valueNorms, pack);
   const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
   const holes = { tokens: pack.tokens.toLocaleString("en"), channels: desk.length, row, column, head };
   const numbers = { ...holes, layer: header.layer };
   find("deskSays").innerHTML = markedWords(header.desk.replace(/\{(\w+)\}/g, (_, name) => numbers[name]));
-  state.shown = { layer: header.layer, head, patch, tops, desk, weights: [...weights], arriving: [...contributions] };
+  state.drawnNumbers = {
+    layer: header.layer,
+    head,
+    patch,
+    tops,
+    desk,
+    weights: [...weights],
+    arriving: [...contributions],
+  };
   if (state.chosen) reportNumbers("carried", { tops });
 }
 
@@ -164,12 +172,12 @@ export function carried(component) {
 // Builds bars with a name below and a number above, as HTML elements: for the mixing desk of a row's largest weights,
 // and for the three scores and weights at the end of this file.
 
-const CHANNELS = 8;
-export const WEIGHTS = "#B63679"; // the middle of the colour map magma
+const CHANNEL_COUNT = 8;
+export const WEIGHT_COLOUR = "#B63679"; // the middle of the colour map magma
 
 // Draws the mixing desk into `place`. Returns [{name, weight, loud: ‖W_O v‖, heard: weight × loud}].
-export function deskOf(place, weights, valueNorms, pack) {
-  const largestTokens = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNELS);
+export function drawDesk(place, weights, valueNorms, pack) {
+  const largestTokens = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNEL_COUNT);
   const desk = largestTokens.map((token) => ({
     name: nameOf(token, pack),
     weight: weights[token],
@@ -178,7 +186,7 @@ export function deskOf(place, weights, valueNorms, pack) {
   }));
   const names = desk.map(({ name }) => name);
   const groups = [
-    ["Fader: the weight", "weight", WEIGHTS, percent],
+    ["Fader: the weight", "weight", WEIGHT_COLOUR, percent],
     ["How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)],
     ["Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)],
   ];
@@ -229,14 +237,14 @@ export function barsOf({ title, names, values, colour, text, most: maximum = Mat
 
 const NAMES = ["A", "B", "C"];
 const [LEAST_SCORE, MOST_SCORE] = [-100, 1000];
-const SCORES = `<div class="three">${NAMES.map(
+const SCORES_MARKUP = `<div class="three">${NAMES.map(
   (name) => `<label>Score of ${name} <input type="range" min="${LEAST_SCORE}" max="${MOST_SCORE}" data-ref="${name}">
     <output data-ref="now${name}"></output></label>`,
 ).join("")}</div>
   <div class="desk" data-ref="bars"></div>
   <div class="wide"><table data-ref="table"></table></div>
   <div data-ref="says"></div>`;
-const HEAD = ["", "score s", "eˢ", "eˢ ÷ sum", "e^(s − largest)", "÷ sum: the weight"];
+const TABLE_HEAD = ["", "score s", "eˢ", "eˢ ÷ sum", "e^(s − largest)", "÷ sum: the weight"];
 
 export function numberText(x) {
   if (Number.isNaN(x)) return "nan";
@@ -245,8 +253,8 @@ export function numberText(x) {
 }
 
 function createScores(stage) {
-  stage.root.innerHTML = SCORES;
-  let sentData = null;
+  stage.root.innerHTML = SCORES_MARKUP;
+  let latestData = null;
   let scores = [0, 0, 0];
   for (const [n, name] of NAMES.entries())
     stage.find(name).addEventListener("input", (event) => {
@@ -256,15 +264,15 @@ function createScores(stage) {
     });
   return {
     take: (data) => {
-      sentData = data;
-      if (stage.heeds("scores", data.scores)) scores = data.scores.split("_").map(setScore);
+      latestData = data;
+      if (stage.heeds("scores", data.scores)) scores = data.scores.split("_").map(readScore);
     },
-    paint: () => paintScores(stage, scores, sentData),
+    paint: () => paintScores(stage, scores, latestData),
     read: () => ({ scores, ...powersOf(scores) }),
   };
 }
 
-const setScore = (scoreText) => Math.min(MOST_SCORE, Math.max(LEAST_SCORE, Number(scoreText)));
+const readScore = (scoreText) => Math.min(MOST_SCORE, Math.max(LEAST_SCORE, Number(scoreText)));
 
 function paintScores({ find }, scores, { says: template, broken: brokenWords, whole: wholeWords }) {
   const { plain: exponentials, naive: naiveShares, stable, weights } = powersOf(scores);
@@ -279,7 +287,7 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
       title: "Weights",
       names: NAMES,
       values: [...weights],
-      colour: WEIGHTS,
+      colour: WEIGHT_COLOUR,
       text: numberText,
       most: 1,
     }),
@@ -289,7 +297,7 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
     return [name, asText(scores[n]), ...cells, `**${numberText(weights[n])}**`];
   });
   const rowHtml = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${markedWords(cell)}</${tag}>`).join("")}</tr>`;
-  find("table").innerHTML = rowHtml(HEAD, "th") + tableRows.map((cells) => rowHtml(cells, "td")).join("");
+  find("table").innerHTML = rowHtml(TABLE_HEAD, "th") + tableRows.map((cells) => rowHtml(cells, "td")).join("");
   const sum = numberText(naiveShares.reduce((a, b) => a + b, 0));
   const verdict = isBroken(naiveShares) ? brokenWords.replace("{sum}", sum) : wholeWords;
   find("says").innerHTML = markedBlocks(template.replace("{broken}", verdict));

@@ -15,7 +15,7 @@ const CHIPS = [...LETTERS]
   .join("");
 const figureOf = (ref, name, text) =>
   `<figure><figcaption><b>${name}</b> <span>${text}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
-const MASKS = `
+const MASKS_MARKUP = `
   <p class="buttons">Hide <span class="chips">${CHIPS}</span>
     <button data-mask="causal">everything that comes later</button>
     <button data-mask="">nothing</button>
@@ -28,13 +28,13 @@ const MASKS = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createMasks(stage) {
-  stage.root.innerHTML = MASKS;
+  stage.root.innerHTML = MASKS_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["scores", "masked", "weights"].map(stage.find),
     arrows: null, //      see core/nine.js
     mask: "", //          "causal", or the letters of the hidden tokens
-    marked: { row: 4, column: -1 }, // the cell under the cursor; column −1: the whole row
+    markedCell: { row: 4, column: -1 }, // the cell under the cursor; column −1: the whole row
     refused: false, //    whether the last click was refused, because it would have hidden every token
   });
   const choose = (mask) => {
@@ -60,7 +60,7 @@ function createMasks(stage) {
   for (const canvas of state.canvases) {
     const point = (event) => {
       const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKENS);
-      if (cell) state.marked = cell;
+      if (cell) state.markedCell = cell;
       stage.redraw();
     };
     canvas.addEventListener("pointermove", point);
@@ -89,7 +89,7 @@ function paintMasks(state, theme) {
     weights = weightsOf(maskedScores);
   [scores, maskedScores, weights].forEach((values, index) => {
     const { context, width } = sheetOf(state.canvases[index], state.canvases[index].clientWidth);
-    drawMatrix(context, width, TOKENS, { values, reach: index === 2 ? null : 6 }, state.marked, theme, {
+    drawMatrix(context, width, TOKENS, { values, reach: index === 2 ? null : 6 }, state.markedCell, theme, {
       query: ROLES.query,
       key: ROLES.key,
     });
@@ -100,9 +100,9 @@ function paintMasks(state, theme) {
 }
 
 function rowInWords(state, maskedScores, weights) {
-  const { row } = state.marked;
+  const { row } = state.markedCell;
   const scores = maskedScores.subarray(row * TOKENS, (row + 1) * TOKENS);
-  const column = state.marked.column >= 0 ? state.marked.column : Math.max(0, scores.indexOf(-Infinity));
+  const column = state.markedCell.column >= 0 ? state.markedCell.column : Math.max(0, scores.indexOf(-Infinity));
   const powers = Array.from(scores, (score) =>
     score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${withMinus(score, 1)}</sup>`,
   );
@@ -127,16 +127,16 @@ export function masks(component) {
 
 const CANVAS_HEIGHT = 300; // px: height of the drawing
 const LABEL_WIDTH = 86; // px: letters and numbers beside the neurons
-const RECEIVED = `<table></table>
+const RECEIVED_MARKUP = `<table></table>
   <figure><figcaption><b>Tokens as neurons: what each gives, what each receives</b></figcaption>
   <canvas data-ref="neurons" role="img" aria-label="Nine tokens at the left give, nine at the right receive; a line for
 each of 81 weights, the thicker the larger"></canvas></figure>`;
 
-const line = (name, cells) =>
+const rowHtml = (name, cells) =>
   `<tr><th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
 
 function createReceived({ root, find, redraw }) {
-  root.innerHTML = RECEIVED;
+  root.innerHTML = RECEIVED_MARKUP;
   const controller = new AbortController();
   let latestData = null;
   const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? latestData.arrows);
@@ -159,7 +159,7 @@ function createReceived({ root, find, redraw }) {
       const receivedTexts = Array.from(receivedOf(arrowsNow(), values), (number) => number.toFixed(1));
       const cells = receivedTexts.map((number) => `<b>${number}</b>`);
       root.querySelector("table").innerHTML =
-        line("token", letters) + line("value, given", values) + line("received", cells);
+        rowHtml("token", letters) + rowHtml("value, given", values) + rowHtml("received", cells);
       paintNeurons(find("neurons"), arrowsNow(), { letters, values, received: receivedTexts }, theme);
     },
     read: () => Array.from(receivedOf(arrowsNow(), latestData.values)),
@@ -174,10 +174,10 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   const [left, right] = [LABEL_WIDTH, width - LABEL_WIDTH];
   const pairs = Array.from(weights, (weight, index) => ({
     weight,
-    asks: Math.floor(index / TOKENS),
-    asked: index % TOKENS,
+    query: Math.floor(index / TOKENS),
+    key: index % TOKENS,
   }));
-  for (const { weight, asks: query, asked: key } of pairs.sort((a, b) => a.weight - b.weight)) {
+  for (const { weight, query, key } of pairs.sort((a, b) => a.weight - b.weight)) {
     context.beginPath();
     context.moveTo(left, y(key));
     context.lineTo(right, y(query));

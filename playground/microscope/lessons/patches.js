@@ -11,13 +11,13 @@ import { hatch } from "../drawing/matrix.js";
 import { eased, keepDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
-// and the token. state.flown is the progress, from 0 to 1.
+// and the token. state.flightProgress goes from 0 to 1.
 
 const CHANNELS = ["red", "green", "blue"];
 const MOST_PATCH_SIDE = 92; // pixels: largest side of the enlarged patch
 
 export function paintFlight(state, theme, { vector, filter }) {
-  const { patch, width, tokens } = state.cut;
+  const { patch, width, tokens } = state.data;
   const w = state.flight.clientWidth,
     labelHeight = 17,
     side = Math.min(MOST_PATCH_SIDE, (w - 30) / 4),
@@ -41,40 +41,40 @@ export function paintFlight(state, theme, { vector, filter }) {
   const planes = colourPlanes(state);
   const planeX = (channel) => (channel + 1) * ((w - side) / 3);
   context.imageSmoothingEnabled = false;
-  const column = state.at % state.cut.grid[1],
-    row = Math.floor(state.at / state.cut.grid[1]);
+  const column = state.at % state.data.grid[1],
+    row = Math.floor(state.at / state.data.grid[1]);
   writeAt(`patch ${row},${column}`, 0, labelHeight - 5);
   context.drawImage(state.image, column * patch, row * patch, patch, patch, 0, places.patchY, side, side);
   CHANNELS.forEach((name, channel) => {
     writeAt(name, planeX(channel), labelHeight - 5);
     context.drawImage(planes[channel], planeX(channel), places.patchY, side, side);
   });
-  const phase = (from, to) => eased(Math.min(1, Math.max(0, (state.flown - from) / (to - from))));
+  const phase = (from, to) => eased(Math.min(1, Math.max(0, (state.flightProgress - from) / (to - from))));
   writeAt(`flatten and normalise: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
   drawFlyingRows(state, context, planes, planeX, side, bandHeight, w, places);
   const opacity = phase(0.62, 0.8);
   writeAt(`multiply by filter ${state.number}, which is learned, and add up`, 0, places.filterY - 6);
   context.globalAlpha = opacity;
-  bandOf(context, filter, state.filter.most, 0, places.filterY, w * opacity, bandHeight, theme);
+  drawBand(context, filter, state.filter.largest, 0, places.filterY, w * opacity, bandHeight, theme);
   context.globalAlpha = 1;
   writeAt(`the token: ${width} numbers. Point at one of them`, 0, places.token.y - 6);
   const token = tokens.subarray(state.at * width, (state.at + 1) * width);
   const largest = token.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
-  bandOf(context, token, largest, 0, places.token.y, w * phase(0.8, 1), places.token.h, theme);
-  if (state.flown > 0.8)
+  drawBand(context, token, largest, 0, places.token.y, w * phase(0.8, 1), places.token.h, theme);
+  if (state.flightProgress > 0.8)
     outlineCell(context, (state.number / width) * w, places.token.y, Math.max(3, w / width), places.token.h, 1);
 }
 
 // Moves every row of pixels from its colour plane to its place in the vector.
 function drawFlyingRows(state, context, planes, planeX, side, bandHeight, w, places) {
-  const { patch } = state.cut,
+  const { patch } = state.data,
     count = 3 * patch,
     numberWidth = w / count;
   for (let i = 0; i < count; i++) {
     const channel = Math.floor(i / patch),
       y = i % patch,
       delay = (0.4 * i) / count;
-    const t = eased(Math.min(1, Math.max(0, (state.flown - delay) / 0.22)));
+    const t = eased(Math.min(1, Math.max(0, (state.flightProgress - delay) / 0.22)));
     if (t === 0) continue;
     const fromX = planeX(channel),
       fromY = places.patchY + (y * side) / patch;
@@ -102,7 +102,7 @@ function colourPlanes(state) {
     size: [, width],
     grid: [, columns],
     pixels,
-  } = state.cut;
+  } = state.data;
   const top = Math.floor(state.at / columns) * patch,
     left = (state.at % columns) * patch;
   const canvases = CHANNELS.map((_, channel) => {
@@ -122,7 +122,7 @@ function colourPlanes(state) {
 }
 
 // Draws signed numbers as a band of colours: one pixel for each number, stretched to the width w.
-function bandOf(context, values, largest, x, y, w, h, theme) {
+function drawBand(context, values, largest, x, y, w, h, theme) {
   if (w <= 0) return;
   const strip = makeCanvas(values.length, 1),
     stripContext = strip.getContext("2d"),
@@ -167,21 +167,21 @@ function createPatches(stage) {
     picture: stage.find("picture"),
     flight: stage.find("flight"),
     id: null, //          identifies the picture, the grid and the filters
-    cut: null, //         the data, see the top of this file, and grid: [rows, columns]
+    data: null, //        the data, see the top of this file, and grid: [rows, columns]
     image: null, //       the picture on a canvas
     at: 0, //             the chosen patch
     number: 0, //         the chosen number of its token
-    wanted: true, //      whether gaps between the patches were asked for
-    apart: 0, //          the gap between the patches, as a share of the full gap
-    flown: 1, //          progress of the animation from patch to token, 0 to 1
+    wantsGaps: true, //   whether gaps between the patches were asked for
+    gapShare: 0, //       the gap between the patches, as a share of the full gap
+    flightProgress: 1, // progress of the animation from patch to token, 0 to 1
     stopApart: () => {},
     stopFlight: () => {},
     places: null, //      where the parts of the animation are drawn
-    filter: null, //      {of: an index in the token, values: the filter in a patch's size, most: the largest |value|}
+    filter: null, //      {of: its number, values: the filter in a patch's size, largest: the largest |value|}
     planes: null, //      {key, canvases}: the patch in red, green and blue
   });
   bindPatches(state);
-  stage.root.querySelector('[data-do="apart"]').addEventListener("click", () => moveApart(state, !state.wanted));
+  stage.root.querySelector('[data-do="apart"]').addEventListener("click", () => moveApart(state, !state.wantsGaps));
   stage.root.querySelector('[data-do="again"]').addEventListener("click", () => fly(state));
   return {
     take: (data) => takeCut(state, data),
@@ -189,12 +189,12 @@ function createPatches(stage) {
     read: () => ({
       at: state.at,
       number: state.number,
-      grid: state.cut.grid,
-      patch: state.cut.patch,
-      apart: state.apart,
-      flown: state.flown,
+      grid: state.data.grid,
+      patch: state.data.patch,
+      apart: state.gapShare,
+      flown: state.flightProgress,
       ...productsOf(state),
-      token: state.cut.tokens[state.at * state.cut.width + state.number],
+      token: state.data.tokens[state.at * state.data.width + state.number],
     }),
   };
 }
@@ -205,7 +205,7 @@ function takeCut(state, data) {
   if (isNew) {
     state.id = header.id;
     const grid = header.size.map((side) => Math.floor(side / header.patch));
-    state.cut = {
+    state.data = {
       ...header,
       grid,
       pixels: section("pixels"),
@@ -214,16 +214,16 @@ function takeCut(state, data) {
       bias: section("bias"),
       tokens: decodeHalves(section("tokens")),
     };
-    state.image = pictureOf(state.cut);
+    state.image = pictureOf(state.data);
     state.filter = null;
   }
-  if (state.stage.heeds("at", header.at) || isNew) state.at = patchFrom(header.at, ...state.cut.grid);
+  if (state.stage.heeds("at", header.at) || isNew) state.at = patchFrom(header.at, ...state.data.grid);
   if (state.stage.heeds("number", String(header.number)) || isNew)
-    state.number = Math.min(header.number, state.cut.width - 1);
+    state.number = Math.min(header.number, state.data.width - 1);
   if (!isNew) return;
-  state.apart = 0;
+  state.gapShare = 0;
   moveApart(state, true);
-  state.flown = 0;
+  state.flightProgress = 0;
   setTimeout(() => fly(state), 700);
 }
 
@@ -238,11 +238,11 @@ function pictureOf({ size: [height, width], pixels }) {
 }
 
 function moveApart(state, isApart) {
-  const start = state.apart;
-  state.wanted = isApart;
+  const start = state.gapShare;
+  state.wantsGaps = isApart;
   state.stopApart();
   state.stopApart = state.stage.moves(900, (t) => {
-    state.apart = start + ((isApart ? 1 : 0) - start) * eased(t);
+    state.gapShare = start + ((isApart ? 1 : 0) - start) * eased(t);
     state.stage.redraw();
   });
 }
@@ -250,7 +250,7 @@ function moveApart(state, isApart) {
 function fly(state) {
   state.stopFlight();
   state.stopFlight = state.stage.moves(1600, (t) => {
-    state.flown = t;
+    state.flightProgress = t;
     state.stage.redraw();
   });
 }
@@ -262,8 +262,8 @@ function bindPatches(state) {
   const choose = (patch) => {
     if (patch < 0 || patch === state.at) return;
     state.stopFlight();
-    Object.assign(state, { at: patch, flown: 1 });
-    stage.tell("at", patchText(patch, state.cut.grid[1]));
+    Object.assign(state, { at: patch, flightProgress: 1 });
+    stage.tell("at", patchText(patch, state.data.grid[1]));
     stage.redraw();
   };
   const point = (event) => choose(patchUnder(state, ...spotOf(event, picture)));
@@ -273,7 +273,7 @@ function bindPatches(state) {
     fly(state);
   });
   picture.addEventListener("keydown", (event) => {
-    const nextPatch = patchAfterKey(event.key, state.at, ...state.cut.grid);
+    const nextPatch = patchAfterKey(event.key, state.at, ...state.data.grid);
     if (nextPatch < 0) return;
     event.preventDefault();
     choose(nextPatch);
@@ -281,8 +281,8 @@ function bindPatches(state) {
   const chooseNumber = (event) => {
     const [x, y] = spotOf(event, flight);
     if (!state.places || y < state.places.token.y - 8 || y > state.places.token.y + state.places.token.h + 8) return;
-    const column = Math.floor(((x - state.places.x) / state.places.w) * state.cut.width);
-    if (column < 0 || column >= state.cut.width || column === state.number) return;
+    const column = Math.floor(((x - state.places.x) / state.places.w) * state.data.width);
+    if (column < 0 || column >= state.data.width || column === state.number) return;
     state.number = column;
     stage.tell("number", String(column));
     stage.redraw();
@@ -297,11 +297,11 @@ function spreadOf(state) {
     size: [height, width],
     patch,
     grid: [rows, columns],
-  } = state.cut;
+  } = state.data;
   const w = state.picture.clientWidth;
   const widestGap = Math.max(1.5, Math.min(9, (0.22 * w) / columns));
   const scale = (w - (columns + 0.5) * widestGap - 2) / width;
-  const gap = widestGap * state.apart,
+  const gap = widestGap * state.gapShare,
     margin = (w - scale * width - columns * gap) / 2;
   return {
     scale,
@@ -315,7 +315,7 @@ function spreadOf(state) {
 
 function patchUnder(state, x, y) {
   const { scale, gap, x: left, y: top, cell } = spreadOf(state);
-  const [rows, columns] = state.cut.grid,
+  const [rows, columns] = state.data.grid,
     step = cell + gap;
   const column = Math.floor((x - left) / step),
     row = Math.floor((y - top) / step);
@@ -323,21 +323,23 @@ function patchUnder(state, x, y) {
 }
 
 function productsOf(state) {
-  const { cut, at: place, number } = state;
+  const { data, at: patch, number } = state;
   if (state.filter?.of !== number) {
-    const values = patchFilter(cut, number);
-    state.filter = { of: number, values, most: values.reduce((largest, x) => Math.max(largest, Math.abs(x)), 1e-12) };
+    const values = patchFilter(data, number);
+    state.filter = { of: number, values, largest: values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12) };
   }
-  const vector = patchVector(cut, place),
+  const vector = patchVector(data, patch),
     filter = state.filter.values;
-  return { vector, filter, sum: dotProduct(vector, filter), bias: cut.bias[number] ?? 0 };
+  return { vector, filter, sum: dotProduct(vector, filter), bias: data.bias[number] ?? 0 };
 }
 
 // ------------------------------------------------------------------------------------------------------------ painting
 
 function paintPatches(state, theme) {
-  if (!state.cut) return;
-  state.stage.root.querySelector('[data-do="apart"]').textContent = state.wanted ? "put it together" : "take it apart";
+  if (!state.data) return;
+  state.stage.root.querySelector('[data-do="apart"]').textContent = state.wantsGaps
+    ? "put it together"
+    : "take it apart";
   paintApart(state, theme);
   const products = productsOf(state);
   paintFlight(state, theme, products);
@@ -350,7 +352,7 @@ function paintApart(state, theme) {
     size: [height, width],
     patch,
     grid: [rows, columns],
-  } = state.cut;
+  } = state.data;
   const { scale, gap, x, y, cell, height: contentHeight } = spreadOf(state);
   const { context } = sheetOf(state.picture, Math.ceil(contentHeight));
   context.imageSmoothingEnabled = cell < 3 * patch;
@@ -374,9 +376,9 @@ function paintApart(state, theme) {
   const edgeX = x + columns * (cell + gap),
     edgeY = y + rows * (cell + gap);
   const hatchRest = (sx, sy, sw, sh, dx, dy, dw, dh) => {
-    context.globalAlpha = 1 - 0.72 * state.apart;
+    context.globalAlpha = 1 - 0.72 * state.gapShare;
     context.drawImage(state.image, sx, sy, sw, sh, dx, dy, dw, dh);
-    context.globalAlpha = state.apart;
+    context.globalAlpha = state.gapShare;
     hatch(context, dx, dy, dw, dh, theme.ink);
     context.globalAlpha = 1;
   };
@@ -407,7 +409,7 @@ function writeFit(state) {
     size: [height, width],
     patch,
     grid: [rows, columns],
-  } = state.cut;
+  } = state.data;
   const restWidth = width - columns * patch,
     restHeight = height - rows * patch;
   const restWords = [restWidth && `${restWidth} pixels at the right`, restHeight && `${restHeight} at the bottom`]
@@ -428,7 +430,7 @@ function writeProducts(state, { vector, filter, sum, bias }) {
   ).join(" + ");
   state.stage.find("sum").innerHTML =
     `${products} + … <i class="soft">(${(vector.length - PRODUCTS_WRITTEN).toLocaleString("en")} more)</i>` +
-    `${state.cut.bias.length ? ` + bias ${withMinus(bias, 3)}` : ""} = <b>${withMinus(sum + bias, 3)}</b>, ` +
+    `${state.data.bias.length ? ` + bias ${withMinus(bias, 3)}` : ""} = <b>${withMinus(sum + bias, 3)}</b>, ` +
     `number ${state.number} of the token`;
 }
 

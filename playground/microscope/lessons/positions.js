@@ -13,8 +13,8 @@ import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
-// This share of the table's numbers, the largest ones, gets the full colour, so that a few outliers don't pale the rest
-const CLIPPED_PART = 0.1;
+// The share of the table's numbers, the largest ones, that get the full colour: a few outliers would pale all others.
+const FULL_COLOUR_SHARE = 0.1;
 const COSINE_RANGE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
@@ -36,27 +36,27 @@ function createPositions(stage) {
     map: stage.find("map"),
     maps: stage.find("maps"),
     id: null, //          identifies the table
-    set: null, //         the data; also unit: the table's rows scaled to length one, count: the number of patches
+    data: null, //        the data; also table, unitTable: its rows scaled to length one, count: the number of patches
     at: 0, //             the chosen patch
     heat: null, //        the map of the chosen patch
     tableHeat: null,
-    tableOf: null, //     the table's id and the theme for which `tableHeat` was drawn
+    tableKey: null, //    the table's id and the theme for which `tableHeat` was drawn
     mapsSheet: null, //   a canvas with all the small maps
-    mapsOf: null, //      the table's id and the theme for which `mapsSheet` was drawn
+    mapsKey: null, //     the table's id and the theme for which `mapsSheet` was drawn
   });
   const choose = (place) => {
     if (place === state.at || !(place >= 0)) return;
     state.at = place;
-    stage.tell("place", patchText(place, state.set.grid[1]));
+    stage.tell("place", patchText(place, state.data.grid[1]));
     stage.redraw();
   };
   const patchUnder = (event, canvas) => {
     const [x, y] = spotOf(event, canvas);
-    return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...state.set.grid);
+    return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...state.data.grid);
   };
   const placeInTable = (event) => {
     const [, y] = spotOf(event, state.table);
-    return patchAt(0, y / state.table.clientHeight, state.set.count, 1);
+    return patchAt(0, y / state.table.clientHeight, state.data.count, 1);
   };
   for (const kind of ["pointermove", "pointerdown"]) {
     state.map.addEventListener(kind, (event) => choose(patchUnder(event, state.map)));
@@ -64,18 +64,18 @@ function createPositions(stage) {
     state.table.addEventListener(kind, (event) => choose(placeInTable(event)));
   }
   state.map.addEventListener("keydown", (event) => {
-    const nextPlace = patchAfterKey(event.key, state.at, ...state.set.grid);
+    const nextPlace = patchAfterKey(event.key, state.at, ...state.data.grid);
     if (nextPlace < 0) return;
     event.preventDefault();
     choose(nextPlace);
   });
   return {
     take: (data) => takePlaces(state, data),
-    paint: (theme) => state.set && paintPlaces(state, theme),
+    paint: (theme) => state.data && paintPlaces(state, theme),
     read: () => ({
       at: state.at,
-      kind: state.set.kind,
-      grid: state.set.grid,
+      kind: state.data.kind,
+      grid: state.data.grid,
       map: Array.from(similarities(state, state.at)),
     }),
   };
@@ -88,28 +88,28 @@ function takePlaces(state, data) {
   if (state.stage.heeds("place", header.place) || isNew) state.at = patchFrom(header.place, rows, columns);
   if (!isNew) return;
   state.id = header.id;
-  const places = decodeHalves(section("places")),
+  const table = decodeHalves(section("places")),
     count = rows * columns,
     { width } = header;
-  const unitRows = new Float32Array(places.length);
+  const unitTable = new Float32Array(table.length);
   for (let i = 0; i < count; i++) {
     let squareSum = 0;
-    for (let x = 0; x < width; x++) squareSum += places[i * width + x] ** 2;
+    for (let x = 0; x < width; x++) squareSum += table[i * width + x] ** 2;
     const length = Math.sqrt(squareSum) || 1;
-    for (let x = 0; x < width; x++) unitRows[i * width + x] = places[i * width + x] / length;
+    for (let x = 0; x < width; x++) unitTable[i * width + x] = table[i * width + x] / length;
   }
-  state.set = { ...header, places, unit: unitRows, count };
-  state.tableOf = state.mapsOf = null;
+  state.data = { ...header, table, unitTable, count };
+  state.tableKey = state.mapsKey = null;
 }
 
 // The cosines between one patch's row of the table and all rows.
 function similarities(state, place) {
-  const { unit, width, count } = state.set,
+  const { unitTable, width, count } = state.data,
     similarity = new Float32Array(count),
-    row = unit.subarray(place * width, (place + 1) * width);
+    row = unitTable.subarray(place * width, (place + 1) * width);
   for (let i = 0, u = 0; i < count; i++) {
     let sum = 0;
-    for (let x = 0; x < width; x++, u++) sum += row[x] * unit[u];
+    for (let x = 0; x < width; x++, u++) sum += row[x] * unitTable[u];
     similarity[i] = sum;
   }
   return similarity;
@@ -119,7 +119,7 @@ function paintPlaces(state, theme) {
   const {
     grid: [rows, columns],
     count,
-  } = state.set;
+  } = state.data;
   const palette = signedPalette(theme.dark);
   const height = Math.round((state.map.clientWidth * rows) / columns);
   const similarity = similarities(state, state.at);
@@ -146,15 +146,15 @@ function paintPlaces(state, theme) {
 }
 
 function paintTable(state, theme, palette, height) {
-  const { places, width, count } = state.set,
+  const { table, width, count } = state.data,
     key = `${state.id} ${theme.dark}`;
-  if (state.tableOf !== key) {
-    const sizes = places.map(Math.abs).sort();
-    const colourLimit = Math.max(sizes[Math.floor((1 - CLIPPED_PART) * (sizes.length - 1))], 1e-12);
+  if (state.tableKey !== key) {
+    const sizes = table.map(Math.abs).sort();
+    const colourLimit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
     state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
     state.tableHeat = makeHeat(count, width);
-    fillHeat(state.tableHeat, places, 0, palette, { low: -colourLimit, high: colourLimit, log: false });
-    state.tableOf = key;
+    fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit, log: false });
+    state.tableKey = key;
   }
   const { context, width: w } = sheetOf(state.table, height);
   context.imageSmoothingEnabled = width > w || count > height;
@@ -167,13 +167,13 @@ function paintTable(state, theme, palette, height) {
 function paintMaps(state, theme, palette, height) {
   const {
       grid: [rows, columns],
-    } = state.set,
+    } = state.data,
     mapStep = Math.max(1, Math.ceil(Math.max(rows, columns) / MOST_MAPS));
   const mapRows = Math.ceil(rows / mapStep),
     mapColumns = Math.ceil(columns / mapStep),
     key = `${state.id} ${theme.dark}`;
-  if (state.mapsOf !== key) {
-    state.mapsOf = key;
+  if (state.mapsKey !== key) {
+    state.mapsKey = key;
     state.mapsSheet = makeCanvas(mapColumns * (columns + 1), mapRows * (rows + 1));
     const context = state.mapsSheet.getContext("2d"),
       heat = makeHeat(rows, columns);
@@ -209,7 +209,7 @@ export function positions(component) {
 // the shuffled order, orders: their number, asker: "row,column" or "". The drawing sends the settings "asker" and
 // "order".
 
-const SHUFFLE = `
+const SHUFFLE_MARKUP = `
   <div class="three">
     <figure><figcaption><b>In order</b></figcaption><canvas data-ref="before" tabindex="0" role="img"
         aria-label="The picture. The arrow keys choose a patch."></canvas></figure>
@@ -222,7 +222,7 @@ const SHUFFLE = `
   <p class="buttons"><button data-ref="again">Shuffle again</button></p>`;
 
 function createShuffle(stage) {
-  stage.root.innerHTML = SHUFFLE;
+  stage.root.innerHTML = SHUFFLE_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["before", "after", "back"].map(stage.find),
@@ -234,7 +234,7 @@ function createShuffle(stage) {
     prints: [],
     heat: null,
     at: 0, //             the asking patch
-    moved: 1, //          how far the patches are on the way to their new places, 0 to 1
+    progress: 1, //       how far the patches are on the way to their new places, 0 to 1
     stop: () => {}, //    stops the motion
   });
   const choose = (place) => {
@@ -295,9 +295,9 @@ function takeShuffle(state, data) {
   });
   if (String(formerPlaces) === String(header.places)) return; // only the position embedding was switched on or off
   state.stop();
-  state.moved = 0;
+  state.progress = 0;
   state.stop = state.stage.moves(1100, (t) => {
-    state.moved = t;
+    state.progress = t;
     state.stage.redraw();
   });
 }
@@ -337,11 +337,11 @@ function paintShuffle(state) {
     outlineCell(sheets[i].context, (place % columns) * cw, Math.floor(place / columns) * ch, cw, ch, 1);
   };
   paintPass(0, orderedRow, prefixCount, state.at);
-  if (state.moved >= 1) {
+  if (state.progress >= 1) {
     paintPass(1, shuffledRow, prefixCount, order.indexOf(state.at));
     paintPass(2, restoredRow, 0, state.at);
   } else {
-    paintMoved(state, sheets[1].context, w, height, state.photo.clear, eased(state.moved));
+    paintMoved(state, sheets[1].context, w, height, state.photo.clear, eased(state.progress));
     sheets[2].context.drawImage(softOf(state.photo), 0, 0, w, height);
   }
   writeShuffle(state, orderedRow, restoredRow);

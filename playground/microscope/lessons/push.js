@@ -46,7 +46,7 @@ function createPush(stage) {
     picture: stage.find("picture"),
     plane: stage.find("plane"),
     id: null, //     identifies the picture and the model
-    set: null, //    the data
+    data: null, //   the data
     layer: 0,
     at: 0, //        the chosen patch
     bitmap: null,
@@ -54,28 +54,28 @@ function createPush(stage) {
   const choose = (patch) => {
     if (patch === state.at || !(patch >= 0)) return;
     state.at = patch;
-    stage.tell("patch", patchText(patch, state.set.grid[1]));
+    stage.tell("patch", patchText(patch, state.data.grid[1]));
     stage.redraw();
   };
   const point = (event) => {
     const [x, y] = spotOf(event, state.picture);
-    choose(patchAt(x / state.picture.clientWidth, y / state.picture.clientHeight, ...state.set.grid));
+    choose(patchAt(x / state.picture.clientWidth, y / state.picture.clientHeight, ...state.data.grid));
   };
   state.picture.addEventListener("pointermove", point);
   state.picture.addEventListener("pointerdown", point);
   state.picture.addEventListener("keydown", (event) => {
-    const nextPatch = patchAfterKey(event.key, state.at, ...state.set.grid);
+    const nextPatch = patchAfterKey(event.key, state.at, ...state.data.grid);
     if (nextPatch < 0) return;
     event.preventDefault();
     choose(nextPatch);
   });
   return {
     take: (data) => takePush(state, data),
-    paint: (theme) => state.set && paintPush(state, theme),
+    paint: (theme) => state.data && paintPush(state, theme),
     read: () => ({
       layer: state.layer,
       at: state.at,
-      ...pushOf(state.set.moves, state.set.layers, state.layer, state.at),
+      ...pushOf(state.data.moves, state.data.layers, state.layer, state.at),
     }),
   };
 }
@@ -89,7 +89,7 @@ function takePush(state, data) {
     state.at = patchFrom(header.patch || header.start.join(), ...grid);
   if (!isNew) return;
   state.id = header.id;
-  state.set = { ...header, moves: decodeHalves(section("moves")) };
+  state.data = { ...header, moves: decodeHalves(section("moves")) };
   state.bitmap = null;
   decodeJpeg(section("image")).then((bitmap) => {
     state.bitmap = bitmap;
@@ -98,7 +98,7 @@ function takePush(state, data) {
 }
 
 function paintPush(state, theme) {
-  const { moves, layers, grid, size, title, names, says: template } = state.set;
+  const { moves, layers, grid, size, title, names, says: template } = state.data;
   const [rows, columns] = grid;
   const [row, column] = [Math.floor(state.at / columns), state.at % columns];
   const vectors = pushOf(moves, layers, state.layer, state.at);
@@ -139,12 +139,12 @@ function paintArrows({ context, width, height }, { token, added: addedVector }, 
     height / 2 - (y - (low + high) / 2) * scale, // up is positive
   ];
   const [origin, tokenTip, sumTip] = [[0, 0], token, sum].map(toCanvas);
-  arrow(context, origin, tokenTip, colours[0], 4);
-  arrow(context, tokenTip, sumTip, colours[1], 4);
-  arrow(context, origin, sumTip, colours[2], 2);
+  drawArrow(context, origin, tokenTip, colours[0], 4);
+  drawArrow(context, tokenTip, sumTip, colours[1], 4);
+  drawArrow(context, origin, sumTip, colours[2], 2);
 }
 
-function arrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
+function drawArrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
   const length = Math.hypot(x1 - x0, y1 - y0) || 1;
   const headLength = Math.min(ARROWHEAD_LENGTH, length);
   const [dx, dy] = [((x1 - x0) / length) * headLength, ((y1 - y0) / length) * headLength];

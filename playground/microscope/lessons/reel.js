@@ -49,7 +49,7 @@ export function bindClock(reel) {
 
 export function bindPicture(reel) {
   const { picture } = reel.refs;
-  const cellUnder = (event) => {
+  const patchUnder = (event) => {
     const box = picture.getBoundingClientRect(),
       { rows, columns } = reel.shape;
     const x = (event.clientX - box.left) / box.width,
@@ -61,9 +61,9 @@ export function bindPicture(reel) {
     reel.hover = patch;
     reel.schedule();
   };
-  picture.addEventListener("pointermove", (event) => reel.shape && setHover(cellUnder(event)));
+  picture.addEventListener("pointermove", (event) => reel.shape && setHover(patchUnder(event)));
   picture.addEventListener("pointerleave", () => setHover(null));
-  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: cellUnder(event) }));
+  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: patchUnder(event) }));
   picture.addEventListener("keydown", (event) => {
     if (!reel.shape) return;
     const { rows, columns } = reel.shape;
@@ -109,10 +109,10 @@ export function buildHeadButtons(reel) {
   const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;
   if (reel.buttonsKey !== key) {
     reel.buttonsKey = key;
-    const words = document.createElement("span");
-    words.textContent = "layer";
+    const caption = document.createElement("span");
+    caption.textContent = "layer";
     refs.layers.replaceChildren(
-      words,
+      caption,
       ...Array.from({ length: shape.layers }, (_, layer) => choiceButton(String(layer), () => reel.choose({ layer }))),
     );
     reel.thumbs = Array.from({ length: shape.heads }, (_, head) => {
@@ -126,7 +126,7 @@ export function buildHeadButtons(reel) {
     });
     refs.heads.replaceChildren(...reel.thumbs.map(({ button }) => button));
     reel.rows = new Float32Array(shape.heads * shape.tokens);
-    reel.ahead = new Float32Array(shape.tokens);
+    reel.nextRow = new Float32Array(shape.tokens);
   }
   for (const [layer, button] of [...refs.layers.querySelectorAll("button")].entries()) {
     button.setAttribute("aria-pressed", String(layer === view.layer));
@@ -135,16 +135,16 @@ export function buildHeadButtons(reel) {
   reel.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
 }
 
-function choiceButton(text, act) {
+function choiceButton(text, onClick) {
   const button = document.createElement("button");
   button.textContent = text;
-  button.addEventListener("click", act);
+  button.addEventListener("click", onClick);
   return button;
 }
 
 const FIRST_PATCH = [0.6, 0.45]; // shares of height and width: the cat's forehead
 
-const REEL = `
+const REEL_MARKUP = `
 <div class="clock">
   <button class="play" data-ref="play" aria-label="Play"><span data-ref="playSign">▶</span></button>
   <div class="time">
@@ -177,17 +177,17 @@ export default function (component) {
 function createReel(stage) {
   const root = document.createElement("div");
   root.className = "reel";
-  root.innerHTML = REEL;
+  root.innerHTML = REEL_MARKUP;
   stage.root.append(root);
   const reel = createReelState(root, stage);
   reel.schedule = () => {
-    if (!reel.frame && reel.alive) reel.frame = requestAnimationFrame((time) => onReelFrame(reel, time));
+    if (!reel.frameRequest && reel.alive) reel.frameRequest = requestAnimationFrame((time) => onReelFrame(reel, time));
   };
   reel.choose = (changes) => {
     if ("layer" in changes && !isPlayed(reel, changes.layer)) return;
     Object.assign(reel.view, changes);
     if ("layer" in changes || "head" in changes) {
-      reel.chosen = true;
+      reel.headChosen = true;
       rebuild(reel);
     }
     tellView(reel, Object.keys(changes));
@@ -208,7 +208,7 @@ function createReel(stage) {
     read: () => readReel(reel),
     end() {
       reel.alive = false;
-      cancelAnimationFrame(reel.frame);
+      cancelAnimationFrame(reel.frameRequest);
       root.remove();
     },
   };
@@ -221,16 +221,16 @@ function tellView({ stage, settings, view, moments, message }, names) {
   const texts = { ...view, moment: String(moments[view.moment]) };
   for (const name of names.filter((setting) => settings.includes(setting))) {
     stage.tell(name, texts[name]);
-    if (recentSettings.message !== message) Object.assign(recentSettings, { message, told: {} });
-    recentSettings.told[name] = texts[name];
+    if (recentSettings.message !== message) Object.assign(recentSettings, { message, texts: {} });
+    recentSettings.texts[name] = texts[name];
   }
 }
 
 // Settings reported since the page's last message. They are newer than the settings in that message's data.
-const recentSettings = { message: null, told: {} };
+const recentSettings = { message: null, texts: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
-const tableOf = (values, columns) =>
+const rowsOf = (values, columns) =>
   Array.from({ length: values.length / columns }, (_, i) => values.subarray(i * columns, (i + 1) * columns));
 
 function openReel(data) {
@@ -238,7 +238,7 @@ function openReel(data) {
   return {
     ...header,
     packs: header.moments.map((step, n) => ({ step, bytes: section(`pack${n}`) })),
-    curve: tableOf(section("curve"), 1 + header.losses.length),
+    curve: rowsOf(section("curve"), 1 + header.losses.length),
     entropy: section("entropy"),
     mass: section("mass"),
     image: section("image"),
@@ -276,12 +276,12 @@ function createReelState(root, stage) {
     bitmap: null,
     // choices
     view: { moment: 0, layer: 0, head: 0, patch: null },
-    chosen: false, //     whether a person chose a head of this run
-    pointed: false, //    whether the view has moved to the head that this run names in `first`
+    headChosen: false, // whether a person chose a head of this run
+    firstHeadShown: false, // whether the view has moved to the head that this run names in `first`
     hover: null, //       the patch under the cursor, which has priority
     now: 0, //            the position on the clock, in moments; not a whole number while the clock plays
     target: null, //      the moment at which playing ends; null: the clock does not play
-    before: undefined, // the time of the last frame while the clock plays
+    lastTime: undefined, // the time of the last frame while the clock plays
     // data for drawing
     ramp: barColours(),
     domain: null,
@@ -293,15 +293,15 @@ function createReelState(root, stage) {
     thumbPhoto: null,
     heat: null,
     rows: null, //        (heads × tokens,) the weights of the asking patch
-    ahead: null, //       (tokens,) a row of the next moment
-    thumbs: [], //        {button, heat} of every head
+    nextRow: null, //     (tokens,) a row of the next moment
+    thumbs: [], //        {button, canvas, print} of every head
     buttonsKey: "", //    the shape for which the buttons were made
     charts: null, //      see reelcharts.js
     calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     // frames, and pending work
-    frame: 0,
-    frames: 0,
-    painted: false, //    the asking token of the last frame; false: a layer was missing
+    frameRequest: 0,
+    frameCount: 0,
+    paintedToken: false, // the asking token of the last frame; false: a layer was missing
     schedule: null, //    requests a frame
     choose: null, //      changes the view
     goTo: null, //        sets the clock to a moment
@@ -310,14 +310,15 @@ function createReelState(root, stage) {
 
 const CHART_FIELDS = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
 const HEADER_FIELDS = ["run", "chance", "aim", "told", "growing", "first", ...CHART_FIELDS];
-const clockOf = (runId) => runId?.split("-")[0];
+const clockName = (runId) => runId?.split("-")[0];
 
 function updateReel(reel, data) {
   const isNewRun = data.run !== reel.run;
-  const sameClock = clockOf(data.run) === clockOf(reel.run);
+  const isSameClock = clockName(data.run) === clockName(reel.run);
   const isNewView = data.view_id !== reel.viewId;
   const wasAtEnd = (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
-  if (isNewRun) Object.assign(reel, { packs: new Map(), bitmap: null, chosen: false, pointed: false, hover: null });
+  if (isNewRun)
+    Object.assign(reel, { packs: new Map(), bitmap: null, headChosen: false, firstHeadShown: false, hover: null });
   for (const name of HEADER_FIELDS) reel[name] = data[name];
   Object.assign(reel, {
     played: data.played ?? null,
@@ -332,10 +333,10 @@ function updateReel(reel, data) {
   }
   if (!reel.bitmap) takeImage(reel, data.image);
   reel.shape = reel.packs.values().next().value;
-  if (isNewView || (isNewRun && !sameClock)) {
+  if (isNewView || (isNewRun && !isSameClock)) {
     const openingSettings = {
       ...data,
-      ...(reel.message !== null && reel.message === recentSettings.message && recentSettings.told),
+      ...(reel.message !== null && reel.message === recentSettings.message && recentSettings.texts),
     };
     for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = openingSettings[name];
     const index = reel.moments.indexOf(Number(openingSettings.moment || Number.NaN));
@@ -351,11 +352,11 @@ function updateReel(reel, data) {
 // Shows the header's `first` head while the run goes on, until the reader chooses another.
 function showFirstHead(reel) {
   const { first: firstHead, view } = reel;
-  if (!firstHead || reel.chosen) return;
+  if (!firstHead || reel.headChosen) return;
   const [layer, head] = firstHead;
-  if (view.layer === layer && view.head === head && reel.pointed) return;
+  if (view.layer === layer && view.head === head && reel.firstHeadShown) return;
   Object.assign(view, { layer, head });
-  reel.pointed = true;
+  reel.firstHeadShown = true;
   tellView(reel, ["layer", "head"]);
 }
 

@@ -8,10 +8,11 @@ import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
 // The index of the habit whose label begins `kind`: "fixed offset: left" begins with "fixed offset".
-const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
+const habitIndex = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
 // A colour for each loss. No colour has a meaning elsewhere, and colour-blind people can tell the colours apart. The
 // legend names the losses in this order.
 const LOSS_COLOURS = ["#7a6fc9", "#999933", "#aa4499", "#44aa99", "#cc6677", "#8c8c8c"];
+// pixels around a chart's plot
 const LEFT = 34,
   RIGHT = 8,
   TOP = 6,
@@ -35,7 +36,7 @@ export function buildCharts(reel) {
   if (!reel.charts) {
     reel.charts = [lossChart, entropyChart, massChart, habitChart].map((drawChart) => ({
       build: drawChart,
-      ...frameOf(reel),
+      ...makeFigure(reel),
     }));
     refs.charts.replaceChildren(...reel.charts.map(({ figure }) => figure));
   }
@@ -70,7 +71,7 @@ export function writeCharts(reel, moment) {
     ],
     ["Habits", kinds[moment][view.layer][view.head]],
   ];
-  charts.forEach(({ title, value, who: owner }, i) => {
+  charts.forEach(({ title, value, owner }, i) => {
     setText(title, values[i][0]);
     setText(value, values[i][1]);
     setText(owner, i ? headWords : "each as a share of its first value");
@@ -82,7 +83,7 @@ export function writeCharts(reel, moment) {
 const valueAt = (reel, name, moment, layer, head) =>
   reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
 
-function frameOf(reel) {
+function makeFigure(reel) {
   const figure = document.createElement("figure");
   figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption>
     <svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
@@ -104,7 +105,7 @@ function frameOf(reel) {
     figure,
     svg,
     title,
-    who: owner,
+    owner,
     value,
     plot: figure.querySelector("g"),
     mark: figure.querySelector(".mark"),
@@ -152,11 +153,11 @@ function beginLines({ begins, moments, planned }, { x, h }) {
 }
 
 // Returns {y, parts}: y(value) is the value's height, `parts` are the elements of the axis at the left.
-function valueAxis({ w, h }, low, high, ticks, words) {
+function valueAxis({ w, h }, low, high, ticks, tickText) {
   const y = (value) => h - BOTTOM - ((Math.min(high, value) - low) / (high - low || 1)) * (h - BOTTOM - TOP);
   const parts = ticks.flatMap((tick) => [
     svgElement("line", { class: "grid", x1: LEFT, x2: w - RIGHT, y1: y(tick), y2: y(tick) }),
-    svgElement("text", { class: "tick", x: LEFT - 5, y: y(tick) + 4, "text-anchor": "end" }, words(tick)),
+    svgElement("text", { class: "tick", x: LEFT - 5, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)),
   ]);
   return { y, parts };
 }
@@ -164,7 +165,7 @@ function valueAxis({ w, h }, low, high, ticks, words) {
 const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
 // The points of one loss: [step, share of its first value]. Zeros before the loss is first used are left out.
-export function shareOfFirst(curve, column) {
+export function lossPoints(curve, column) {
   const firstRow = curve.findIndex((row) => row[column] > 0);
   return firstRow < 0 ? [] : curve.slice(firstRow).map((row) => [row[0], row[column] / curve[firstRow][column]]);
 }
@@ -174,14 +175,14 @@ function lossChart(reel, chart) {
   const { curve, losses, moments, planned } = reel;
   const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
   const lines = losses.map((_, i) => {
-    const points = shareOfFirst(curve, 1 + i).map(([step, share]) => [placeOf(step, moments, planned), share]);
+    const points = lossPoints(curve, 1 + i).map(([step, share]) => [placeOf(step, moments, planned), share]);
     const d = pathOf(points.map(([place, share]) => [chart.x(place), y(share)]));
     return svgElement("path", { class: "loss", stroke: LOSS_COLOURS[i % LOSS_COLOURS.length], d });
   });
-  return [...parts, chanceLine(chart, y(1)), ...lines];
+  return [...parts, levelLine(chart, y(1)), ...lines];
 }
 
-const chanceLine = ({ w }, height) =>
+const levelLine = ({ w }, height) =>
   svgElement("line", { class: "even", x1: LEFT, x2: w - RIGHT, y1: height, y2: height });
 
 // One line for every head. Lines of the chosen layer are darker, and the line of the chosen head is thick.
@@ -203,7 +204,7 @@ function entropyChart(reel, chart) {
   const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < mostBits - 0.7);
   const { y, parts } = valueAxis(chart, 0, mostBits * 1.02, ticks, String);
   const evenLines = [
-    chanceLine(chart, y(mostBits)),
+    levelLine(chart, y(mostBits)),
     svgElement("text", { class: "tick", x: LEFT - 5, y: y(mostBits) + 5, "text-anchor": "end" }, "even"),
   ];
   return [...parts, ...evenLines, ...headLines(reel, chart, "entropy", y)];
@@ -214,7 +215,7 @@ function massChart(reel, chart) {
   const { chance: chanceLevel } = reel;
   const evenLines = chanceLevel
     ? [
-        chanceLine(chart, y(chanceLevel)),
+        levelLine(chart, y(chanceLevel)),
         svgElement("text", { class: "tick", x: chart.w - RIGHT, y: y(chanceLevel) - 3, "text-anchor": "end" }, "even"),
       ]
     : [];
@@ -239,7 +240,7 @@ function habitChart(reel, chart) {
           width: Math.max(0, bandEnd - bandStart) + 0.3,
           y: rowTop(layer, head),
           height: Math.max(1, rowHeight - (rowHeight > 4 ? 1 : 0.3)),
-          fill: habits[familyOf(habits, kind)]?.colour ?? "none",
+          fill: habits[habitIndex(habits, kind)]?.colour ?? "none",
         });
         field.dataset.row = `${layer} ${head}`;
         field.append(svgElement("title", {}, `layer ${layer}, head ${head}: ${kind}`));
@@ -269,7 +270,7 @@ function writeLegend(reel, moment) {
   const chart = reel.charts[3];
   const { habits } = reel;
   const counts = habits.map(() => 0);
-  for (const kind of reel.kinds[moment].flat()) counts[familyOf(habits, kind)]++;
+  for (const kind of reel.kinds[moment].flat()) counts[habitIndex(habits, kind)]++;
   const key = `${reel.run} ${counts.join()}`;
   if (chart.legendKey === key) return;
   chart.legendKey = key;
@@ -285,7 +286,7 @@ function writeLosses(reel, step) {
   fillLegend(
     reel.charts[0],
     losses.flatMap((name, i) => {
-      const share = shareOfFirst(curve, 1 + i).findLast(([rowStep]) => rowStep <= step);
+      const share = lossPoints(curve, 1 + i).findLast(([rowStep]) => rowStep <= step);
       return share ? [[LOSS_COLOURS[i % LOSS_COLOURS.length], `${name} ${Math.round(100 * share[1])} %`]] : [];
     }),
   );
@@ -309,19 +310,19 @@ function fillLegend({ legend }, entries) {
 const SECONDS_PER_MOMENT = 0.8; // seconds from one moment to the next
 
 export function onReelFrame(reel, time) {
-  reel.frame = 0;
+  reel.frameRequest = 0;
   if (!reel.shape || !reel.width || !reel.moments.length) return;
   if (reel.target !== null) advance(reel, time);
-  else reel.before = undefined;
+  else reel.lastTime = undefined;
   paintReel(reel);
-  reel.frames++;
+  reel.frameCount++;
   if (reel.target !== null) reel.schedule();
 }
 
 // Advances the clock at an even pace, or faster if the training run is many moments ahead of the clock.
 function advance(reel, time) {
-  const seconds = Math.min(100, time - (reel.before ?? time)) / 1000;
-  reel.before = time;
+  const seconds = Math.min(100, time - (reel.lastTime ?? time)) / 1000;
+  reel.lastTime = time;
   const speed = Math.max(1, reel.growing ? reel.target - reel.now : 1) / SECONDS_PER_MOMENT;
   reel.now = Math.min(reel.target, reel.now + seconds * speed);
   if (reel.now >= reel.target) reel.goTo(reel.target);
@@ -351,7 +352,7 @@ function paintReel(reel) {
   writeCharts(reel, nearestMoment);
   const isMissing = fillRows(reel, from, to, share, token);
   setVisible(refs.waiting, isMissing);
-  reel.painted = !isMissing && token;
+  reel.paintedToken = !isMissing && token;
   if (isMissing) return setText(refs.waiting, `Layer ${view.layer} is on its way.`);
   const start = view.head * shape.tokens + shape.prefixCount;
   const { rows, columns } = shape;
@@ -389,7 +390,7 @@ function preparePhotos(reel) {
 
 // Fills `reel.rows` with a mixture of the moments `from` and `to`. Returns true while one of the two packs is missing.
 function fillRows(reel, from, to, share, token) {
-  const { rows, ahead: nextRows, shape, view, moments } = reel;
+  const { rows, nextRow, shape, view, moments } = reel;
   const pack = reel.packs.get(moments[from]),
     nextPack = reel.packs.get(moments[to]);
   if (!pack || !nextPack || !holds(pack, view.layer) || !holds(nextPack, view.layer)) return true;
@@ -397,8 +398,8 @@ function fillRows(reel, from, to, share, token) {
     const start = head * shape.tokens;
     rowInto(rows, start, pack, view.layer, head, token, pack.scale);
     if (share === 0) continue;
-    rowInto(nextRows, 0, nextPack, view.layer, head, token, nextPack.scale);
-    for (let j = 0; j < shape.tokens; j++) rows[start + j] += share * (nextRows[j] - rows[start + j]);
+    rowInto(nextRow, 0, nextPack, view.layer, head, token, nextPack.scale);
+    for (let j = 0; j < shape.tokens; j++) rows[start + j] += share * (nextRow[j] - rows[start + j]);
   }
   return false;
 }
@@ -408,9 +409,9 @@ function writeWords(reel, token) {
   const start = view.head * shape.tokens;
   const effectiveCount = effectiveNumber(entropyBits(rows, start, shape.tokens));
   const peak = largestIndex(rows, start, start + shape.tokens);
-  const count = `${effectiveCount.toFixed(effectiveCount < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
+  const countWords = `${effectiveCount.toFixed(effectiveCount < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
   const largestWords = `the largest weight is ${percent(rows[peak])}`;
-  setText(refs.says, `Patch ${queryOf(token, shape)} listens to about ${count}; ${largestWords}.`);
+  setText(refs.says, `Patch ${queryOf(token, shape)} listens to about ${countWords}; ${largestWords}.`);
   const cue = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);
   setVisible(refs.told, Boolean(cue));
   if (cue) setText(refs.told, `this head was told to ${cue[2]}`);
@@ -430,8 +431,8 @@ export function readReel(reel) {
     patch: reel.hover ?? view.patch,
     row: Array.from(rows.subarray(start, start + shape.tokens)),
     playing: reel.target !== null,
-    painted: reel.painted !== false && !reel.frame,
-    frames: reel.frames,
+    painted: reel.paintedToken !== false && !reel.frameRequest,
+    frames: reel.frameCount,
     grid: [shape.rows, shape.columns],
     growing: reel.growing,
     words: reel.refs.says.textContent,

@@ -9,11 +9,11 @@
 import { markedWords } from "../drawing/listing.js";
 import { playParts } from "./host.js";
 
-const SLIDE = `<header><h2></h2><span class="minutes"></span></header><p class="notes" hidden></p>
+const SLIDE_MARKUP = `<header><h2></h2><span class="minutes"></span></header><p class="notes" hidden></p>
   <div class="scene"></div>`;
 
 function makeSlide({ title, minutes, notes, story, lesson }, deck) {
-  const slide = Object.assign(document.createElement("section"), { className: "slide", innerHTML: SLIDE });
+  const slide = Object.assign(document.createElement("section"), { className: "slide", innerHTML: SLIDE_MARKUP });
   const setPart = (part, words) => Object.assign(slide.querySelector(part), { innerHTML: markedWords(words) });
   setPart("h2", title);
   setPart(".minutes", minutes);
@@ -24,13 +24,13 @@ function makeSlide({ title, minutes, notes, story, lesson }, deck) {
     slide.hidden = !isShown;
     if (!isShown || mounted || !lesson) return;
     mounted = true;
-    playOn(slide.querySelector(".scene"), lesson, deck);
+    playLesson(slide.querySelector(".scene"), lesson, deck);
   };
   return slide;
 }
 
 // Shows the parts of a lesson's step; their scripts and numbers are in the page's file.
-function playOn(box, { settings, parts }, { files, scripts }) {
+function playLesson(box, { settings, parts }, { files, scripts }) {
   const partsBox = document.createElement("div");
   box.append(partsBox);
   const entries = Object.entries(settings);
@@ -44,11 +44,11 @@ function playOn(box, { settings, parts }, { files, scripts }) {
     read: async (file) => Uint8Array.from(atob(files[file]), (letter) => letter.charCodeAt(0)),
     set(changes) {
       Object.assign(lesson.settings, changes);
-      played.draw();
+      player.draw();
     },
   };
-  const played = playParts(partsBox, parts, lesson, new AbortController().signal);
-  played.draw();
+  const player = playParts(partsBox, parts, lesson, new AbortController().signal);
+  player.draw();
 }
 
 function startSlides() {
@@ -57,16 +57,16 @@ function startSlides() {
   const slides = deck.slides.map((slide) => makeSlide(slide, deck));
   const counter = document.getElementById("count");
   place.replaceChildren(...slides);
-  const frame = deck.slides.some(({ story }) => story) ? frameOf(deck.story) : null;
+  const frame = deck.slides.some(({ story }) => story) ? makeFrame(deck.story) : null;
   if (frame) place.append(frame);
-  const slideAsked = () => Math.min(slides.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
+  const slideIndex = () => Math.min(slides.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
   let showsNotes = false;
   const reportSlide = () => {
-    const { story } = deck.slides[slideAsked()];
+    const { story } = deck.slides[slideIndex()];
     if (story) frame.contentWindow.postMessage({ scene: story }, "*");
   };
   const draw = () => {
-    const index = slideAsked();
+    const index = slideIndex();
     for (const [n, slide] of slides.entries()) {
       slide.show(n === index);
       slide.querySelector(".notes").hidden = !showsNotes;
@@ -76,7 +76,7 @@ function startSlides() {
     counter.textContent = `${index + 1} of ${slides.length}`;
   };
   const moveSlide = (step) => {
-    location.hash = String(Math.min(slides.length, Math.max(1, slideAsked() + 1 + step)));
+    location.hash = String(Math.min(slides.length, Math.max(1, slideIndex() + 1 + step)));
   };
   const actions = {
     ArrowRight: () => moveSlide(1),
@@ -106,7 +106,7 @@ function startSlides() {
 }
 
 // The story's frame stays in place while slides change, because a frame that is moved in the document reloads.
-function frameOf(html) {
+function makeFrame(html) {
   return Object.assign(document.createElement("iframe"), { title: "The story", srcdoc: html, className: "living" });
 }
 

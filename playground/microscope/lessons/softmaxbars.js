@@ -60,7 +60,7 @@ function buildBars(root, data) {
     refs,
     data: null,
     viewId: undefined,
-    pointed: -1, //       the bar under the cursor
+    pointedBar: -1, //    the bar under the cursor
     shown: null, //       the drawn row in numbers
     send: null, //        reports the dials to the page
     timer: 0,
@@ -84,7 +84,7 @@ function buildBars(root, data) {
   refs.again.addEventListener("click", () => reportBars(bars, bars.data.row + 1, 0));
   const point = (event) => {
     const box = refs.bars.getBoundingClientRect();
-    bars.pointed = Math.min(
+    bars.pointedBar = Math.min(
       data.scores[0].length - 1,
       Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * data.scores[0].length)),
     );
@@ -93,7 +93,7 @@ function buildBars(root, data) {
   refs.plot.addEventListener("pointermove", point);
   refs.plot.addEventListener("pointerdown", point);
   refs.plot.addEventListener("pointerleave", () => {
-    bars.pointed = -1;
+    bars.pointedBar = -1;
     draw(bars);
   });
   return bars;
@@ -117,31 +117,31 @@ function draw(bars) {
   const { dk, power } = dialValues(bars);
   const scale = dk ** -power;
   const scores = data.scores[data.widths.indexOf(dk)];
-  const row = softmaxRow(scores, scale);
-  bars.shown = { dk, power, row: data.row, ...row };
-  reportNumbers("softmaxbars", { peak: row.peak });
+  const stats = softmaxRow(scores, scale);
+  bars.shown = { dk, power, row: data.row, ...stats };
+  reportNumbers("softmaxbars", { peak: stats.peak });
   const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
-  const ceiling = row.peak <= 0.25 ? 0.25 : row.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
+  const ceiling = stats.peak <= 0.25 ? 0.25 : stats.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
   setText(refs.top, percent(ceiling));
   setText(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
   [...refs.bars.children].forEach((bar, j) => {
-    const colourStart = 3 * colourIndex(row.weights[j], domain);
-    bar.style.height = `${Math.max(0.6, (100 * row.weights[j]) / ceiling)}%`;
+    const colourStart = 3 * colourIndex(stats.weights[j], domain);
+    bar.style.height = `${Math.max(0.6, (100 * stats.weights[j]) / ceiling)}%`;
     bar.style.background = `rgb(${MAGMA[colourStart]} ${MAGMA[colourStart + 1]} ${MAGMA[colourStart + 2]})`;
-    bar.classList.toggle("pointed", j === bars.pointed);
+    bar.classList.toggle("pointed", j === bars.pointedBar);
   });
   setText(refs.width, String(dk));
   setText(refs.scale, power === 0 ? "1" : shortScale(scale));
   setText(refs.scaleName, SCALE_NAMES[power] ?? `= 1/dₖ^${power}`);
   for (const button of bars.root.querySelectorAll("[data-power]"))
     button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
-  setText(refs.deviation, row.deviation.toFixed(2));
-  setText(refs.entropy, `${row.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
-  setText(refs.peak, percent(row.peak));
-  setText(refs.gradient, row.gradient >= 0.001 ? row.gradient.toFixed(3) : row.gradient.toExponential(0));
-  const sentence = `The largest of ${scores.length} weights is ${percent(row.peak)}.`;
+  setText(refs.deviation, stats.deviation.toFixed(2));
+  setText(refs.entropy, `${stats.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
+  setText(refs.peak, percent(stats.peak));
+  setText(refs.gradient, stats.gradient >= 0.001 ? stats.gradient.toFixed(3) : stats.gradient.toExponential(0));
+  const sentence = `The largest of ${scores.length} weights is ${percent(stats.peak)}.`;
   refs.plot.setAttribute("aria-label", sentence);
-  setText(refs.said, bars.pointed < 0 ? sentence : arithmeticOfBar(bars.pointed, scores, scale, row));
+  setText(refs.said, bars.pointedBar < 0 ? sentence : arithmeticOfBar(bars.pointedBar, scores, scale, stats));
 }
 
 const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");

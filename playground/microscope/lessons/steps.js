@@ -26,24 +26,25 @@ export function drawStep(walk, step) {
   const columnsShown = step.joined ? panels * columns : columns;
   heat.className = `heat ${isSquare ? "square" : ""} ${step.joined ? "joined" : "apart"}`;
   const operators = step.name === "Skip" ? ["", "+", "="] : [];
-  const height = `<b>${countWords(rows, walk.numbers.tokens)}</b> tokens${isSquare ? " ask" : ""}`;
-  const verticalAxis = `<span class="axis tokens down">${height}</span>`;
+  const rowsHtml = `<b>${countWords(rows, walk.numbers.tokens)}</b> tokens${isSquare ? " ask" : ""}`;
+  const verticalAxis = `<span class="axis tokens down">${rowsHtml}</span>`;
   const lastAxis = step.axes[step.axes.length - 1];
-  const inHeads = step.axes.includes("heads")
+  const headsHtml = step.axes.includes("heads")
     ? ` <span class="axis heads">in <b>${countWords(panels, walk.numbers.heads)}</b> heads</span>`
     : "";
-  const width = `<b>${countWords(columnsShown, total)}</b> ${isSquare ? "tokens are asked" : formulaHtml(lastAxis)}`;
-  const horizontalAxis = `<span class="across"><span class="axis ${lastAxis}">${width}</span>${inHeads}</span>`;
+  const columnNoun = isSquare ? "tokens are asked" : formulaHtml(lastAxis);
+  const columnsHtml = `<b>${countWords(columnsShown, total)}</b> ${columnNoun}`;
+  const horizontalAxis = `<span class="across"><span class="axis ${lastAxis}">${columnsHtml}</span>${headsHtml}</span>`;
   heat.innerHTML =
     verticalAxis +
     step.groups
       .map(
         (group, g) =>
-          `<div class="group" data-group="${g}">${label(group, operators[g])}<div class="panels"></div></div>`,
+          `<div class="group" data-group="${g}">${nameHtml(group, operators[g])}<div class="panels"></div></div>`,
       )
       .join("") +
     horizontalAxis;
-  walk.drawn = step.groups.map((group, g) =>
+  walk.drawnGroups = step.groups.map((group, g) =>
     drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), isSquare),
   );
   const isDarkTheme = isDark(walk.root);
@@ -53,15 +54,16 @@ export function drawStep(walk, step) {
   );
   paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, isDarkTheme);
   const batchWords = walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : "";
-  walk.root.querySelector(".range").textContent = `${batchWords}numbers from ${nice(step.low)} to ${nice(step.high)}`;
-  walk.root.querySelector(".end").textContent = `${isWeight(step) ? "0 …" : "±"} ${nice(step.end)}`;
+  walk.root.querySelector(".range").textContent =
+    `${batchWords}numbers from ${numberText(step.low)} to ${numberText(step.high)}`;
+  walk.root.querySelector(".end").textContent = `${isWeight(step) ? "0 …" : "±"} ${numberText(step.end)}`;
   requestAnimationFrame(() => heat.classList.add("settled")); // animates the gaps between heads
 }
 
 const isWeight = (step) => step.groups[0].role === "weight";
 const countWords = (shown, total) => (shown < total ? `${shown} of ${total}` : `${total}`);
 
-function label({ name, role }, operator) {
+function nameHtml({ name, role }, operator) {
   const isNamed = operator || ["x", "Q", "K", "V", "A V"].includes(name);
   return `<span class="name ${role}">${operator ? `<em>${operator}</em>` : ""}${isNamed ? name : ""}</span>`;
 }
@@ -108,21 +110,21 @@ function squareSide(place, count) {
 // ----------------------------------------------------------------------------------------------------------- colours
 
 const isDark = (root) => {
-  const parts = getComputedStyle(root)
+  const rgb = getComputedStyle(root)
     .backgroundColor.match(/[\d.]+/g)
     ?.map(Number) ?? [255, 255, 255];
-  return parts[0] + parts[1] + parts[2] < 384;
+  return rgb[0] + rgb[1] + rgb[2] < 384;
 };
 
 // Paints numbers. Weights have the colours of magma. Other numbers have the role's colour above zero, grey below zero,
 // the paper's colour at zero.
-function paint(canvas, values, offset, rows, columns, role, limit, dark) {
+function paint(canvas, values, offset, rows, columns, role, limit, isDarkTheme) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
-  const zeroColour = dark ? [30, 30, 37] : [247, 247, 249];
-  const negativeColour = dark ? [214, 214, 222] : [62, 62, 70];
+  const zeroColour = isDarkTheme ? [30, 30, 37] : [247, 247, 249];
+  const negativeColour = isDarkTheme ? [214, 214, 222] : [62, 62, 70];
   const positiveColour =
-    role === "weight" ? null : TINTS[role].map((c) => (dark ? Math.round(c + (255 - c) * 0.2) : c));
+    role === "weight" ? null : TINTS[role].map((c) => (isDarkTheme ? Math.round(c + (255 - c) * 0.2) : c));
   for (let i = 0; i < rows * columns; i++) {
     const t = Math.max(-1, Math.min(1, values[offset + i] / limit));
     for (let c = 0; c < 3; c++) {
@@ -137,13 +139,13 @@ function paint(canvas, values, offset, rows, columns, role, limit, dark) {
   context.putImageData(image, 0, 0);
 }
 
-export const nice = (x) => {
+export const numberText = (x) => {
   const text = Math.abs(x) >= 100 ? x.toFixed(0) : Math.abs(x) >= 0.1 || x === 0 ? x.toFixed(2) : x.toPrecision(2);
   return text.replace("-", "−");
 };
 
 const STEP_MS = 2600; // milliseconds for which a step is shown while the walk plays
-const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
+const AXIS_NAMES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
@@ -154,8 +156,8 @@ export default function ({ data, parentElement, setStateValue }) {
   else if (walk.steps) drawWalk(walk); // called again for a theme switch
   return () => {
     stopWalk(walk);
-    clearTimeout(walk.telling);
-    walk.watch.disconnect();
+    clearTimeout(walk.tellTimer);
+    walk.observer.disconnect();
     delete parentElement.__walk;
     delete parentElement.__drawing;
   };
@@ -176,32 +178,32 @@ function createWalk(root) {
   const walk = Object.seal({
     root,
     data: null, //        the data that came last
-    about: null, //       a text for the layer and picture, or for the sizes of random tokens, on show
+    subjectText: null, // a text for the layer and picture, or for the sizes of random tokens, on show
     numbers: null, //     {axis: its length}
     tokens: null, //      the tokens' names
     steps: null, //       see the top of this file
     values: null, //      (name of a section) => the section's numbers
     viewId: null,
     step: 0, //           the step on show
-    playing: 0, //        the timer of the next step while the walk plays, else 0
-    drawn: null, //       [{group, values, panels}] of this step
-    pointed: null, //     the cell under the cursor
+    playTimer: 0, //      the timer of the next step while the walk plays, else 0
+    drawnGroups: null, // [{group, values, panels}] of this step
+    pointedCell: null, // the cell under the cursor
     width: 0, //          the width of the drawn numbers
     tell: null, //        sends settings to the page
-    telling: 0, //        the timer of the next report
+    tellTimer: 0, //      the timer of the next report
     tellNow: null,
-    watch: null, //       the observer of the drawing's size
+    observer: null, //    the observer of the drawing's size
   });
   walk.tellNow = () => {
-    if (walk.telling) walk.tell({ walk: walk.step + 1 });
-    clearTimeout(walk.telling);
-    walk.telling = 0;
+    if (walk.tellTimer) walk.tell({ walk: walk.step + 1 });
+    clearTimeout(walk.tellTimer);
+    walk.tellTimer = 0;
   };
   root.tabIndex = 0;
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
     if (!button || !walk.steps) return;
-    if ("play" in button.dataset) return void (walk.playing ? pause(walk) : startPlaying(walk));
+    if ("play" in button.dataset) return void (walk.playTimer ? pause(walk) : startPlaying(walk));
     stopWalk(walk);
     goToWalkStep(walk, button.dataset.step ? Number(button.dataset.step) : walk.step + Number(button.dataset.go));
   });
@@ -217,10 +219,10 @@ function createWalk(root) {
   heat.addEventListener("pointermove", (event) => pointAtCell(walk, event));
   heat.addEventListener("pointerdown", (event) => pointAtCell(walk, event));
   heat.addEventListener("pointerleave", () => unpoint(walk));
-  walk.watch = new ResizeObserver(() => {
+  walk.observer = new ResizeObserver(() => {
     if (walk.steps && heat.clientWidth !== walk.width) drawWalk(walk);
   });
-  walk.watch.observe(heat);
+  walk.observer.observe(heat);
   root.__walk = { read: () => walk.steps && readWalk(walk) }; // there are no steps if the sizes are impossible
   return walk;
 }
@@ -237,8 +239,8 @@ function takeWalk(walk, data) {
   const isNew = walk.viewId !== header.view_id;
   if (isNew) walk.step = header.walk - 1;
   walk.viewId = header.view_id;
-  if (subjectText === walk.about && !isNew) return;
-  walk.about = problem ? null : subjectText;
+  if (subjectText === walk.subjectText && !isNew) return;
+  walk.subjectText = problem ? null : subjectText;
   if (problem) return;
   const values = (name) => decodeHalves(section(name));
   const { numbers, tokens, steps } = header;
@@ -258,8 +260,8 @@ function takeWalk(walk, data) {
 function goToWalkStep(walk, step) {
   walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
   drawWalk(walk);
-  clearTimeout(walk.telling);
-  if (!walk.playing) walk.telling = setTimeout(walk.tellNow, 300);
+  clearTimeout(walk.tellTimer);
+  if (!walk.playTimer) walk.tellTimer = setTimeout(walk.tellNow, 300);
 }
 
 function startPlaying(walk) {
@@ -268,7 +270,7 @@ function startPlaying(walk) {
     if (walk.step === walk.steps.length - 1) return pause(walk);
     goToWalkStep(walk, walk.step + 1);
   };
-  walk.playing = setInterval(advance, STEP_MS);
+  walk.playTimer = setInterval(advance, STEP_MS);
   advance();
 }
 
@@ -278,20 +280,20 @@ function pause(walk) {
 }
 
 function stopWalk(walk) {
-  clearInterval(walk.playing);
-  walk.playing = 0;
+  clearInterval(walk.playTimer);
+  walk.playTimer = 0;
 }
 
 const axesHtml = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
 
-const axis = (walk, name) =>
+const axisHtml = (walk, name) =>
   `<span class="axis ${name}"><b>${walk.numbers[name]}</b><i>${formulaHtml(name)}</i></span>`;
 
 function drawWalk(walk) {
   const { root, steps } = walk;
   const step = steps[walk.step];
   const setHtml = (place, html) => (root.querySelector(place).innerHTML = html);
-  setHtml("[data-play]", walk.playing ? "❚❚ Pause" : "▶ Play");
+  setHtml("[data-play]", walk.playTimer ? "❚❚ Pause" : "▶ Play");
   root.querySelectorAll("ol button").forEach((button, i) => {
     button.setAttribute("aria-current", i === walk.step ? "step" : "false");
     if (i === walk.step) scrollIntoSight(button);
@@ -301,10 +303,10 @@ function drawWalk(walk) {
   setHtml("h3", `<span>${walk.step + 1}</span> ${formulaHtml(step.name)}`);
   setHtml(".says", markedWords(step.says.replace(/\{(\w+)\}/g, (_, name) => walk.numbers[name])));
   setHtml(".formula", formulaHtml(step.formula));
-  setHtml(".shape", step.axes.map((name) => axis(walk, name)).join('<span class="by">×</span>'));
+  setHtml(".shape", step.axes.map((name) => axisHtml(walk, name)).join('<span class="by">×</span>'));
   setHtml(
     ".reckoning",
-    step.reckoning.replace(AXES, (name) => `<b class="axis ${name}" title="${name}">${walk.numbers[name]}</b>`),
+    step.reckoning.replace(AXIS_NAMES, (name) => `<b class="axis ${name}" title="${name}">${walk.numbers[name]}</b>`),
   );
   setHtml(
     ".code",
@@ -331,7 +333,7 @@ function pointAtCell(walk, event) {
   const panel = event.target.closest?.(".panel");
   if (!panel) return unpoint(walk);
   const box = panel.getBoundingClientRect();
-  const entry = walk.drawn[Number(panel.closest(".group").dataset.group)];
+  const entry = walk.drawnGroups[Number(panel.closest(".group").dataset.group)];
   const { group } = entry,
     head = Number(panel.dataset.head);
   const row = Math.min(group.rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * group.rows)));
@@ -339,13 +341,13 @@ function pointAtCell(walk, event) {
     group.columns - 1,
     Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * group.columns)),
   );
-  for (const { panels } of walk.drawn) for (const sameHead of panels) mark(sameHead, group, row, column);
+  for (const { panels } of walk.drawnGroups) for (const sameHead of panels) markCell(sameHead, group, row, column);
   const value = entry.values[(head * group.rows + row) * group.columns + column];
   walk.root.querySelector(".readout").textContent = cellSentence(walk, group, head, row, column, value);
-  walk.pointed = { group: group.name, head, row, column, value };
+  walk.pointedCell = { group: group.name, head, row, column, value };
 }
 
-function mark(panel, { rows, columns }, row, column) {
+function markCell(panel, { rows, columns }, row, column) {
   const [band, cell] = [panel.querySelector("u"), panel.querySelector("s")];
   const rowStyle = `top:${(100 * row) / rows}%;height:${100 / rows}%;display:block`;
   band.style.cssText = rowStyle;
@@ -357,13 +359,13 @@ function cellSentence(walk, group, head, row, column, value) {
   const headWords = group.panels > 1 ? `head ${head}: ` : "";
   const tokenName = (i) => walk.tokens[i];
   if (step.axes[step.axes.length - 1] === "tokens")
-    return `${headWords}${tokenName(row)} asks ${tokenName(column)}: ${nice(value)}`;
+    return `${headWords}${tokenName(row)} asks ${tokenName(column)}: ${numberText(value)}`;
   const place = step.joined ? head * group.columns + column : column;
-  return `${headWords}${tokenName(row)}, column ${place}: ${nice(value)}`;
+  return `${headWords}${tokenName(row)}, column ${place}: ${numberText(value)}`;
 }
 
 function unpoint(walk) {
-  walk.pointed = null;
+  walk.pointedCell = null;
   walk.root.querySelector(".readout").textContent = matchMedia("(hover: none)").matches
     ? "Touch a cell"
     : "Point at a cell";
@@ -373,14 +375,17 @@ function unpoint(walk) {
 // The state of the walk, for tests.
 function readWalk(walk) {
   const step = walk.steps[walk.step];
-  const groups = walk.drawn.map(({ group, values }) => ({ ...group, values: Array.from(values.subarray(0, 2000)) }));
+  const groups = walk.drawnGroups.map(({ group, values }) => ({
+    ...group,
+    values: Array.from(values.subarray(0, 2000)),
+  }));
   return {
     step: walk.step + 1,
     name: step.name,
     shape: step.shape,
-    playing: walk.playing > 0,
+    playing: walk.playTimer > 0,
     groups: groups,
-    pointed: walk.pointed,
+    pointed: walk.pointedCell,
   };
 }
 

@@ -2,7 +2,7 @@
 // (playground/lessons/parts.py) says which of the sample's words, numbers, data and pictures are replaced.
 // The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the pack as bytes, bitmap: its
 // pixels, at most 1024 to a side, gridFor([rows, columns] for a square picture): the photograph's grid, plain: the
-// unchanged pass, passed({scale, cut}): a promise of a changed pass}. A pass is {pack, features(): a promise of the
+// unchanged pass, runPass({scale, cut}): a promise of a changed pass}. A pass is {pack, features(): a promise of the
 // tokens after each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
 
 import { MAGMA } from "../core/colours.js";
@@ -27,7 +27,7 @@ import {
 import { percent } from "../core/numbers.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
-const THUMB = 200; // pixels of the picture on the board of switches
+const THUMB_SIDE = 200; // pixels of the picture on the board of switches
 const PATCHES_AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
@@ -84,7 +84,8 @@ function onceFor(subject, key, compute) {
   return subject.made.get(key);
 }
 
-const atScale = (subject, scale) => onceFor(subject, `scale ${scale}`, () => subject.passed({ scale: String(scale) }));
+const passAtScale = (subject, scale) =>
+  onceFor(subject, `scale ${scale}`, () => subject.runPass({ scale: String(scale) }));
 
 // The numbers of each head on the photograph, [layer][head], as core/habits.js measures them.
 const headsOf = (subject) =>
@@ -107,12 +108,12 @@ async function effectOfCut(subject, spotsOff) {
     .split(" ")
     .map((spot) => `zero@${spot}`)
     .join(";");
-  const cutPass = spotsOff ? await subject.passed({ cut }) : plain;
+  const cutPass = spotsOff ? await subject.runPass({ cut }) : plain;
   const [fullFeatures, cutFeatures] = await Promise.all([plain.features(), cutPass.features()]);
   const changes = fullFeatures.map((halves, layer) => movedTokens(halves, cutFeatures[layer], pack));
   const [fullAnswer, cutAnswer] = await Promise.all([plain.answer(), cutPass.answer()]);
   const likeliest = (answer, count) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, count);
-  const indices = [...new Set([...likeliest(fullAnswer, LABELS_BEFORE), ...likeliest(cutAnswer, 2)])].sort(
+  const indices = [...new Set([...likeliest(fullAnswer, LABELS_BEFORE_CUT), ...likeliest(cutAnswer, 2)])].sort(
     (a, b) => fullAnswer[b][1] - fullAnswer[a][1],
   );
   return { change: changes, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
@@ -123,7 +124,8 @@ const DRAWINGS = {
     const heads = headsOf(subject);
     const { pack, words } = subject;
     const high = { entropy: Math.log2(pack.tokens), distance: MEASURES.even_distance(pack) };
-    const valuesOf = (key, factor) => heads.map((layer) => layer.map((head) => factor * head[NUMBERS[key] ?? key]));
+    const valuesOf = (key, factor) =>
+      heads.map((layer) => layer.map((head) => factor * head[NUMBER_NAMES[key] ?? key]));
     const measures = data.measures.map((measure) => {
       const values = valuesOf(measure.key, measure.unit === "%" ? 100 : 1);
       return { ...measure, values, spread: null, high: high[measure.key] ?? measure.high };
@@ -155,7 +157,7 @@ const DRAWINGS = {
       ...{ effect: headsOf(subject).map((layerHeads) => layerHeads.map(({ effect }) => effect)) },
       summary: pack.prefix[0] === "cls" ? { name: "CLS", values: change.map(([cls]) => cls) } : null,
       means: patches.map((changes) => changes.reduce((sum, share) => sum + share, 0) / changes.length),
-      picture: urlOf(await jpegOf(bitmap, THUMB)),
+      picture: urlOf(await jpegOf(bitmap, THUMB_SIDE)),
     };
   },
 
@@ -195,16 +197,16 @@ const DRAWINGS = {
 
 // Scales each patch's colour (patches × 3) to length one.
 export function unitColours(colours) {
-  const unit = colours.map((part) => part + BLACK_PART);
-  for (let start = 0; start < unit.length; start += 3) {
-    const length = Math.hypot(unit[start], unit[start + 1], unit[start + 2]);
-    for (let i = start; i < start + 3; i++) unit[i] /= length;
+  const unitVectors = colours.map((part) => part + BLACK_PART);
+  for (let start = 0; start < unitVectors.length; start += 3) {
+    const length = Math.hypot(unitVectors[start], unitVectors[start + 1], unitVectors[start + 2]);
+    for (let i = start; i < start + 3; i++) unitVectors[i] /= length;
   }
-  return unit;
+  return unitVectors;
 }
 
-const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LABELS_BEFORE = 5; // how many of the likeliest labels before the cut are listed
+const NUMBER_NAMES = { self: "to_self", class: "to_class", registers: "to_registers" };
+const LABELS_BEFORE_CUT = 5; // how many of the likeliest labels before the cut are listed
 
 // The end of a colour scale, a round number: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
@@ -239,18 +241,18 @@ const CHARTS = {
 
   // Entropy, largest weight or spread of scores of each head, with the model's scale and with the chosen one.
   async sharpness({ quantity, scale, whole: isWholePass, hover, digits, title }, subject, { data, layout }) {
-    const [ties, scaledTrace, unscaledTrace] = data;
+    const [tieTrace, modelTrace, chosenTrace] = data;
     const { pack } = subject;
-    const changedPack = isWholePass ? (await atScale(subject, scale)).pack : pack;
-    const [scaled, unscaled] = [sharpnessOf(pack, pack.scale), sharpnessOf(changedPack, scale)];
-    const values = [scaled, unscaled].map((heads) => heads.map((numbers) => numbers[quantity]));
-    const text = scaled.map(({ layer, head }, n) =>
+    const changedPack = isWholePass ? (await passAtScale(subject, scale)).pack : pack;
+    const [modelHeads, chosenHeads] = [sharpnessOf(pack, pack.scale), sharpnessOf(changedPack, scale)];
+    const values = [modelHeads, chosenHeads].map((heads) => heads.map((numbers) => numbers[quantity]));
+    const text = modelHeads.map(({ layer, head }, n) =>
       fillBlanks(hover, { layer, head, on: values[0][n].toFixed(digits), off: values[1][n].toFixed(digits) }),
     );
     const traces = [
-      { ...ties, y: values[0].flatMap((value, n) => [value, values[1][n], null]) },
-      { ...scaledTrace, y: values[0], text },
-      { ...unscaledTrace, y: values[1], text },
+      { ...tieTrace, y: values[0].flatMap((value, n) => [value, values[1][n], null]) },
+      { ...modelTrace, y: values[0], text },
+      { ...chosenTrace, y: values[1], text },
     ];
     const titleText = fillBlanks(title, { most: Math.log2(pack.tokens).toFixed(1) });
     return { data: traces, layout: { ...layout, title: { ...layout.title, text: titleText } } };
@@ -265,9 +267,9 @@ const FIELDS = {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
     const heat = Array.from(farRow(pack), (weight) => Number(weight.toFixed(6)));
-    const partner = { words, ...(await enlargedPatch(bitmap, pack, mark)) };
+    const secondPicture = { words, ...(await enlargedPatch(bitmap, pack, mark)) };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
-    return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: partner };
+    return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: secondPicture };
   },
 
   // The sentence for the number of heads with a locked row: `none`, `one` or `several`.
@@ -303,7 +305,7 @@ const FIELDS = {
     const [mostRow, leastRow] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(prefixCount));
     const lowerPicture = litPicture(bitmap, pack, leastRow, { most: Math.max(floor, ...leastRow) });
     const lowerImage = urlOf(await bytesOfCanvas(lowerPicture));
-    const below = { image: lowerImage, words: wordsOf(leastWords, pack), aspect: columns / rows };
+    const secondPicture = { image: lowerImage, words: wordsOf(leastWords, pack), aspect: columns / rows };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
     const heat = Array.from(mostRow, (share) => Number(share.toFixed(6)));
     return {
@@ -313,7 +315,7 @@ const FIELDS = {
       aspect: columns / rows,
       heat,
       words: wordsOf(words, pack),
-      beside: below,
+      beside: secondPicture,
     };
   },
 
@@ -336,14 +338,14 @@ const FIELDS = {
   // playground/lessons/pictures.py draws the same.
   async lit({ row, ...options }, { pack, bitmap }) {
     const values = ROWS[row](pack, options);
-    return urlOf(await bytesOfCanvas(litPicture(bitmap, pack, values, { spot: middleOf(pack) })));
+    return urlOf(await bytesOfCanvas(litPicture(bitmap, pack, values, { mark: middleOf(pack) })));
   },
 };
 
-// A canvas: the photograph in grey, each patch lit by its value. most: the brightest value; spot: the outlined patch.
-function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), spot = null }) {
-  const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
-  const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
+// A canvas: the photograph in grey, each patch lit by its value. most: the brightest value; mark: the outlined patch.
+function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), mark = null }) {
+  const scale = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
+  const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(scale * pixels)));
   const context = contextWith(bitmap, width, height);
   const image = context.getImageData(0, 0, width, height);
   for (let index = 0; index < image.data.length; index += 4)
@@ -362,10 +364,10 @@ function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.ma
     context.fillStyle = `rgb(${MAGMA.slice(index, index + 3).join(" ")} / ${(40 + (200 * value) / largest) / 255})`;
     context.fillRect(...boxOf(patch));
   }
-  if (spot !== null) {
+  if (mark !== null) {
     context.strokeStyle = "white";
     context.lineWidth = 3;
-    context.strokeRect(...boxOf(spot));
+    context.strokeRect(...boxOf(mark));
   }
   return context.canvas;
 }
@@ -425,8 +427,8 @@ function contextWith(bitmap, width, height) {
 
 // The picture as a JPEG file whose longer side has at most `side` pixels.
 function jpegOf(bitmap, side) {
-  const share = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
-  const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
+  const scale = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
+  const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(scale * pixels)));
   return bytesOfCanvas(contextWith(bitmap, width, height).canvas);
 }
 

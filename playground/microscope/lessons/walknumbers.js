@@ -2,8 +2,8 @@
 // are equally wide, the layer is Block of vit.py; otherwise it is the layer of lessons/walk.py, whose skip connection
 // carries V. tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
-const MOST_ROWS = 64; // rows shown if a tensor has more than WHOLE_ROWS, as in lessons/walk.py
-const WHOLE_ROWS = 100;
+const WHOLE_ROWS = 100; // a tensor with at most so many rows is shown whole, as in lessons/walk.py
+const MOST_ROWS = 64; // rows shown of a larger tensor
 const MOST_COLUMNS = 768; // shown columns of all heads together
 const MOST_HEADS = 12;
 const MOST_BILLIONS = 2; // the most multiplications, in billions, which take about two seconds
@@ -18,7 +18,7 @@ export function namedNumbers(sizes) {
 // A sentence that says why these sizes are impossible, and which sizes are possible; "" if there is no problem.
 export function sizesProblem(sizes) {
   if (sizes.chan % sizes.heads) return unevenHeadsProblem(sizes);
-  const billions = productsOf(sizes) / 1e9;
+  const billions = productCount(sizes) / 1e9;
   if (billions <= MOST_BILLIONS) return "";
   return (
     `That takes ${billions.toFixed(1)} billion multiplications; at most ${MOST_BILLIONS} billion are done here. ` +
@@ -40,7 +40,7 @@ function unevenHeadsProblem({ chan, heads }) {
 }
 
 // The number of multiplications in layerSteps.
-function productsOf({ tokens, dim, chan }) {
+function productCount({ tokens, dim, chan }) {
   const rows = rowsShown(tokens);
   return (rows + 2 * tokens) * dim * chan + 2 * rows * tokens * chan + rows * chan * chan;
 }
@@ -153,13 +153,13 @@ function softmax(scores) {
 // nine steps.
 export function walkOfNumbers(sizes, texts) {
   const numbers = namedNumbers(sizes);
-  const random = layerSteps(sizes, randomLayer(sizes));
+  const tensors = layerSteps(sizes, randomLayer(sizes));
   const rows = rowsShown(sizes.tokens);
   const sections = new Map();
   const steps = (sizes.dim === sizes.chan ? texts.vit : texts.teaching).map((step, n) => {
     const shape = step.axes.map((axis) => numbers[axis]);
     const groups = step.groups.map((group) => {
-      const panel = panelsOf(random[group.name], step, shape.at(-1), sizes.heads, rows);
+      const panel = panelsOf(tensors[group.name], step, shape.at(-1), sizes.heads, rows);
       sections.set(`${n}-${group.name}`, panel.values);
       const { panels, columns } = panel;
       return { ...group, section: `${n}-${group.name}`, panels, rows, columns };
@@ -193,10 +193,10 @@ function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
 // Returns the smallest and largest number, and the number with the full colour: the largest weight, or else the 99th
 // percentile, because one outlier would make all other numbers pale.
 function rangeOf(tensors, areWeights) {
-  const sizes = Float32Array.from(tensors.flatMap((values) => [...values]));
+  const numbers = Float32Array.from(tensors.flatMap((values) => [...values]));
   const [low, high] = [Math.min, Math.max].map((extreme) =>
-    sizes.reduce((extremeSoFar, number) => extreme(extremeSoFar, number)),
+    numbers.reduce((extremeSoFar, number) => extreme(extremeSoFar, number)),
   );
-  const sorted = sizes.map(Math.abs).sort();
-  return { low, high, end: (areWeights ? high : sorted[Math.floor(0.99 * (sorted.length - 1))]) || 1 };
+  const magnitudes = numbers.map(Math.abs).sort();
+  return { low, high, end: (areWeights ? high : magnitudes[Math.floor(0.99 * (magnitudes.length - 1))]) || 1 };
 }

@@ -3,11 +3,11 @@
 
 import { stepOf } from "../core/light.js";
 
-const CURVE_AFTER = 150; // ms without a move before the curve is drawn
-const LEAST_APART = 2.5; // patches of distance from which a curve is drawn
+const CURVE_DELAY = 150; // ms without a move before the curve is drawn
+const LEAST_DISTANCE = 2.5; // patches of distance from which a curve is drawn
 const CURVE_BOW = 0.3; // height above both ends, as a share of their distance
 
-export const CURVE = `
+export const CURVE_MARKUP = `
   <svg aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
 
 export function createCurve(frame, box) {
@@ -29,12 +29,12 @@ export function createCurve(frame, box) {
     ];
     const [from, to] = [centreOf(mark), centreOf(brightest)];
     const length = Math.hypot(from[0] - to[0], from[1] - to[1]);
-    if (length < (LEAST_APART * w) / columns) return null;
+    if (length < (LEAST_DISTANCE * w) / columns) return null;
     return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - CURVE_BOW * length)], to };
   }
 
-  // Draws the curve between these ends, unless it is drawn already; null removes the curve.
-  function place(ends) {
+  // Draws the curve through these points, unless it is drawn already; null removes the curve.
+  function draw(ends) {
     const { pictureWidth: w, pictureHeight: h } = frame;
     const path = ends ? curvePath(ends) : "";
     if (path === drawnPath) return;
@@ -44,10 +44,10 @@ export function createCurve(frame, box) {
     if (!ends) return;
     drawing.setAttribute("viewBox", `0 0 ${w} ${h}`);
     for (const line of lines) line.setAttribute("d", path);
-    restTimer = setTimeout(() => box.classList.add("drawn"), CURVE_AFTER);
+    restTimer = setTimeout(() => box.classList.add("drawn"), CURVE_DELAY);
   }
 
-  return { points, place };
+  return { points, draw };
 }
 
 function curvePath({ from, bend, to }) {
@@ -58,36 +58,37 @@ function curvePath({ from, bend, to }) {
 // Below: the staircase. It has a bar for each of the row's largest shares. A dashed outline shows the first bar's
 // length at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
 
-const BARS = 12;
-const FLIP = 250; // ms of the animation when the switch is flipped
+const BAR_COUNT = 12;
+const FLIP_MS = 250; // ms of the animation when the switch is flipped
 const easedFlip = (t) => t * t * (3 - 2 * t);
 
-export const largestShares = (sorted, count = BARS) => Array.from(sorted.subarray(0, Math.min(count, sorted.length)));
+export const largestShares = (sorted, count = BAR_COUNT) =>
+  Array.from(sorted.subarray(0, Math.min(count, sorted.length)));
 
 export function createStaircase() {
-  return { from: [], to: [], altered: null, began: -FLIP };
+  return { from: [], to: [], altered: null, startTime: -FLIP_MS };
 }
 
 // Sets the bars. A flip of the switch animates the change; another patch does not.
 export function setBars(stairs, shares, isAltered, time, isStill) {
   const isFlipped = stairs.altered !== null && stairs.altered !== isAltered && !isStill;
-  if (isFlipped) Object.assign(stairs, { from: barsAt(stairs, time), began: time });
-  else if (stairs.altered === null || time - stairs.began >= FLIP) stairs.began = time - FLIP;
+  if (isFlipped) Object.assign(stairs, { from: barsAt(stairs, time), startTime: time });
+  else if (stairs.altered === null || time - stairs.startTime >= FLIP_MS) stairs.startTime = time - FLIP_MS;
   Object.assign(stairs, { to: shares, altered: isAltered });
 }
 
-export function barsAt({ from, to, began: startTime }, time) {
-  const t = easedFlip(Math.min(1, Math.max(0, (time - startTime) / FLIP)));
+export function barsAt({ from, to, startTime }, time) {
+  const t = easedFlip(Math.min(1, Math.max(0, (time - startTime) / FLIP_MS)));
   return to.map((share, i) => share * t + (from[i] ?? 0) * (1 - t));
 }
 
-export const isMoving = (stairs, time) => time - stairs.began < FLIP;
+export const isMoving = (stairs, time) => time - stairs.startTime < FLIP_MS;
 
 // bars: the shares; dashedShare: the largest share at the other setting; ramp, domain: the colours of the picture.
 export function drawStaircase(context, w, h, bars, dashedShare, { ramp, domain, colours, unit }) {
   context.clearRect(0, 0, w, h);
   const [top, bottom] = [2 * unit, h - unit];
-  const barStep = w / BARS;
+  const barStep = w / BAR_COUNT;
   const largest = Math.max(bars[0] ?? 0, dashedShare, 1e-6);
   const barHeight = (share) => Math.max(unit, (share / largest) * (bottom - top));
   context.strokeStyle = colours.soft;

@@ -9,16 +9,16 @@ const LOOP_MS = 3000;
 const LIT_FROM = 600; // ms: until then the photograph alone is shown
 const CURVE_FROM = 850;
 const CURVE_MS = 300;
-const SAID_FROM = 1250;
-const FADE = 200;
+const WORDS_FROM = 1250;
+const FADE_MS = 200;
 const FILM_RATE = 25; // frames a second
 const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4"];
 const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms at which frames start; the last stays
 const LOOP_EDGE = 56; // pixels around the words
-const TYPE = { size: 54, lead: 68, small: 28 };
+const TYPE_SIZES = { size: 54, lead: 68, small: 28 }; // px: the sentence, its line height, the line below it
 const PAPER = "#131318";
 const INK = "#f1f1f4";
-const SOFT = "#a9a9b2";
+const SOFT_INK = "#a9a9b2";
 // For each format in pixels: the frame's size, the picture's largest size, and the place and width of the words,
 // given the picture's size
 export const LOOP_SHAPES = {
@@ -26,45 +26,46 @@ export const LOOP_SHAPES = {
     width: 1080,
     height: 1350,
     picture: [1080, 1000],
-    words: ([, high]) => ({ x: LOOP_EDGE, y: high + 76, wide: 968 }),
+    words: ([, height]) => ({ x: LOOP_EDGE, y: height + 76, width: 968 }),
   },
   wide: {
     width: 1920,
     height: 1080,
     picture: [1360, 1080],
-    words: ([width]) => ({ x: width + LOOP_EDGE, y: 150, wide: 448 }),
+    words: ([width]) => ({ x: width + LOOP_EDGE, y: 150, width: 448 }),
   },
 };
 
 // The picture's size within a format.
-export function loopPicture({ picture: [maxWidth, maxHeight] }, aspect) {
+export function loopPictureSize({ picture: [maxWidth, maxHeight] }, aspect) {
   const width = Math.round(Math.min(maxWidth, maxHeight * aspect));
   return [width, Math.round(width / aspect)];
 }
 
 // moment: {photo, lit: canvases of the picture's size, cell: {x, y, width, height} of the query's patch, curve: {from,
-// bend, to} or null, sentence: [{text, marked}], made: the line below the sentence}
-export function drawLoop(context, shape, { photo, lit: litCanvas, cell, curve, sentence, made: credit }, font, ms) {
+// bend, to} or null, sentence: [{text, marked}], credit: the line below the sentence}
+export function drawLoop(context, shape, { photo, lit: litCanvas, cell, curve, sentence, credit }, font, ms) {
   const size = [photo.width, photo.height];
   const top = shape === LOOP_SHAPES.wide ? Math.round((shape.height - size[1]) / 2) : 0;
   context.fillStyle = PAPER;
   context.fillRect(0, 0, shape.width, shape.height);
   context.drawImage(photo, 0, top);
-  context.globalAlpha = loopProgress(ms, LIT_FROM, FADE);
+  context.globalAlpha = loopProgress(ms, LIT_FROM, FADE_MS);
   context.drawImage(litCanvas, 0, top);
   if (cell && ms >= LIT_FROM) outlineCell(context, cell.x, cell.y + top, cell.width, cell.height, 3, ROLES.query);
   context.globalAlpha = 1;
   if (curve) drawLoopCurve(context, curve, top, loopProgress(ms, CURVE_FROM, CURVE_MS));
-  context.globalAlpha = loopProgress(ms, SAID_FROM, FADE);
+  context.globalAlpha = loopProgress(ms, WORDS_FROM, FADE_MS);
   drawWords(context, sentence, shape.words(size), font);
-  context.font = `400 ${TYPE.small}px ${font}`;
-  context.fillStyle = SOFT;
-  const { x, wide: width } = shape.words(size);
+  context.font = `400 ${TYPE_SIZES.small}px ${font}`;
+  context.fillStyle = SOFT_INK;
+  const { x, width } = shape.words(size);
   context.globalAlpha = 1;
   for (const [n, line] of linesOf(context, [{ text: credit }], width)
     .reverse()
     .entries())
-    for (const word of line) context.fillText(word.text, x + word.x, shape.height - LOOP_EDGE - n * 1.3 * TYPE.small);
+    for (const word of line)
+      context.fillText(word.text, x + word.x, shape.height - LOOP_EDGE - n * 1.3 * TYPE_SIZES.small);
 }
 
 const loopProgress = (ms, from, duration) => Math.min(1, Math.max(0, (ms - from) / duration));
@@ -88,15 +89,15 @@ function drawLoopCurve(context, { from, bend, to }, top, progress) {
   context.restore();
 }
 
-function drawWords(context, sentence, { x, y, wide: width }, font) {
-  context.font = `400 ${TYPE.size}px ${font}`;
+function drawWords(context, sentence, { x, y, width }, font) {
+  context.font = `400 ${TYPE_SIZES.size}px ${font}`;
   context.textBaseline = "alphabetic";
   for (const [n, line] of linesOf(context, sentence, width).entries()) {
     for (const word of line) {
-      const baseline = y + n * TYPE.lead;
+      const baseline = y + n * TYPE_SIZES.lead;
       if (word.marked) {
         context.fillStyle = ROLES.key;
-        context.fillRect(x + word.x - 10, baseline - 0.86 * TYPE.size, word.wide + 20, 1.16 * TYPE.size);
+        context.fillRect(x + word.x - 10, baseline - 0.86 * TYPE_SIZES.size, word.width + 20, 1.16 * TYPE_SIZES.size);
       }
       context.fillStyle = word.marked ? "#fff" : INK;
       context.fillText(word.text, x + word.x, baseline);
@@ -104,7 +105,7 @@ function drawWords(context, sentence, { x, y, wide: width }, font) {
   }
 }
 
-// Breaks a sentence into lines of words, [[{text, marked, x, wide}]]. The text of a marked place stays on one line.
+// Breaks a sentence into lines of words, [[{text, marked, x, width}]]. The text of a marked place stays on one line.
 export function linesOf(context, sentence, lineWidth) {
   const lines = [[]];
   let x = 0;
@@ -117,7 +118,7 @@ export function linesOf(context, sentence, lineWidth) {
       }
       const shownWord = x === 0 ? word.trimStart() : word;
       const width = context.measureText(shownWord).width;
-      lines.at(-1).push({ text: shownWord, marked: isMarked, x: x + padding, wide: width });
+      lines.at(-1).push({ text: shownWord, marked: isMarked, x: x + padding, width });
       x += width + 2 * padding;
     }
   }
@@ -136,10 +137,10 @@ export async function makeLoop(canvas, shape, moment, font, isWanted) {
   const draw = (ms) => drawLoop(context, shape, moment, font, ms);
   draw(0);
   const kind = filmKind();
-  return (kind && (await recorded(canvas, kind, draw, isWanted))) || gifOfLoop(canvas, draw, isWanted);
+  return (kind && (await recordLoop(canvas, kind, draw, isWanted))) || gifOfLoop(canvas, draw, isWanted);
 }
 
-function recorded(canvas, mimeType, draw, isWanted) {
+function recordLoop(canvas, mimeType, draw, isWanted) {
   return new Promise((resolve) => {
     const chunks = [];
     const recorder = new MediaRecorder(canvas.captureStream(FILM_RATE), { mimeType, videoBitsPerSecond: 6e6 });
@@ -186,7 +187,7 @@ const LZW_CODES = 4096; // codes of GIF's LZW compression have at most twelve bi
 // frames: [{pixels: RGBA bytes, ms}]
 export function gifOf(frames, width, height) {
   const palette = paletteOf(frames);
-  const indexOf = nearestIn(palette);
+  const paletteIndex = nearestIn(palette);
   const bytes = [..."GIF89a"].map((letter) => letter.charCodeAt(0));
   const writeNumber = (value) => bytes.push(value & 255, value >> 8);
   writeNumber(width);
@@ -200,11 +201,10 @@ export function gifOf(frames, width, height) {
   for (const { pixels, ms } of frames) {
     const hundredths = Math.max(2, Math.round(ms / 10));
     const indices = new Uint8Array(width * height);
-    for (let i = 0; i < indices.length; i++) indices[i] = indexOf(pixels[4 * i], pixels[4 * i + 1], pixels[4 * i + 2]);
-    const box = formerFrame
-      ? changedBox(formerFrame, indices, width, height)
-      : { left: 0, top: 0, wide: width, high: height };
-    const { left, top, wide: boxWidth, high: boxHeight } = box;
+    for (let i = 0; i < indices.length; i++)
+      indices[i] = paletteIndex(pixels[4 * i], pixels[4 * i + 1], pixels[4 * i + 2]);
+    const box = formerFrame ? changedBox(formerFrame, indices, width, height) : { left: 0, top: 0, width, height };
+    const { left, top, width: boxWidth, height: boxHeight } = box;
     const frameHeader = [0x21, 0xf9, 4, 4, hundredths & 255, hundredths >> 8, 0, 0, 0x2c]; // draw over the former frame
     for (const value of [left, top, boxWidth, boxHeight]) frameHeader.push(value & 255, value >> 8);
     parts.push(
@@ -233,11 +233,11 @@ function changedBox(formerFrame, frame, width, height) {
     [left, right] = [Math.min(left, x), Math.max(right, x)];
     [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
   }
-  if (right < 0) return { left: 0, top: 0, wide: 1, high: 1 };
-  return { left, top, wide: right - left + 1, high: bottom - top + 1 };
+  if (right < 0) return { left: 0, top: 0, width: 1, height: 1 };
+  return { left, top, width: right - left + 1, height: bottom - top + 1 };
 }
 
-function cutOut(indices, width, { left, top, wide: boxWidth, high: boxHeight }) {
+function cutOut(indices, width, { left, top, width: boxWidth, height: boxHeight }) {
   const cropped = new Uint8Array(boxWidth * boxHeight);
   for (let y = 0; y < boxHeight; y++)
     cropped.set(indices.subarray((top + y) * width + left, (top + y) * width + left + boxWidth), y * boxWidth);
@@ -261,8 +261,8 @@ function paletteOf(frames) {
   const palette = colours.slice(0, GIF_COLOURS - RARE_COLOURS);
   const candidates = colours.slice(palette.length, palette.length + FREQUENT_COLOURS);
   for (const candidate of candidates)
-    candidate.away = Math.min(...palette.map(({ rgb }) => colourAway(rgb, candidate.rgb)));
-  const missedError = ({ count, away: distance }) => count * distance;
+    candidate.distance = Math.min(...palette.map(({ rgb }) => colourDistance(rgb, candidate.rgb)));
+  const missedError = ({ count, distance }) => count * distance;
   while (palette.length < GIF_COLOURS && candidates.length > 0) {
     const index = candidates.reduce(
       (bestIndex, candidate, i) => (missedError(candidate) > missedError(candidates[bestIndex]) ? i : bestIndex),
@@ -271,12 +271,12 @@ function paletteOf(frames) {
     const [colour] = candidates.splice(index, 1);
     palette.push(colour);
     for (const candidate of candidates)
-      candidate.away = Math.min(candidate.away, colourAway(colour.rgb, candidate.rgb));
+      candidate.distance = Math.min(candidate.distance, colourDistance(colour.rgb, candidate.rgb));
   }
   return palette.map(({ rgb }) => rgb);
 }
 
-const colourAway = ([r, g, b], [red, green, blue]) => 2 * (r - red) ** 2 + 4 * (g - green) ** 2 + (b - blue) ** 2;
+const colourDistance = ([r, g, b], [red, green, blue]) => 2 * (r - red) ** 2 + 4 * (g - green) ** 2 + (b - blue) ** 2;
 
 // Returns a function (red, green, blue) → index of the nearest palette colour. The function searches only once for each
 // of 32,768 colours.
@@ -287,7 +287,7 @@ function nearestIn(palette) {
     if (cache[key] >= 0) return cache[key];
     let [nearestIndex, smallestDistance] = [0, Number.POSITIVE_INFINITY];
     for (const [i, rgb] of palette.entries()) {
-      const distance = colourAway(rgb, [red, green, blue]);
+      const distance = colourDistance(rgb, [red, green, blue]);
       if (distance < smallestDistance) [nearestIndex, smallestDistance] = [i, distance];
     }
     cache[key] = nearestIndex;

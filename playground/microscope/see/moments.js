@@ -10,30 +10,30 @@ import { fitCanvas, oneStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
-import { outsideNine, partAt, whereOf } from "./says.js";
+import { outsideShare, partAt, whereOf } from "./says.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
 
 // hold(isHeld): shows the marks as if the pointer were over the picture, or hides them.
-export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
+export function createMoments({ choice, data, frame, page }, box, { language, hold }) {
   const words = (key, values) => seeWords(language(), key, values);
   const moments = { scene: null, list: [], buttons: [] };
   let openingMoment = null; // {layer, head, patch} at which the picture opened
-  row.setAttribute("role", "group");
-  oneStop(row, () => [...row.children]);
+  box.setAttribute("role", "group");
+  oneStop(box, () => [...box.children]);
 
-  function showMoments(isRow) {
+  function showMoments(isPlainRow) {
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
     if (main.trace.words?.first) return; // this trace is coarse; moments are searched in the finer one, which follows
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
-    if (openingMoment?.of !== key) {
+    if (openingMoment?.key !== key) {
       const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1 if the picture opened without a striking row
-      openingMoment = { of: key, layer: view.layer, head: view.head, patch };
+      openingMoment = { key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
-      row.replaceChildren();
+      box.replaceChildren();
     }
     if (scene && moments.scene !== scene) {
       const { layer, head, patch } = openingMoment;
@@ -45,7 +45,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
       const moment = moments.list[i];
       const isShown =
         moment && moment.layer === view.layer && moment.head === view.head && moment.patch === frame.shown.mark;
-      button.setAttribute("aria-pressed", String(Boolean(isShown) && isRow));
+      button.setAttribute("aria-pressed", String(Boolean(isShown) && isPlainRow));
     }
   }
 
@@ -59,7 +59,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
       const button = momentButton(name, description);
       if (moment.kind === "sink") {
         button.title = "";
-        button.dataset.explains = `${words("sinkMeans", { share: 100 * IN_A_SINK })} ${description}`;
+        button.dataset.explains = `${words("sinkMeans", { share: 100 * LEAST_SINK_SHARE })} ${description}`;
       }
       drawThumb(button.firstChild, photo, pack, moment);
       button.addEventListener("click", () => showMoment(i));
@@ -73,8 +73,8 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
       surprise(choice, data, page);
       if (choice.view.locked) page.choose({ locked: false });
     });
-    row.replaceChildren(...moments.buttons, moreButton);
-    for (const [i, button] of [...row.children].entries()) button.tabIndex = i ? -1 : 0;
+    box.replaceChildren(...moments.buttons, moreButton);
+    for (const [i, button] of [...box.children].entries()) button.tabIndex = i ? -1 : 0;
   }
 
   function showMoment(i) {
@@ -87,9 +87,9 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
   }
 
   // Shows the next or former moment, for a presenter's keys. Returns false if the picture has no moments.
-  function step(steps) {
+  function step(change) {
     const pressedIndex = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
-    const nextIndex = pressedIndex < 0 && steps < 0 ? moments.list.length - 1 : pressedIndex + steps;
+    const nextIndex = pressedIndex < 0 && change < 0 ? moments.list.length - 1 : pressedIndex + change;
     if (!moments.list[nextIndex]) return moments.list.length > 0;
     showMoment(nextIndex);
     return true;
@@ -120,7 +120,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     return [columns * factor, rows * factor];
   };
 
-  return { show: showMoments, step, writeWords: () => row.setAttribute("aria-label", words("moments")) };
+  return { show: showMoments, step, writeWords: () => box.setAttribute("aria-label", words("moments")) };
 }
 
 function momentButton(name, description) {
@@ -136,10 +136,10 @@ function momentButton(name, description) {
 // Below: chooses the moments of a picture, at most five: rows with a far partner, one row that stays near, and one with
 // a sink. No DOM.
 
-const FAR_ONES = 3;
+const MOST_FAR_MOMENTS = 3;
 const CLOSE_DISTANCE = 3; // two patches at most this many patches apart count as the same place
-const STAYS_NEAR = 0.35; // least share inside the 3 × 3 places of a row that stays near
-const IN_A_SINK = 0.3; // least share on one special token, which then is a sink
+const LEAST_NEAR_SHARE = 0.35; // least share inside the 3 × 3 places of a row that stays near
+const LEAST_SINK_SHARE = 0.3; // least share on one special token, which then is a sink
 
 // Returns [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], first the row at which the picture
 // opened. scene: see core/moments.js; opening: {layer, head, patch} of that row, or null.
@@ -147,7 +147,7 @@ export function momentsOf(scene, opening) {
   const { pack } = scene;
   const candidates = [opening, ...surprisesOf(scene, 8)]
     .filter(Boolean)
-    .map((candidate) => described(pack, candidate))
+    .map((candidate) => momentAt(pack, candidate))
     .filter(({ kind }) => kind !== "itself");
   const distinctMoments = [];
   for (const candidate of candidates) {
@@ -156,12 +156,12 @@ export function momentsOf(scene, opening) {
         (areClose(pack, patch, candidate.patch) && areClose(pack, best, candidate.best)) ||
         (areClose(pack, patch, candidate.best) && areClose(pack, best, candidate.patch)), // or the reverse direction
     );
-    if (!isRepeat && distinctMoments.length < FAR_ONES) distinctMoments.push(candidate);
+    if (!isRepeat && distinctMoments.length < MOST_FAR_MOMENTS) distinctMoments.push(candidate);
   }
   const patch = distinctMoments[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
   const kindMoments = [
-    strongestMoment(pack, patch, nearShare, STAYS_NEAR, "near"),
-    strongestMoment(pack, patch, sinkShare, IN_A_SINK, "sink"),
+    strongestMoment(pack, patch, nearShare, LEAST_NEAR_SHARE, "near"),
+    strongestMoment(pack, patch, sinkShare, LEAST_SINK_SHARE, "sink"),
   ];
   return [...distinctMoments, ...kindMoments.filter(Boolean)].slice(0, 5);
 }
@@ -170,7 +170,7 @@ const areClose = ({ columns }, patch, otherPatch) =>
   Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)) <= CLOSE_DISTANCE &&
   Math.abs((patch % columns) - (otherPatch % columns)) <= CLOSE_DISTANCE;
 
-function trainedRow(pack, layer, head, patch) {
+function weightRow(pack, layer, head, patch) {
   const row = new Float32Array(pack.tokens);
   rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
   return row;
@@ -182,13 +182,13 @@ function largestPatch(row, { prefixCount, tokens }) {
   return brightest - prefixCount;
 }
 
-function described(pack, { layer, head, patch }) {
-  const brightest = largestPatch(trainedRow(pack, layer, head, patch), pack);
+function momentAt(pack, { layer, head, patch }) {
+  const brightest = largestPatch(weightRow(pack, layer, head, patch), pack);
   const whereabouts = whereOf(patch, brightest, pack.rows, pack.columns);
   return { kind: whereabouts === "aside" ? "same" : whereabouts, layer, head, patch, best: brightest };
 }
 
-const nearShare = (row, pack, patch) => 1 - outsideNine(row, 0, pack, patch);
+const nearShare = (row, pack, patch) => 1 - outsideShare(row, 0, pack, patch);
 function sinkShare(row, { prefixCount }) {
   let largest = 0;
   for (let j = 0; j < prefixCount; j++) largest = Math.max(largest, row[j]);
@@ -201,7 +201,7 @@ function strongestMoment(pack, patch, shareOf, minimum, kind) {
   for (const layer of pack.stored.keys()) {
     for (let head = 0; head < pack.heads; head++) {
       if (!holdsHead(pack, layer, head)) continue;
-      const row = trainedRow(pack, layer, head, patch);
+      const row = weightRow(pack, layer, head, patch);
       const share = shareOf(row, pack, patch);
       if (share >= (strongest?.share ?? minimum))
         strongest = { share, kind, layer, head, patch, best: largestPatch(row, pack) };

@@ -4,8 +4,8 @@ import { neighbourhood } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { aroundPlace, PART_NAMES } from "./words.js";
 
-const FAR_AWAY = 0.15; // distance as a share of the picture's longer side, as in core/moments.js
-const WORTH_SAYING = 0.1; // least share of the patch beyond the neighbours, relative to the patch's own share
+const FAR_DISTANCE = 0.15; // distance as a share of the picture's longer side, as in core/moments.js
+const LEAST_BEYOND_RATIO = 0.1; // least share of the patch beyond the neighbours, relative to the patch's own share
 
 // How far the brightest patch is from the asking patch: "itself" | "near" | "aside" | "far".
 export function whereOf(mark, brightest, rows, columns) {
@@ -16,7 +16,7 @@ export function whereOf(mark, brightest, rows, columns) {
   ];
   const distance = Math.max(rowDistance, columnDistance);
   if (distance <= 1) return "near";
-  return distance > FAR_AWAY * Math.max(rows, columns) ? "far" : "aside";
+  return distance > FAR_DISTANCE * Math.max(rows, columns) ? "far" : "aside";
 }
 
 // The part of a sample that a patch lies in. parts: [{kind, box: [top, left, bottom, right] in shares}]
@@ -66,11 +66,11 @@ export function beyondNear(weights, start, { prefixCount, rows, columns }, mark)
     if (share > largest.share && !["itself", "near"].includes(whereOf(mark, patch, rows, columns)))
       Object.assign(largest, { patch, share });
   }
-  return largest.share >= WORTH_SAYING * weights[start + prefixCount + mark] ? largest : null;
+  return largest.share >= LEAST_BEYOND_RATIO * weights[start + prefixCount + mark] ? largest : null;
 }
 
 // The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
-export function outsideNine(weights, start, { prefixCount, rows, columns }, mark) {
+export function outsideShare(weights, start, { prefixCount, rows, columns }, mark) {
   const neighbours = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
   let nearTotal = 0;
   for (let r = neighbours.top; r <= neighbours.bottom; r++)

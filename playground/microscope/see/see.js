@@ -13,7 +13,7 @@ import { prefixName, writeMarked } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/state.js";
 import {
   barsAt,
-  CURVE,
+  CURVE_MARKUP,
   createCurve,
   createStaircase,
   drawStaircase,
@@ -22,7 +22,7 @@ import {
   setBars,
 } from "./curve.js";
 import { createMoments } from "./moments.js";
-import { beyondNear, outsideNine, sayRow, unbrokenPercent } from "./says.js";
+import { beyondNear, outsideShare, sayRow, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { habitIn, seeWords } from "./words.js";
 
@@ -33,8 +33,8 @@ const SEE_COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
 const LECTURE_SHARE = 0.3; // share of the width for the column beside the picture, in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
-const BESIDE_FROM = 640; // px: in a narrower window all parts are below the picture
-const LOWEST = 260; // px: least height of a picture above its column
+const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
+const LEAST_HEIGHT = 260; // px: least height of a picture above its column
 const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
 const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
@@ -42,28 +42,28 @@ const LAB_SIZES = "filled compact short low tall tight broad slender spare shall
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 const BARS_SHOWN = 12;
 
-const SEE_HEAD = `
+const HEAD_MARKUP = `
   <p class="see-says" data-see="says"></p>
   <button class="provenance" data-see="from"></button>`;
-const SEE_STAIRS = `
+const STAIRS_MARKUP = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
-const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
+const NINE_MARKUP = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
-  const makePart = (name, className, html, place, position) => {
-    const element = document.createElement(name);
+  const makePart = (tag, className, html, place, position) => {
+    const element = document.createElement(tag);
     element.className = className;
     element.innerHTML = html;
     place[position](element);
     return element;
   };
-  const headBox = makePart("div", "see-head", SEE_HEAD, refs.below, "prepend");
-  const stairsBox = makePart("div", "see-stairs", SEE_STAIRS, refs.scale, "after");
-  const nineBox = makePart("div", "see-nine", SEE_NINE, refs.two, "before");
+  const headBox = makePart("div", "see-head", HEAD_MARKUP, refs.below, "prepend");
+  const stairsBox = makePart("div", "see-stairs", STAIRS_MARKUP, refs.scale, "after");
+  const nineBox = makePart("div", "see-nine", NINE_MARKUP, refs.two, "before");
   const tabBar = makePart("div", "see-tabs", "", headBox, "after");
   const outsideLine = makePart("p", "see-outside", "", refs.two, "after");
   const divideLabel = makePart("span", "see-divide", "", refs.switch, "after");
@@ -71,15 +71,15 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const doorBar = makePart("div", "see-doors", "", refs.below, "append");
   const moments = createMoments(lens, makePart("div", "see-moments", "", refs.stage, "after"), { language, hold });
   const plainCanvas = makePart("canvas", "plain", "", refs.picture, "before");
-  const curve = createCurve(frame, makePart("div", "see-arc", CURVE, refs.picture, "after"));
+  const curve = createCurve(frame, makePart("div", "see-arc", CURVE_MARKUP, refs.picture, "after"));
   const see = {
     face,
     untouched: false, // whether the photograph is shown alone: nobody points, and no moment is shown
     drawer: "", //       which drawer is open: "why" | "heads" | "numbers" | "moments"; "": none
     lockedForWhy: false,
     stairs: createStaircase(),
-    other: new Float32Array(0), // the row at the other setting of the √d_k switch
-    above: 0, //         px of the page above the lens at the last layout
+    otherRow: new Float32Array(0), // the row at the other setting of the √d_k switch
+    spaceAbove: 0, //    px of the page above the lens at the last layout
     story: null,
     get on() {
       const isPresented = choice.presenting && choice.view.beside !== "filter"; // only Lab can show the filter
@@ -89,11 +89,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
   let spokenLanguage = language();
   const words = (key, values) => seeWords(spokenLanguage, key, values);
-  const partBy = (box, name) => box.querySelector(`[data-see="${name}"]`);
-  const sentenceElement = partBy(headBox, "says");
-  const sourceElement = partBy(headBox, "from");
-  const chart = partBy(stairsBox, "stairs");
-  const dashedNote = partBy(stairsBox, "dashed");
+  const partNamed = (box, name) => box.querySelector(`[data-see="${name}"]`);
+  const sentenceElement = partNamed(headBox, "says");
+  const sourceElement = partNamed(headBox, "from");
+  const chart = partNamed(stairsBox, "stairs");
+  const dashedNote = partNamed(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -128,9 +128,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     spokenLanguage = language();
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
-    setText(partBy(nineBox, "nineTitle"), words("convolution"));
-    setText(partBy(nineBox, "hears"), words("hearsNine"));
-    setText(partBy(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
+    setText(partNamed(nineBox, "nineTitle"), words("convolution"));
+    setText(partNamed(nineBox, "hears"), words("hearsNine"));
+    setText(partNamed(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
     moments.writeWords();
     writeMarked(page);
     sourceElement.title = words("stepThrough");
@@ -177,7 +177,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (see.untouched === isHiding) page.schedule();
     see.untouched = !isHiding;
     root.classList.toggle("untouched", see.on && see.untouched);
-    if (!isHiding) curve.place(null);
+    if (!isHiding) curve.draw(null);
   }
   refs.picture.addEventListener("pointermove", () => see.on && hold(true));
   refs.picture.addEventListener("pointerdown", () => see.on && hold(true));
@@ -213,10 +213,10 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function pullUp(bar) {
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
-    see.above = Math.max(bar, top); // at least `bar`: the bar may not be on the page yet
-    if (top <= bar || top > bar + LARGEST_EMPTY_GAP) return see.above;
+    see.spaceAbove = Math.max(bar, top); // at least `bar`: the bar may not be on the page yet
+    if (top <= bar || top > bar + LARGEST_EMPTY_GAP) return see.spaceAbove;
     root.style.marginTop = `${bar - top}px`;
-    see.above = bar;
+    see.spaceAbove = bar;
     return bar;
   }
 
@@ -224,7 +224,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function setPlaceAndSize() {
     root.dataset.face = "see";
     const width = root.clientWidth;
-    const isBeside = width >= BESIDE_FROM && width > window.innerHeight;
+    const isBeside = width >= LEAST_BESIDE_WIDTH && width > window.innerHeight;
     const heightAbove = choice.presenting ? 0 : isBeside || !bar ? bar : PHONE_BAR;
     const height = window.innerHeight - pullUp(heightAbove) - (choice.presenting ? 0 : page.ui.below);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
@@ -245,7 +245,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wallAspect : aspect));
     const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : isLow ? LOW_COLUMN : SEE_COLUMN;
     const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
-    const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LOWEST, height - PARTS_BELOW_HEIGHT);
+    const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
     const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
     root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && height - pictureHeight >= ROOMY_HEIGHT);
     frame.tag.low = true; // the number is drawn below the curve
@@ -268,15 +268,15 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     paintPlain();
     paintWords();
     paintStairs();
-    curve.place(see.untouched || !isPlainRow() ? null : curve.points(frame.pictureWidth, frame.pictureHeight));
+    curve.draw(see.untouched || !isPlainRow() ? null : curve.points(frame.pictureWidth, frame.pictureHeight));
     moments.show(!see.untouched && isPlainRow());
     see.story?.paint();
   }
 
   function paintPlain() {
     const photo = photoOf(data, frame, page, data.main);
-    if (plainCanvas.of === photo) return;
-    plainCanvas.of = photo;
+    if (plainCanvas.photo === photo) return;
+    plainCanvas.photo = photo;
     fitCanvas(plainCanvas, frame.pictureWidth, frame.pictureHeight, frame.ratio);
     plainCanvas.getContext("2d").drawImage(photo.clear, 0, 0);
     root.classList.toggle("untouched", see.untouched);
@@ -301,7 +301,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start), partsNow());
     writeSentence(sentence);
     if (isReady && mark >= 0)
-      setText(outsideLine, words("outside", { share: percent(outsideNine(answers.weights, start, pack, mark)) }));
+      setText(outsideLine, words("outside", { share: percent(outsideShare(answers.weights, start, pack, mark)) }));
     const isOff = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
       setText(credit, main.picture.credit ?? "");
@@ -380,18 +380,18 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const isAltered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const time = performance.now();
     setBars(see.stairs, largestShares(sorted, BARS_SHOWN), isAltered, time, reducedMotion.matches);
-    const dashedShare = otherLargest(pack, view, token, isAltered ? scale : 1);
+    const dashedShare = largestAtScale(pack, view, token, isAltered ? scale : 1);
     const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);
     sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
-  function otherLargest(pack, view, token, scale) {
+  function largestAtScale(pack, view, token, scale) {
     if (!holdsHead(pack, view.layer, view.head)) return 0;
-    if (see.other.length !== pack.tokens) see.other = new Float32Array(pack.tokens);
-    rowInto(see.other, 0, pack, view.layer, view.head, token, scale);
-    return see.other[largestIndex(see.other, 0, pack.tokens)];
+    if (see.otherRow.length !== pack.tokens) see.otherRow = new Float32Array(pack.tokens);
+    rowInto(see.otherRow, 0, pack, view.layer, view.head, token, scale);
+    return see.otherRow[largestIndex(see.otherRow, 0, pack.tokens)];
   }
 
   // Writes the sheet behind the Share button in the language of See.
@@ -414,10 +414,10 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
     // How many px the page above has moved the lens since the last layout.
-    overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
+    overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.spaceAbove)),
     layOut,
     paint,
-    expects: () => see.on && writeSentence({ before: words("comes"), place: "", after: "" }),
+    showReading: () => see.on && writeSentence({ before: words("comes"), place: "", after: "" }),
     turn: turnFace,
     present,
     stepMoment: moments.step,
@@ -426,16 +426,16 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
     // the patch that the picture labels with its share
-    marked: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest),
+    labelledPatch: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest),
     habit: (label) => habitIn(language(), label),
-    says: () => sentenceElement.textContent,
-    spoken: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
+    sentenceText: () => sentenceElement.textContent,
+    spokenText: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
     words,
     writeShared,
     ...createShared(lens, {
       ...{ words, language, shared, tryAt, isPlain: isPlainRow },
       sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens), partsNow()),
-      made: () => `${sourceElement.textContent} · Attention Playground`,
+      credit: () => `${sourceElement.textContent} · Attention Playground`,
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),
   });

@@ -6,12 +6,12 @@ import { makeCanvas } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto } from "../drawing/light.js";
 import { printed } from "../lens/saving.js";
-import { drawLoop, LOOP_SHAPES, loopPicture, makeLoop } from "./loop.js";
+import { drawLoop, LOOP_SHAPES, loopPictureSize, makeLoop } from "./loop.js";
 
 const WIDE_PICTURE = 620; // px: numbers and lines are sized for a picture of this width
 const AT_REST_MS = 3000;
 
-// see: {words, language, isPlain, sentence: () => {before, place, after}, made: () => the line below the sentence,
+// see: {words, language, isPlain, sentence: () => {before, place, after}, credit: () => the line below the sentence,
 // curve(w, h), shared, tryAt}, see see.js.
 export function createShared(lens, see) {
   const { choice, data, frame } = lens;
@@ -20,7 +20,7 @@ export function createShared(lens, see) {
 
   function momentIn(shape) {
     const { picture } = frame;
-    const [width, height] = loopPicture(shape, frame.pictureWidth / frame.pictureHeight);
+    const [width, height] = loopPictureSize(shape, frame.pictureWidth / frame.pictureHeight);
     const photo = makePhoto(data.main.picture.bitmap, width, height);
     const litCanvas = makeCanvas(width, height);
     const print = printed(choice, data, frame, photo);
@@ -38,7 +38,7 @@ export function createShared(lens, see) {
       },
       curve: see.curve(width, height),
       sentence: [{ text: before }, ...(place ? [{ text: place, marked: true }] : []), { text: after }],
-      made: see.made(),
+      credit: see.credit(),
     };
   }
 
@@ -68,7 +68,7 @@ export function createShared(lens, see) {
 // bits, the photograph, and the lens. The reader's browser makes the file. Names from outside are set as text, and the
 // file's content security policy forbids all requests.
 
-const PHOTO_BYTES = 60e3;
+const MOST_PHOTO_BYTES = 60e3;
 const PHOTO_SIDES = [1100, 900, 700, 500, 320]; // px of the photograph, tried in this order
 const QUALITIES = [0.82, 0.7, 0.55];
 const POLICY =
@@ -166,7 +166,7 @@ async function smallPhoto(bitmap, { rows, columns, header }) {
     canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     for (const quality of QUALITIES) {
       const url = canvas.toDataURL("image/jpeg", quality);
-      if (url.length * 0.75 <= PHOTO_BYTES) return url;
+      if (url.length * 0.75 <= MOST_PHOTO_BYTES) return url;
     }
   }
   throw new Error("The photograph does not get small enough.");

@@ -38,8 +38,8 @@ export function openFace() {
 export const viewNow = () => view;
 export const viewWords = (shownView = view) => Object.fromEntries(new URLSearchParams(viewToQuery(shownView)));
 
-// The view's parameters. While something is compared, `beside` is written even with its default value, because a
-// missing `beside` would then mean the compared picture.
+// The view's parameters. While something is compared, `beside` is written even with its default value: without it the
+// address would show the compared picture.
 const viewWordsHere = (shownView = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(shownView),
@@ -69,8 +69,8 @@ export function wordsNow() {
 
 // The parameters of this page's address, without the tour.
 export function wordsWithoutTour() {
-  const { tour, ...ownWordsNow } = wordsNow();
-  return ownWordsNow;
+  const { tour, ...otherWords } = wordsNow();
+  return otherWords;
 }
 
 // `step`: whether to add an entry to the history, so that Back returns to the former address.
@@ -84,18 +84,18 @@ export function writeAddress({ step = false } = {}) {
   history[step ? "pushState" : "replaceState"](history.state, "", url);
 }
 
-const CHOSEN = ["sample", "mine", "model", "detail", "with"];
+const CHOICE_KEYS = ["sample", "mine", "model", "detail", "with"];
 
 // {choice, view, rest, settings, tour, story} of an address. `settings`: parameters for a lesson; `rest`: parameters
 // that belong neither to the choice nor to the view.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const choiceWords = {};
-  for (const key of CHOSEN) if (words[key]) choiceWords[key] = words[key];
+  for (const key of CHOICE_KEYS) if (words[key]) choiceWords[key] = words[key];
   const wordsWhere = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
-  const ownWords = ["tour", "story"];
-  const settings = wordsWhere((key) => !CHOSEN.includes(key) && !ownWords.includes(key));
-  const otherWords = wordsWhere((key) => !(key in choiceWords) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
+  const ownKeys = ["tour", "story"];
+  const settings = wordsWhere((key) => !CHOICE_KEYS.includes(key) && !ownKeys.includes(key));
+  const otherWords = wordsWhere((key) => !(key in choiceWords) && !ownKeys.includes(key) && !(key in DEFAULT_VIEW));
   const { tour = null, story = null } = words;
   return { choice: choiceWords, view: viewFromQuery(text), rest: otherWords, settings, tour, story };
 }
@@ -111,10 +111,10 @@ export function linkTo(viewToLink) {
 
 // The microscope's face, See or Lab, and the language of See. The browser stores both.
 
-const KEPT_FACE = "attention-playground-face";
-const KEPT_LANGUAGE = "attention-playground-language";
+const FACE_KEY = "attention-playground-face";
+const LANGUAGE_KEY = "attention-playground-language";
 
-const firstListeners = new Set();
+const faceListeners = new Set();
 let chosenFace = null;
 let chosenLanguage = null;
 
@@ -146,46 +146,46 @@ export const face = {
     return chosenFace ?? "lab";
   },
   get language() {
-    chosenLanguage ??= languageOf([keptWord(KEPT_LANGUAGE) ?? "", ...(navigator.languages ?? [])]);
+    chosenLanguage ??= languageOf([keptWord(LANGUAGE_KEY) ?? "", ...(navigator.languages ?? [])]);
     return chosenLanguage;
   },
   // Only the first call reads the face from the address: later, this module itself writes the address.
   open(words) {
-    chosenFace ??= faceOf(words, keptWord(KEPT_FACE));
+    chosenFace ??= faceOf(words, keptWord(FACE_KEY));
   },
   set(newFace) {
     if (newFace === chosenFace) return;
     chosenFace = newFace;
-    keepWord(KEPT_FACE, newFace);
+    keepWord(FACE_KEY, newFace);
     tellOfFace();
   },
   // Called when a person presses the switch between See and Lab.
   turn: (newFace) => cutTo([document.body], () => face.set(newFace)),
-  speak(newLanguage) {
+  setLanguage(newLanguage) {
     chosenLanguage = languageOf([newLanguage]);
-    keepWord(KEPT_LANGUAGE, chosenLanguage);
+    keepWord(LANGUAGE_KEY, chosenLanguage);
     tellOfFace();
   },
   follow(listener) {
-    firstListeners.add(listener);
-    return () => firstListeners.delete(listener);
+    faceListeners.add(listener);
+    return () => faceListeners.delete(listener);
   },
 };
 
 function tellOfFace() {
-  for (const listener of firstListeners) listener();
+  for (const listener of faceListeners) listener();
 }
 
 // A person's visit: functions that open pages of the app. The toolbar's component reports when the server's script has
 // drawn another page.
 
 const viewListeners = new Set();
-const departure = { wholly: false };
+const departure = { onlyWords: false };
 let lastSettings = { run: null, n: 0 }; // run and number of the last reported settings
 let visitPromise = null;
-let isReady = null;
+let markReady = null;
 const whenReady = new Promise((resolve) => {
-  isReady = resolve;
+  markReady = resolve;
 });
 
 // Resolves when the samples are known and the address has been read.
@@ -195,14 +195,14 @@ export const ready = () => whenReady;
 export const shownTrace = {
   now: null,
   listeners: new Set(),
-  whenComplete: null, // called once all its layers have arrived
+  onComplete: null, // called once all its layers have arrived
   set(trace) {
     this.now = trace;
     for (const listener of this.listeners) listener(trace);
   },
   complete() {
-    this.whenComplete?.();
-    this.whenComplete = null;
+    this.onComplete?.();
+    this.onComplete = null;
   },
 };
 
@@ -230,8 +230,8 @@ export const visit = {
     const isNewRun = runId !== pageNow().run; // a restarted server counts from 1 again
     const isNewPage = pageNow().name !== page || (!isNewRun && pageNow().arrived !== arrival);
     setPage({ name: page, path: location.pathname, arrived: arrival, run: runId });
-    if (isNewPage) readAgain({ keep: !departure.wholly });
-    if (isNewPage) departure.wholly = false;
+    if (isNewPage) readAgain({ keep: !departure.onlyWords });
+    if (isNewPage) departure.onlyWords = false;
     writeSettings();
   },
 
@@ -256,10 +256,10 @@ export const visit = {
     writeAddress({ step });
   },
 
-  // Opens another page of the app with the present choice. `isWhole`: the address gets only `words`, without the
-  // choice.
-  leave(page, words = null, { wholly: isWhole = false } = {}) {
-    departure.wholly = isWhole;
+  // Opens another page of the app with the present choice. `onlyWords`: the address gets only `words`, without
+  // the choice.
+  leave(page, words = null, { onlyWords = false } = {}) {
+    departure.onlyWords = onlyWords;
     const nextWords = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
     visit.tell?.({ page, words: nextWords, choice: choice.words(), view: viewWords() });
   },
@@ -275,7 +275,7 @@ async function beginVisit(samples, page) {
   if (page === "microscope") visit.leftOut = droppedWords(parsed.choice, choice.now);
   choice.follow((_, options) => options.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
-  isReady();
+  markReady();
 }
 
 // Reads an address that this module has not written: after another page has opened, or after Back or Forward.

@@ -3,10 +3,10 @@
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { isMap } from "../lens/state.js";
-import { bringHeld, defineLens } from "./element.js";
+import { bringFromPage, defineLens } from "./element.js";
 
 const partOfPage = (id) => document.getElementById(id);
-const published = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open
+const isPublished = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open
 const { view: openingView, heads: heldHeads, bare } = JSON.parse(partOfPage("start").textContent);
 
 // Changes a link's view to one that this file can show. The file may contain only some heads: links name a head by its
@@ -27,9 +27,9 @@ const addressOfView = (shownView) =>
 const roomOfFile = () => ({ bare, height: -Math.ceil(document.body.scrollHeight - partOfPage("lens").offsetHeight) });
 
 defineLens(async (element) => {
-  const content = await bringHeld(element); // browsers older than 2023 can't unzip, and keep the still figure
+  const content = await bringFromPage(element); // browsers older than 2023 can't unzip, and keep the still figure
   partOfPage("still").hidden = true;
-  const link = published ? addressOfView : null;
+  const link = isPublished ? addressOfView : null;
   return { ...content, view: viewOfLink(), options: { ui: roomOfFile(), link } };
 });
 new ResizeObserver(() => partOfPage("lens").update({ ui: roomOfFile() })).observe(partOfPage("foot"));

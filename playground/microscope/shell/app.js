@@ -3,9 +3,9 @@
 
 import { headWanted } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";
-import { choice, loadCatalogue, openedBy, tracesOf } from "./choice.js";
-import { enterTheDoor, watchDialog, watchDoor } from "./connection.js";
-import { endEarly, mountEarly, moveToStreamlit, pageSays, sendOrStore } from "./early.js";
+import { choice, choiceFrom, loadCatalogue, wordsOfTraces } from "./choice.js";
+import { markConnected, watchDialog, watchFirstConnection } from "./connection.js";
+import { endEarly, mountEarly, moveToStreamlit, readPageData, storeMessage } from "./early.js";
 import { addressOf } from "./http.js";
 import { source } from "./httpsource.js";
 import { ownPictures } from "./own.js";
@@ -20,33 +20,33 @@ import { mountWall } from "./wall.js";
 const LATER_SCRIPTS_SELECTOR = "template[data-later]";
 const LONGEST_WAIT = 1000; // ms until Streamlit begins, even without a picture
 const LONGEST_WAIT_IN_SEE = 8000;
-const ELSEWHERE_SELECTOR = ".opener.pages, .opener.more, a";
+const OTHER_PAGE_SELECTOR = ".opener.pages, .opener.more, a";
 const LAYERS_WAIT = 400; // ms that Streamlit waits for layers after the picture
 
 // `mounts`: {toolbar, stage}, the functions that mount these parts
 async function mountBeforeStreamlit(mounts) {
-  const pageData = pageSays();
+  const pageData = readPageData();
   if (pageData?.computes?.length) computeOwnHere(pageData.computes);
   watchDialog();
   const streamlitScripts = document.querySelector(LATER_SCRIPTS_SELECTOR); // not on a lesson's page
-  if (!streamlitScripts) watchDoor();
+  if (!streamlitScripts) watchFirstConnection();
   const begin = streamlitScripts && beginAfterPicture(streamlitScripts);
   if (pageData) await Promise.all([loadCatalogue(pageData.samples), ownPictures.read()]);
   if (!pageData || !streamlitScripts) return;
   const parsed = readAddress();
-  const { main } = tracesOf(openedBy(parsed.choice));
+  const { main } = wordsOfTraces(choiceFrom(parsed.choice));
   source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...parsed.view })).catch(() => {});
   const { styles } = await import(import.meta.url);
   const places = mountEarly(styles);
   if (!places) return;
   const data = { page: "microscope", arrived: 0, answer: null, run: null };
   const setTriggerValue = (...settings) => {
-    sendOrStore(...settings);
+    storeMessage(...settings);
     begin();
   };
   places.toolbar.addEventListener("pointerdown", (event) => {
     // a press that opens another page needs Streamlit
-    if (event.composedPath().some((element) => element.matches?.(ELSEWHERE_SELECTOR))) begin();
+    if (event.composedPath().some((element) => element.matches?.(OTHER_PAGE_SELECTOR))) begin();
   });
   mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue });
   mounts.stage({ parentElement: places.stage });
@@ -60,14 +60,14 @@ function beginAfterPicture(streamlitScripts) {
   }, LONGEST_WAIT);
   let isShown = false;
   const beginIfNeeded = () => isShown && needsServerSide() && begin();
-  const unfollows = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
+  const stoppers = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
   function begin() {
     clearTimeout(timer);
     shownTrace.listeners.delete(onShown);
-    shownTrace.whenComplete = null;
-    for (const stopListening of unfollows.splice(0)) stopListening();
+    shownTrace.onComplete = null;
+    for (const stopListening of stoppers.splice(0)) stopListening();
     if (!streamlitScripts.isConnected) return;
-    watchDoor();
+    watchFirstConnection();
     streamlitScripts.replaceWith(streamlitScripts.content);
   }
   function onShown() {
@@ -78,7 +78,7 @@ function beginAfterPicture(streamlitScripts) {
       beginIfNeeded();
     }, LAYERS_WAIT);
   }
-  shownTrace.whenComplete = () => {
+  shownTrace.onComplete = () => {
     isShown = true;
     beginIfNeeded();
   };
@@ -101,7 +101,7 @@ function mountWallOnce(root) {
   root.className = "wall-room";
   root.__wall ??= mountWall(root, {
     link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
-    go: (page, words) => visit.leave(page, words, { wholly: true }),
+    go: (page, words) => visit.leave(page, words, { onlyWords: true }),
   });
   return () => {
     root.__wall?.();
@@ -110,7 +110,7 @@ function mountWallOnce(root) {
 }
 
 export default (args) => {
-  enterTheDoor();
+  markConnected();
   const part = args.name.replace("attention_", "");
   moveToStreamlit(part, args);
   if (part === "toolbar" && args.data.page !== "microscope") endEarly();

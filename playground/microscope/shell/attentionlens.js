@@ -2,7 +2,7 @@
 // self-contained file. playground/figures/bundle.py appends worker, kernels and styles to this script.
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { CHOICES, DEFAULT_VIEW, tokenOf } from "../core/view.js";
-import { bringHeld, defineLens, LensError } from "./element.js";
+import { bringFromPage, defineLens, LensError } from "./element.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
@@ -109,7 +109,7 @@ async function bringPicture(image, title = "") {
     bitmap = await toBitmap(blob);
     if (!(blob instanceof Blob)) readOnePixel(bitmap);
   } catch (error) {
-    if (error.name === "SecurityError") throw new LensError(TAINTED);
+    if (error.name === "SecurityError") throw new LensError(TAINTED_PICTURE);
     throw new LensError(`${isAddress ? `The picture ${image}` : "What was given"} can't be read as a picture.`);
   }
   const id = `picture${++pictureCount}`;
@@ -118,7 +118,7 @@ async function bringPicture(image, title = "") {
   pictures.set(id, { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => blob });
   return id;
 }
-const TAINTED = "The picture comes from a host that does not let this page read it (CORS).";
+const TAINTED_PICTURE = "The picture comes from a host that does not let this page read it (CORS).";
 
 // Throws for a picture that the page may show but not read, because it comes from another site.
 function readOnePixel(bitmap) {
@@ -224,11 +224,11 @@ const HOST_STYLES = `
 .trouble[hidden] { display: none; }
 `;
 
-async function bringHere(element) {
+async function bringContent(element) {
   const view = viewIn(element.getAttribute("view") ?? "");
   const opensAtBest = view.layer === undefined && view.head === undefined;
   if (element.hasAttribute("numbers")) {
-    const content = await bringHeld(element);
+    const content = await bringFromPage(element);
     checkView(view, unpack(content.pack));
     return { ...content, view, best: opensAtBest };
   }
@@ -257,5 +257,5 @@ export function beginAttentionLens({ styles, ...engine }) {
     sheet.replaceSync(rules);
     return sheet;
   });
-  defineLens(bringHere, sheets);
+  defineLens(bringContent, sheets);
 }

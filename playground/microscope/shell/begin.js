@@ -3,9 +3,9 @@
 // digest.
 import { unzipped } from "../core/container.js";
 
-const BEGIN = document.querySelector("script[data-begin]");
-const { styles, script, font } = JSON.parse(BEGIN.dataset.begin);
-const fileHere = (name) => new URL(name, BEGIN.src).href;
+const ownScript = document.querySelector("script[data-begin]");
+const { styles, script, font } = JSON.parse(ownScript.dataset.begin);
+const fileHere = (name) => new URL(name, ownScript.src).href;
 
 async function textOf(name) {
   const bytes = await (await fetch(fileHere(name))).arrayBuffer();
@@ -16,10 +16,10 @@ const [rules, code] = await Promise.all([textOf(styles), textOf(script)]);
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(rules);
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-const put = document.createElement("script");
-put.type = "module";
-put.textContent = code;
-document.head.append(put);
+const pageScript = document.createElement("script");
+pageScript.type = "module";
+pageScript.textContent = code;
+document.head.append(pageScript);
 
 // Later visits load the typeface first, so that no text moves. On a first visit the picture is shown before the
 // typeface.

@@ -36,9 +36,9 @@ export const firstSample = (model) =>
   (catalogue.ours.includes(model) ? catalogue.samples.find(({ kind }) => kind === "drawing") : null) ??
   catalogue.samples[0];
 
-const NOTHING = Object.freeze({ sample: null, mine: null, model: null, detail: 1, beside: null, chose: false });
+const NO_CHOICE = Object.freeze({ sample: null, mine: null, model: null, detail: 1, beside: null, chose: false });
 
-let current = NOTHING;
+let current = NO_CHOICE;
 const listeners = new Set();
 
 export const choice = {
@@ -48,7 +48,7 @@ export const choice = {
   // options: for the listeners, {quietly: whether the address already has this choice}
   set: (changes, options = {}) => setCurrent(choiceAfter(current, changes), options),
   // Sets the choice that an address names; missing parameters get their usual values.
-  open: (words, options = {}) => setCurrent(openedBy(words), options),
+  open: (words, options = {}) => setCurrent(choiceFrom(words), options),
   // Restores a former choice exactly.
   restore: (formerChoice, options = {}) => setCurrent(formerChoice, options),
   follow(listener) {
@@ -66,20 +66,20 @@ function setCurrent(nextChoice, options) {
 }
 
 // The default opening of a picture: {model, detail}.
-export function usual({ sample, mine: ownId }) {
+export function usualOpening({ sample, mine: ownId }) {
   const opening = ownId ? catalogue.own : sampleNamed(sample)?.opens;
   return { model: opening?.model ?? catalogue.own.model, detail: opening?.detail ?? 1 };
 }
 
 // The default grid of a picture in this model.
-const usualDetail = (picture, model) => (usual(picture).model === model ? usual(picture).detail : 1);
+const usualDetail = (picture, model) => (usualOpening(picture).model === model ? usualOpening(picture).detail : 1);
 
 export function choiceAfter(formerChoice, changes) {
   let nextChoice = { ...formerChoice, ...changes };
   const isNewPicture = "sample" in changes || "mine" in changes;
   if (isNewPicture) {
     const picture = { sample: changes.sample ?? null, mine: changes.mine ?? null };
-    nextChoice = { ...nextChoice, ...picture, ...wishFor(formerChoice, picture) };
+    nextChoice = { ...nextChoice, ...picture, ...openingFor(formerChoice, picture) };
     if ("detail" in changes) nextChoice.detail = changes.detail;
   } else if ("model" in changes && !("detail" in changes))
     nextChoice.detail = usualDetail(nextChoice, nextChoice.model);
@@ -89,8 +89,8 @@ export function choiceAfter(formerChoice, changes) {
 
 // The model and detail for a new picture. A model that the person chose stays; otherwise the picture's usual model
 // opens. A detail that the person chose stays only if the model stays.
-function wishFor(formerChoice, picture) {
-  const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usual(picture).model;
+function openingFor(formerChoice, picture) {
+  const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usualOpening(picture).model;
   const choseDetail = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
   const keepsDetail = model === formerChoice.model && choseDetail;
   return { model, detail: keepsDetail ? formerChoice.detail : usualDetail(picture, model) };
@@ -122,25 +122,25 @@ export function wordsOf({ sample, mine, model, detail, beside }) {
 }
 
 // Reads a choice from an address, which may be hostile: unknown values are dropped. The server checks the model's name.
-export function openedBy(words) {
+export function choiceFrom(words) {
   const ownId = isOwn(words.mine) ? words.mine : null;
   const sample = ownId ? null : (sampleNamed(words.sample) ?? firstSample(words.model))?.name;
   const picture = { sample, mine: ownId };
-  const usualChoice = usual(picture);
-  const model = words.model || usualChoice.model;
+  const opening = usualOpening(picture);
+  const model = words.model || opening.model;
   const givenDetail = /^[1-4]$/.test(words.detail ?? "") ? Number(words.detail) : null;
-  const detail = givenDetail ?? (words.model ? 1 : usualChoice.detail);
-  const mainChoice = { ...NOTHING, ...picture, model, detail, chose: model !== usualChoice.model };
+  const detail = givenDetail ?? (words.model ? 1 : opening.detail);
+  const mainChoice = { ...NO_CHOICE, ...picture, model, detail, chose: model !== opening.model };
   return { ...mainChoice, beside: besideFrom(words.with, mainChoice) };
 }
 
 // [key, value] of each parameter that was dropped.
 export function droppedWords(words, openedChoice) {
-  const usualWords = wordsOf(openedChoice);
+  const openedWords = wordsOf(openedChoice);
   // values that mean the same as no parameter
   const isDefaultWord = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) };
   return Object.entries(words).filter(
-    ([key, word]) => key !== "model" && !isDefaultWord[key] && usualWords[key] !== word,
+    ([key, word]) => key !== "model" && !isDefaultWord[key] && openedWords[key] !== word,
   );
 }
 
@@ -157,7 +157,7 @@ function besideFrom(text, mainChoice) {
 // Below: the traces that the microscope shows for a choice, and the view of them. No DOM.
 
 // The parameters of the two traces for the source: {main, other}.
-export function tracesOf({ sample, mine, model, detail, beside }) {
+export function wordsOfTraces({ sample, mine, model, detail, beside }) {
   const picture = mine ? { mine } : { sample };
   const traceWords = (pictureWords, name, traceDetail) => ({
     ...pictureWords,

@@ -19,18 +19,18 @@ export function watchDialog() {
 
 export function watchConnection() {
   let timer = 0;
-  let wasTold = false;
+  let isReported = false;
   const checkConnection = () => {
     closeStreamlitsDialog();
     if (isConnected()) {
       clearTimeout(timer);
       timer = 0;
-      if (wasTold) forgetNotice();
-      wasTold = false;
+      if (isReported) forgetNotice();
+      isReported = false;
       return;
     }
     timer ||= setTimeout(() => {
-      wasTold = true;
+      isReported = true;
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
     }, SHORT_BREAK);
   };
@@ -47,29 +47,29 @@ export function watchConnection() {
 // page says so and reloads; if there is no answer, this code says so. A person who already sees the microscope keeps it
 // and gets a notice about missing functions.
 
-const DOOR_SOON = 3000; // ms without a connection before anything is reported
-const DOOR_AGAIN = 5000;
+const FIRST_CHECK_DELAY = 3000; // ms without a connection before anything is reported
+const CHECK_INTERVAL = 5000; // ms from one check to the next
 const SERVER_AWAY = "The server does not answer. This page tries again by itself.";
 const FULL_STATUS = 503;
 const NO_LESSONS = "The server is full: the picture works, and lessons come as soon as there is room.";
 
 let wasConnected = false; // whether the page has had a connection; from then on only watchConnection reports
-let doorSign = null;
-let isNoticed = false;
+let overlay = null;
+let isNoticeShown = false;
 
-export function watchDoor() {
-  setTimeout(askWhetherOpen, DOOR_SOON);
+export function watchFirstConnection() {
+  setTimeout(checkServer, FIRST_CHECK_DELAY);
 }
 
-export function enterTheDoor() {
+export function markConnected() {
   wasConnected = true;
-  showDoorSign("");
-  if (isNoticed) forgetNotice();
+  showOverlay("");
+  if (isNoticeShown) forgetNotice();
 }
 
-async function askWhetherOpen() {
+async function checkServer() {
   if (wasConnected) return;
-  if (hasConnected()) showDoorSign("");
+  if (hasConnected()) showOverlay("");
   else {
     const page = await fetch(location.href, { cache: "no-store" }).catch(() => null);
     page?.body?.cancel();
@@ -77,31 +77,31 @@ async function askWhetherOpen() {
     const isFull = page?.status === FULL_STATUS;
     if (isEarly()) sayInNotice(isFull || page?.headers.has("X-Playground-Full") ? NO_LESSONS : page ? "" : SERVER_AWAY);
     else if (isFull) return location.reload();
-    else showDoorSign(page ? "" : SERVER_AWAY);
+    else showOverlay(page ? "" : SERVER_AWAY);
   }
-  setTimeout(askWhetherOpen, DOOR_AGAIN);
+  setTimeout(checkServer, CHECK_INTERVAL);
 }
 
 function sayInNotice(sentence) {
   if (sentence) notify(sentence, { stays: Number.POSITIVE_INFINITY });
-  else if (isNoticed) forgetNotice();
-  isNoticed = Boolean(sentence);
+  else if (isNoticeShown) forgetNotice();
+  isNoticeShown = Boolean(sentence);
 }
 
-function showDoorSign(sentence) {
+function showOverlay(sentence) {
   if (!sentence) {
-    doorSign?.remove();
-    doorSign = null;
+    overlay?.remove();
+    overlay = null;
     return;
   }
-  if (!doorSign) {
-    doorSign = document.createElement("div");
-    doorSign.className = "attention-door";
-    doorSign.setAttribute("role", "status");
-    doorSign.style.cssText =
+  if (!overlay) {
+    overlay = document.createElement("div");
+    overlay.className = "attention-door";
+    overlay.setAttribute("role", "status");
+    overlay.style.cssText =
       "position: fixed; inset: 0; z-index: 1000001; display: grid; place-items: center; padding: 1rem; " +
       "background: Canvas; color: CanvasText; color-scheme: light dark; font: 1.1rem/1.5 system-ui; text-align: center";
-    document.body.append(doorSign);
+    document.body.append(overlay);
   }
-  if (doorSign.textContent !== sentence) doorSign.textContent = sentence;
+  if (overlay.textContent !== sentence) overlay.textContent = sentence;
 }

@@ -6,17 +6,18 @@
 // pages: [{name, short, title, number, exports}], titles, labelled,
 // computes: models that this browser runs on a person's own pictures, version}
 
-const SCRIPT = "script[data-toolbar]";
+const DATA_SCRIPT = "script[data-toolbar]";
 
 let pageData = null;
 
-export const pageSays = () => (pageData ??= JSON.parse(document.querySelector(SCRIPT)?.dataset.toolbar ?? "null"));
+export const readPageData = () =>
+  (pageData ??= JSON.parse(document.querySelector(DATA_SCRIPT)?.dataset.toolbar ?? "null"));
 
 const PARTS = ["toolbar", "stage"];
 const FONT = "Source Sans"; // Streamlit's typeface; its page preloads the file
-const FONT_FILE = 'link[rel="preload"][as="font"]';
+const FONT_SELECTOR = 'link[rel="preload"][as="font"]';
 
-// {box, unseen: the style that hides Streamlit's page, places: {name: element}, wishes: stored messages}
+// {box, hidingStyle: the style that hides Streamlit's page, places: {name: element}, messages: not sent yet}
 let earlyPage = null;
 
 // Mounts toolbar and microscope early, if the page allows it; returns their places.
@@ -24,7 +25,7 @@ export function mountEarly(styles) {
   if (document.querySelector(PARTS.map((name) => `.st-key-${name}`).join())) return null; // Streamlit was faster
   const box = document.createElement("div");
   box.className = "attention-early";
-  const font = document.querySelector(FONT_FILE);
+  const font = document.querySelector(FONT_SELECTOR);
   if (font) document.fonts.add(new FontFace(FONT, `url("${font.href}")`, { weight: "200 900", display: "swap" }));
   const shadow = box.attachShadow({ mode: "open" });
   const style = document.createElement("style");
@@ -43,14 +44,14 @@ export function mountEarly(styles) {
     shadow.append(places[name]);
   }
   document.body.append(box);
-  earlyPage = { box, unseen: hidingStyle, places, wishes: [] };
+  earlyPage = { box, hidingStyle, places, messages: [] };
   return places;
 }
 
 export const isEarly = () => Boolean(earlyPage);
 
 // Stores a part's message to Streamlit until Streamlit is ready.
-export const sendOrStore = (...words) => earlyPage?.wishes.push(words);
+export const storeMessage = (...message) => earlyPage?.messages.push(message);
 
 // Moves an early part into the place that Streamlit has made for it, and sends the stored messages.
 export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
@@ -63,8 +64,8 @@ export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
   marker.remove();
   parentElement[`__${part}`] = earlyPlace[`__${part}`];
   if (part === "toolbar") {
-    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // its new place lies in the hidden page
-    for (const words of earlyPage.wishes) setTriggerValue(...words);
+    earlyPage.hidingStyle.textContent += " .st-key-toolbar { visibility: visible }"; // it lies in the hidden page now
+    for (const message of earlyPage.messages) setTriggerValue(...message);
   }
   if (!Object.keys(earlyPage.places).length) removeBox();
 }
@@ -94,7 +95,7 @@ function moveElement(element, place) {
 export const MAIN = "stMain"; //             a data-testid: the scrolling part
 export const CONNECTION = "data-test-connection-state"; // an attribute
 export const APP = '[data-testid="stApp"]'; // a selector: the whole page
-export const SKIP = "stSkipToContent"; //    a data-testid: the keyboard's link past all other parts
+export const SKIP_LINK = "stSkipToContent"; //    a data-testid: the keyboard's link past all other parts
 
 export const partOfStreamlit = (id, root = document) => root.querySelector(`[data-testid="${id}"]`);
 export const hasConnected = () => Boolean(document.querySelector(`[${CONNECTION}=CONNECTED]`));

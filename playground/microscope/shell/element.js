@@ -23,10 +23,10 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   static observedAttributes = ["model", "numbers", "picture", "view"];
 
   #place = null;
-  #says = null;
+  #errorLine = null;
   #lens = null;
-  #brought = null; // the content on show
-  #turn = null; //    identifies the latest request, so that older ones stop
+  #content = null; // the content on show
+  #request = null; //    identifies the latest request, so that older ones stop
   #shown = Promise.resolve();
 
   // Resolves when the picture of the attributes is on view; rejects with a LensError.
@@ -50,7 +50,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   }
 
   disconnectedCallback() {
-    this.#turn = null;
+    this.#request = null;
     this.#lens?.destroy();
     this.#lens = null;
     this.#forget(null);
@@ -64,16 +64,16 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     const root = elementParts.sheets ? this.attachShadow({ mode: "open" }) : this;
     if (elementParts.sheets) root.adoptedStyleSheets = elementParts.sheets;
     this.#place = document.createElement("div");
-    this.#says = Object.assign(document.createElement("p"), { className: "trouble", hidden: true });
-    this.#says.setAttribute("role", "alert");
-    root.append(this.#says, this.#place);
+    this.#errorLine = Object.assign(document.createElement("p"), { className: "trouble", hidden: true });
+    this.#errorLine.setAttribute("role", "alert");
+    root.append(this.#errorLine, this.#place);
   }
 
   // Starts a request for content. If several attributes change together, only the last request continues.
   #begin() {
     const request = {};
-    this.#turn = request;
-    this.#shown = Promise.resolve().then(() => (this.#turn === request ? this.#show(request) : this.#shown));
+    this.#request = request;
+    this.#shown = Promise.resolve().then(() => (this.#request === request ? this.#show(request) : this.#shown));
     this.#shown.catch(() => {}); // handled here, so that the console reports no unhandled rejection
   }
 
@@ -81,19 +81,19 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     let content = null;
     try {
       content = await elementParts.bring(this);
-      if (this.#turn !== request) return content.forget?.();
+      if (this.#request !== request) return content.forget?.();
       const { source, trace, view, best, options } = content;
       const height = this.clientHeight > 100 ? this.clientHeight : USUAL_HEIGHT;
       const onFailure = (error) => this.#fail(error);
       this.#lens ??= createLens(this.#place, { source, ui: { height }, link: null, failed: onFailure, ...options });
       await this.#lens.show({ main: trace, view, best });
-      if (this.#turn !== request) return;
+      if (this.#request !== request) return;
       this.#forget(content);
       this.#tell("");
       this.dispatchEvent(new Event("load"));
     } catch (error) {
-      if (content !== this.#brought) content?.forget?.();
-      if (this.#turn === request) throw this.#fail(error);
+      if (content !== this.#content) content?.forget?.();
+      if (this.#request === request) throw this.#fail(error);
     }
   }
 
@@ -105,13 +105,13 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   }
 
   #tell(sentence) {
-    Object.assign(this.#says, { textContent: sentence, hidden: !sentence });
-    this.#place.hidden = Boolean(sentence) && !this.#brought;
+    Object.assign(this.#errorLine, { textContent: sentence, hidden: !sentence });
+    this.#place.hidden = Boolean(sentence) && !this.#content;
   }
 
   #forget(content) {
-    this.#brought?.forget?.();
-    this.#brought = content;
+    this.#content?.forget?.();
+    this.#content = content;
   }
 }
 
@@ -124,7 +124,7 @@ export function defineLens(loadContent, sheets = null) {
 
 // Reads content from elements of the page. `numbers`: the id of a script with a zipped pack (Trace.to_bytes) in base64;
 // `picture`: the id of an image.
-export async function bringHeld(element) {
+export async function bringFromPage(element) {
   const bytes = Uint8Array.from(atob(elementOf(element, "numbers").textContent), (letter) => letter.charCodeAt(0));
   const image = elementOf(element, "picture");
   const [pack, picture] = await Promise.all([

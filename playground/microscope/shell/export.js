@@ -7,8 +7,8 @@ import { setText, setVisible } from "../drawing/dom.js";
 import { addressOf } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const BLOB_KEPT_FOR = 60000; // ms that a file stays in memory after its download has begun
-const COPIED_FOR = 2000; // ms
+const BLOB_LIFETIME = 60000; // ms that a file stays in memory after its download has begun
+const COPIED_DURATION = 2000; // ms
 const EXPORT_HEADINGS = {
   kind: "As",
   table: "File",
@@ -23,20 +23,20 @@ const EXPORT_HEADINGS = {
 };
 const EXPORT_LISTS = ["layout", "purpose"]; // drawn as a select, for they have many options
 const EXPORT_SWITCHES = ["caption", "footer"];
-const EXPORT_LOOK = ["layout", "purpose", "background", "caption", "footer"];
+const LOOK_OPTIONS = ["layout", "purpose", "background", "caption", "footer"];
 const CHOICES_OF_KIND = {
   html: ["kind", "held", "pack"],
   numbers: ["kind", "table", "layout"],
-  webp: ["kind", ...EXPORT_LOOK, "sweep"],
+  webp: ["kind", ...LOOK_OPTIONS, "sweep"],
 };
 
-const pickedForExport = {}; // the options that the person chose last; the next sheet begins with them
+const exportOptions = {}; // the options that the person chose last; the next sheet begins with them
 
 // ---- the request
 
 // The choices for a kind of file, in their order. A lesson's page has a fixed layout.
 export const choicesOfExport = (kind, layout) =>
-  (CHOICES_OF_KIND[kind] ?? ["kind", ...EXPORT_LOOK]).filter((name) => name !== "layout" || !layout);
+  (CHOICES_OF_KIND[kind] ?? ["kind", ...LOOK_OPTIONS]).filter((name) => name !== "layout" || !layout);
 
 // The query of /api/exports: the view, and those chosen options that this kind of file has.
 export function wordsOfExport({ words, layout, theme }, choices) {
@@ -59,7 +59,7 @@ export function linkOfExport(page, words) {
   return url.href;
 }
 
-const LINK = "The link to this view";
+const LINK_HEADING = "The link to this view";
 
 export const wordsOfExportWait = (peopleAhead) =>
   peopleAhead ? `Waiting: ${peopleAhead} ${peopleAhead === 1 ? "person" : "people"} before you` : "";
@@ -82,26 +82,26 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   const choices = exportPart("div", "export-choices");
   const noteElement = exportPart("p", "export-note");
   const command = lineToCopy("The command that makes it again");
-  const link = lineToCopy(LINK);
+  const link = lineToCopy(LINK_HEADING);
   const address = lineToCopy("The address of this figure, for a slide or a web page");
   button.type = "button";
   button.disabled = true;
   status.setAttribute("role", "status");
-  const sendButton = exportPart(
+  const shareButton = exportPart(
     "button",
     "export-share",
     "A loop of three seconds, or a still picture, made in this browser",
   );
-  sendButton.type = "button";
-  setVisible(sendButton, Boolean(share));
-  sendButton.addEventListener("click", () => share());
-  root.append(frame, button, status, sendButton, choices, noteElement, command.element, link.element, address.element);
+  shareButton.type = "button";
+  setVisible(shareButton, Boolean(share));
+  shareButton.addEventListener("click", () => share());
+  root.append(frame, button, status, shareButton, choices, noteElement, command.element, link.element, address.element);
   box.append(root);
 
   const controls = {};
   for (const name of Object.keys(EXPORT_HEADINGS)) {
     controls[name] = exportChoice(name, (value) => {
-      pickedForExport[name] = value;
+      exportOptions[name] = value;
       redraw();
     });
     choices.append(controls[name].element);
@@ -140,12 +140,12 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     root.setAttribute("aria-busy", "true");
     if (!isSaving) setText(status, "Drawing …");
     try {
-      const query = wordsOfExport(current, pickedForExport);
+      const query = wordsOfExport(current, exportOptions);
       const options = { method: "GET", signal: request.signal };
       const answer = await (await sendWhileOpen(`api/exports?${query}`, options)).json();
       request.signal.throwIfAborted();
       draw(answer);
-      const [image, preview] = await Promise.all([
+      const [image, sizeAnswer] = await Promise.all([
         pictureAt(answer.preview, request.signal),
         answer.chosen.kind === "html"
           ? sendWhileOpen(`api/exports/size?${query}`, options).then((response) => response.json())
@@ -153,7 +153,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
       ]);
       if (request.signal.aborted) return stopLoadingImage(image);
       showImage(image, answer);
-      setText(noteElement, preview?.says ?? "");
+      setText(noteElement, sizeAnswer?.says ?? "");
       if (!isSaving) setText(status, "");
     } catch (error) {
       if (request.signal.aborted) return;
@@ -175,7 +175,10 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     setText(noteElement, "");
     command.draw(answer.command);
     const hasOwn = Object.entries(current.words).some(([name, value]) => value && isOfOwnPicture(name, value));
-    link.draw(linkOfExport(location.href, current.words), `${LINK}${hasOwn ? ". Your own picture is not in it" : ""}`);
+    link.draw(
+      linkOfExport(location.href, current.words),
+      `${LINK_HEADING}${hasOwn ? ". Your own picture is not in it" : ""}`,
+    );
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
@@ -231,7 +234,7 @@ function saveBlob(blob, name) {
   const link = document.createElement("a");
   Object.assign(link, { href: URL.createObjectURL(blob), download: name });
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), BLOB_KEPT_FOR);
+  setTimeout(() => URL.revokeObjectURL(link.href), BLOB_LIFETIME);
 }
 
 // A decoded image, ready to be painted.
@@ -353,7 +356,7 @@ function lineToCopy(heading) {
       getSelection().selectAllChildren(codeElement);
       setText(button, "Marked");
     }
-    setTimeout(() => setText(button, "Copy"), COPIED_FOR);
+    setTimeout(() => setText(button, "Copy"), COPIED_DURATION);
   });
   const headingWords = exportPart("span", "", heading);
   element.append(headingWords, button, codeElement);

@@ -5,8 +5,8 @@ import { notify } from "./notice.js";
 // The secret by which the server recognises this browser's own pictures. It is sent in a header, never in an address.
 // A page opened by a class link keeps the secret only as long as the tab is open.
 
-const KEPT_KEY = "attention-playground-key";
-const PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
+const STORAGE_NAME = "attention-playground-key";
+const KEY_PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
 
 let key = null;
 
@@ -21,8 +21,8 @@ const storage = () => (onlyThisTab() ? sessionStorage : localStorage);
 
 function readKey() {
   try {
-    const storedKey = storage().getItem(KEPT_KEY);
-    return PATTERN.test(storedKey ?? "") ? storedKey : null;
+    const storedKey = storage().getItem(STORAGE_NAME);
+    return KEY_PATTERN.test(storedKey ?? "") ? storedKey : null;
   } catch {
     return null; // storage is forbidden, so the key lasts as long as the page
   }
@@ -34,7 +34,7 @@ function makeKey() {
     .replaceAll("+", "-")
     .replaceAll("/", "_");
   try {
-    storage().setItem(KEPT_KEY, newKey);
+    storage().setItem(STORAGE_NAME, newKey);
   } catch {
     // storage is forbidden
   }
@@ -52,13 +52,13 @@ export function answerHere(answer, base = root) {
   root = new URL(base);
 }
 
-export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
+export const SERVER_RETRY_MS = 3000; // ms before the next request to a server that is busy or does not answer
 // they mean: no answer, request too slow, proxy without its server, too many people, proxy timeout
 const PASSING_STATUSES = [0, 408, 502, 503, 504];
 
 // this page's session at the server; a page with a known session keeps its seat when the server is full
 let pageSession = "";
-export const nameRun = (name) => {
+export const setPageSession = (name) => {
   pageSession = name ?? "";
 };
 

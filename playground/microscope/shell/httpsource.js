@@ -6,7 +6,7 @@ import { WAYS } from "../core/ways.js";
 import { addressOf, ask, Refusal, sayWaiting } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const KEPT_TRACES = 60; // number of trace descriptions
+const MOST_TRACES = 60; // number of trace descriptions
 
 // bringAgain(id): sends an own picture again if the server has forgotten it; onWait: see http.js.
 export function createHttpSource({ bringAgain, onWait }) {
@@ -30,7 +30,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     earlyRequests.delete(path);
     return earlyAnswer ?? request(path, options).then(decode);
   }
-  function begin(path, decode) {
+  function requestEarly(path, decode) {
     const answer = request(path).then(decode);
     answer.catch(() => earlyRequests.delete(path)); // the error is not cached
     earlyRequests.set(path, answer);
@@ -41,11 +41,11 @@ export function createHttpSource({ bringAgain, onWait }) {
   const partAddress = (trace, name, query = {}) =>
     `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...query })}`;
   const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
-  const matrix = async (trace, name, query, options) =>
+  const fetchMatrix = async (trace, name, query, options) =>
     openContainer(await bytesOf(await request(partAddress(trace, name, query), options))).section("matrix");
 
   // Fetches a part of the trace: {matrix, and each field of the container's header}.
-  async function withHeader(trace, name, query, options) {
+  async function fetchWithHeader(trace, name, query, options) {
     const { header, section } = openContainer(await bytesOf(await request(partAddress(trace, name, query), options)));
     return { ...header, matrix: section("matrix") };
   }
@@ -64,7 +64,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       if (knownTraces.has(text)) return knownTraces.get(text);
       const trace = traceOf(await earlyOrRequest(`api/trace?${text}`, asJson, options), words);
       if (!trace.private) knownTraces.set(text, trace);
-      for (const oldestText of knownTraces.keys()) if (knownTraces.size > KEPT_TRACES) knownTraces.delete(oldestText);
+      for (const oldestText of knownTraces.keys()) if (knownTraces.size > MOST_TRACES) knownTraces.delete(oldestText);
       return trace;
     },
     forget: () => knownTraces.clear(),
@@ -81,24 +81,25 @@ export function createHttpSource({ bringAgain, onWait }) {
     picture: (trace, options) => earlyOrRequest(trace.picture.address, asImage, options),
     // Requests all data of the first picture. headOf(trace) returns the layer and head in which the picture opens.
     async beginWith(words, headOf) {
-      const answer = await begin(`api/trace?${new URLSearchParams(words)}`, asJson);
+      const answer = await requestEarly(`api/trace?${new URLSearchParams(words)}`, asJson);
       if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
       const trace = traceOf(answer, words);
       const { layer, head } = headOf(trace);
-      if (layer !== null) begin(partAddress(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
-      begin(trace.picture.address, asImage);
+      if (layer !== null)
+        requestEarly(partAddress(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
+      requestEarly(trace.picture.address, asImage);
     },
-    features: (trace, layer, options) => matrix(trace, "features", { layer }, options),
-    flows: (trace, options) => matrix(trace, "flows", {}, options),
-    relevance: (trace, question, options) => matrix(trace, "relevance", question, options),
-    label: (trace, question, options) => matrix(trace, "answers", question, options),
-    text: (trace, question, options) => matrix(trace, "text", question, options),
-    occlusion: (trace, question, options) => withHeader(trace, "occluded", question, options),
-    patched: (trace, question, options) => withHeader(trace, "patched", question, options),
+    features: (trace, layer, options) => fetchMatrix(trace, "features", { layer }, options),
+    flows: (trace, options) => fetchMatrix(trace, "flows", {}, options),
+    relevance: (trace, question, options) => fetchMatrix(trace, "relevance", question, options),
+    label: (trace, question, options) => fetchMatrix(trace, "answers", question, options),
+    text: (trace, question, options) => fetchMatrix(trace, "text", question, options),
+    occlusion: (trace, question, options) => fetchWithHeader(trace, "occluded", question, options),
+    patched: (trace, question, options) => fetchWithHeader(trace, "patched", question, options),
     async labels(trace, options) {
       return (await (await request(partAddress(trace, "labels"), options)).json()).labels;
     },
-    rollout: (trace, query, options) => matrix(trace, "flows", { query }, options),
+    rollout: (trace, query, options) => fetchMatrix(trace, "flows", { query }, options),
     async names(trace, layer, options) {
       return (await (await request(partAddress(trace, "names", { layer }), options)).json()).heads;
     },
@@ -138,7 +139,7 @@ export const source = createHttpSource({
 });
 
 // Makes `nearSource` answer, instead of the server, for each picture, model or trace that `nearSource` has.
-export function askNearer(nearSource) {
+export function preferSource(nearSource) {
   const server = { ...source };
   const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
   for (const [name, method] of Object.entries({ ...server, ...nearSource }))
@@ -151,8 +152,8 @@ export function askNearer(nearSource) {
 // The source of a site without a server. Layers of samples come from prepared files; this browser computes all else,
 // once it has the network's weights.
 
-const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
-const WITHOUT = "This page was written without the network that would compute that.";
+const MODEL_GONE = "a model that was opened from files is gone when its page is. Drop its files again.";
+const MISSING_NETWORK = "This page was written without the network that would compute that.";
 
 // computing: a source made by workersource.js. models: {model: {title, megabytes, asked: whether to ask the person
 // before a download, …}}, for each model whose weights the page can load. isKept(model): a promise of whether the
@@ -161,14 +162,14 @@ const WITHOUT = "This page was written without the network that would compute th
 // null}. read(file): a promise of the file's bytes. without: the sentence about a missing network. knows(model):
 // whether the page was written with this model, even if its weights are missing.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
-  const { without: missingWords = WITHOUT, knows: isKnown = () => true } = texts;
+  const { without: missingWords = MISSING_NETWORK, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);
 
   // Rejects with instructions if the model must be downloaded first; small models are downloaded without asking.
   async function requireModel(model) {
     const { title, megabytes, asked: mustAsk } = models[model] ?? {};
     if (!title)
-      throw new Refusal(404, isKnown(model) ? missingWords : `There is no ${model.slice(0, 80)} here: ${GONE_WITH_IT}`);
+      throw new Refusal(404, isKnown(model) ? missingWords : `There is no ${model.slice(0, 80)} here: ${MODEL_GONE}`);
     if (!mustAsk || (await isKept(model))) return;
     const missingModel = { model, title, megabytes, may_fetch: true };
     throw new Refusal(404, `${title} is not in this browser yet: ${megabytes} MB, once.`, { missing: missingModel });

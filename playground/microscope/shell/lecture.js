@@ -3,7 +3,7 @@
 import { createSee } from "../see/see.js";
 import { languageOf } from "../see/words.js";
 import { createStory } from "../story/story.js";
-import { bringHeld, defineLens } from "./element.js";
+import { bringFromPage, defineLens } from "./element.js";
 
 const DECK_KEYS = { PageDown: 1, ArrowRight: 1, PageUp: -1, ArrowLeft: -1 };
 
@@ -18,20 +18,20 @@ function startLecture() {
   } = JSON.parse(document.getElementById("start").textContent);
   const scene = { n: firstScene };
   const language = () => languageOf(navigator.languages ?? []);
-  const deck = (message) => parent.postMessage(message, "*"); // "*": the deck is a file without an origin
+  const tellDeck = (message) => parent.postMessage(message, "*"); // "*": the deck is a file without an origin
   const way = {
     at: () => scene.n,
-    go: (n) => n && deck({ scene: n }),
+    go: (n) => n && tellDeck({ scene: n }),
     lesson: () => null,
     place: () => place,
   };
   const makeSee = (lens) =>
     createSee(lens, {
       ...{ face: "see", language, turned() {}, bar: 0 },
-      story: (box, see) => createStory(box, see, { language, way, klass: NOBODY }),
+      story: (box, see) => createStory(box, see, { language, way, klass: EMPTY_CLASS }),
     });
   defineLens(async (element) => {
-    const { source } = await bringHeld(element);
+    const { source } = await bringFromPage(element);
     document.getElementById("still").hidden = true;
     const trace = { id: "file", title: model, model, picture: { id: "picture", title, parts } };
     return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
@@ -49,18 +49,18 @@ function startLecture() {
       if (!(event.key in DECK_KEYS) && event.key.toLowerCase() !== "n") return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      deck(event.key in DECK_KEYS ? { by: DECK_KEYS[event.key] } : { notes: true });
+      tellDeck(event.key in DECK_KEYS ? { by: DECK_KEYS[event.key] } : { notes: true });
     },
     { capture: true },
   );
   element.shown.then(
-    () => deck({ ready: true }),
+    () => tellDeck({ ready: true }),
     () => {}, // the element shows the error
   );
 }
 
 // A class without members, for a story without a server.
-const NOBODY = {
+const EMPTY_CLASS = {
   ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
   headIn: () => ({ drawHead() {} }),
 };

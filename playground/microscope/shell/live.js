@@ -6,9 +6,9 @@ import { wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { notify } from "./notice.js";
 
-const WIDEST = 640; // pixels along a frame's longer side
+const MOST_WIDTH = 640; // pixels: a frame's largest width
 const RATE_WINDOW = 1000; // ms over which the frame rate is measured
-const LIVE_REST = 60; // ms until the next check whether a frozen picture is released
+const FROZEN_CHECK_MS = 60; // ms until the next check whether a frozen picture is released
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
 
@@ -33,7 +33,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
   async function begin(openStream, words) {
     stopSession();
     document.documentElement.classList.add("live-runs");
-    const session = { picture: pictureChosen(), film: `live-${++filmCount}`, frames: 0, end: () => {} };
+    const session = { picture: chosenPicture(), film: `live-${++filmCount}`, frames: 0, end: () => {} };
     runningSession = session;
     try {
       const { video, end: stopStream } = await openStream();
@@ -57,14 +57,14 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     let [frameAhead, model, formerId] = [null, null, null];
     while (runningSession === session) {
       const isHeld = lens.view.locked && formerId;
-      line.frozen(isHeld);
+      line.setFrozen(isHeld);
       if (isHeld || document.hidden || video.readyState < 2) {
-        await waitFor(LIVE_REST);
+        await waitFor(FROZEN_CHECK_MS);
         continue;
       }
       const { id, trace } = await (frameAhead ?? frameOf(session, video));
-      line.looksIn(trace.title);
-      const view = trace.model === model ? null : viewFirst(trace.model, formerId);
+      line.writeModel(trace.title);
+      const view = trace.model === model ? null : firstView(trace.model, formerId);
       const shownView = await lens.show({ main: trace, view });
       frames.delete(formerId);
       [formerId, model] = [id, shownView ? trace.model : model];
@@ -74,7 +74,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
       await nextFrame();
       frameTimes.push(performance.now());
       while (frameTimes.at(-1) - frameTimes[0] > RATE_WINDOW) frameTimes.shift();
-      line.count(frameTimes);
+      line.writeRate(frameTimes);
     }
     for (const id of frames.keys()) if (id.startsWith(`${session.film} `)) frames.delete(id);
   }
@@ -94,7 +94,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
 
   // The view of the first frame in a model: the present view, unlocked, if the picture before was in this model; else
   // {}, because layers differ between models.
-  const viewFirst = (model, formerFrame) =>
+  const firstView = (model, formerFrame) =>
     formerFrame || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
   function stopSession() {
@@ -115,20 +115,20 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     // Whether the film goes on after a new choice, as it does if the chosen picture stays the same.
     goesOn() {
       if (!runningSession) return false;
-      if (runningSession.picture === pictureChosen() && !choice.now.beside) return true;
+      if (runningSession.picture === chosenPicture() && !choice.now.beside) return true;
       stopSession();
       return false;
     },
   };
 }
 
-const pictureChosen = () => choice.now.mine ?? choice.now.sample;
+const chosenPicture = () => choice.now.mine ?? choice.now.sample;
 const waitFor = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const nextFrame = () => Promise.race([new Promise((resolve) => requestAnimationFrame(resolve)), waitFor(200)]);
 
 function pictureOfFrame(video) {
   const { videoWidth: width, videoHeight: height } = video;
-  const ratio = Math.min(1, WIDEST / width);
+  const ratio = Math.min(1, MOST_WIDTH / width);
   const [resizeWidth, resizeHeight] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)));
   return createImageBitmap(video, { resizeWidth, resizeHeight, resizeQuality: "medium" });
 }
@@ -136,7 +136,7 @@ function pictureOfFrame(video) {
 async function openCamera() {
   const video = document.createElement("video");
   const stream = await navigator.mediaDevices
-    ?.getUserMedia({ video: { facingMode: "user", width: { ideal: WIDEST } } })
+    ?.getUserMedia({ video: { facingMode: "user", width: { ideal: MOST_WIDTH } } })
     .catch(() => null);
   if (!stream) throw Object.assign(new Error(NO_CAMERA), { says: NO_CAMERA });
   Object.assign(video, { srcObject: stream, muted: true, playsInline: true });
@@ -169,15 +169,15 @@ function writeLine(place, video, words, onStop) {
   place.prepend(line);
   return {
     remove: () => line.remove(),
-    looksIn(model) {
+    writeModel(model) {
       const sentence = `${words}, in ${model}. Nothing is kept or sent.`;
       if (label.textContent !== sentence) label.textContent = sentence;
     },
-    frozen: (isFrozen) => {
+    setFrozen: (isFrozen) => {
       line.classList.toggle("frozen", Boolean(isFrozen));
       if (isFrozen) count.textContent = "frozen: click the patch again to go on";
     },
-    count: (frameTimes) => {
+    writeRate: (frameTimes) => {
       const seconds = (frameTimes.at(-1) - frameTimes[0]) / 1000;
       count.textContent = seconds > 0 ? `${((frameTimes.length - 1) / seconds).toFixed(1)} pictures a second` : "";
     },

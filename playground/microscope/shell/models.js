@@ -115,7 +115,7 @@ const troubleSentence = ({ status, says: sentence }) =>
 
 // Resolves when the model is on the server. onProgress({bytes, total, arrived, over}); refusals and other errors have
 // `says`.
-export async function pickModel(ask, name, onProgress, signal) {
+export async function downloadModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
   const startFetching = async () => (await ask(address, { method: "POST", signal })).json();
   // if this request fails: the server stops a download by itself when nobody asks for its progress
@@ -136,13 +136,13 @@ export async function pickModel(ask, name, onProgress, signal) {
   }
 }
 
-async function progressOf(ask, address, begin, signal) {
+async function progressOf(ask, address, startFetching, signal) {
   for (let missedAnswers = 0; ; missedAnswers++) {
     try {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // the server dropped the download: a hidden tab asks too seldom
+      if (error.status === 404) return startFetching(); // the server dropped the download: a hidden tab asks too seldom
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
       await pauseFor(PROGRESS_INTERVAL, signal);
     }
@@ -164,37 +164,37 @@ function pauseFor(ms, signal) {
   });
 }
 
-// now: the present download, {card, told: its progress, trouble: an error's sentence, ask, choice, stop()}; listeners:
+// now: the present download, {card, progress, trouble: an error's sentence, ask, choice, stop()}; listeners:
 // functions that draw it.
 const fetchingModel = { now: null, listeners: new Set() };
 
 // Makes the server download a missing model, then chooses the model. `card`: {name, title}.
 export function fetchModel(card, ask, choice) {
-  leaveModel();
+  stopFetching();
   const controller = new AbortController();
-  const fetching = { card, told: null, trouble: null, ask, choice, stop: () => controller.abort() };
+  const fetching = { card, progress: null, trouble: null, ask, choice, stop: () => controller.abort() };
   const changeState = (changes) => {
-    if (fetchingModel.now === fetching) tellOfModel(Object.assign(fetching, changes));
+    if (fetchingModel.now === fetching) tellListeners(Object.assign(fetching, changes));
   };
-  tellOfModel(fetching);
-  pickModel(ask, card.name, (progress) => changeState({ told: progress }), controller.signal).then(
+  tellListeners(fetching);
+  downloadModel(ask, card.name, (progress) => changeState({ progress }), controller.signal).then(
     () => {
       if (fetchingModel.now !== fetching) return;
       choice.set({ model: card.name, chose: true });
-      tellOfModel(null, card);
+      tellListeners(null, card);
     },
     (error) => changeState({ trouble: troubleSentence(error) }),
   );
 }
 
-function leaveModel() {
+function stopFetching() {
   const fetching = fetchingModel.now;
   if (!fetching) return;
-  tellOfModel(null);
+  tellListeners(null);
   fetching.stop();
 }
 
-function tellOfModel(fetching, arrivedCard = null) {
+function tellListeners(fetching, arrivedCard = null) {
   fetchingModel.now = fetching;
   for (const listener of [...fetchingModel.listeners]) listener(fetching, arrivedCard);
 }
@@ -208,7 +208,7 @@ function followModel(element, listener) {
   return stopListening;
 }
 
-export function wordsOfFetching({ card, told: progress, trouble }) {
+export function wordsOfFetching({ card, progress, trouble }) {
   if (trouble) return trouble.includes(card.title) ? trouble : `${card.title}: ${trouble}`;
   if (progress?.arrived) return `${card.title}: loading it`;
   if (!progress?.total) return `${card.title}: looking for it`;
@@ -226,7 +226,7 @@ export function showFetching(box) {
     const { card, ask, choice } = fetchingModel.now;
     fetchModel(card, ask, choice);
   });
-  stopButton.addEventListener("click", leaveModel);
+  stopButton.addEventListener("click", stopFetching);
   line.append(words, bar, retryButton, stopButton);
   box.append(line, announcement);
   const draw = (fetching, arrivedCard = null) => {
@@ -239,8 +239,8 @@ export function showFetching(box) {
     bar.hidden = Boolean(fetching.trouble);
     retryButton.hidden = !fetching.trouble;
     bar.setAttribute("aria-label", `Fetching ${fetching.card.title}`);
-    bar.max = fetching.told?.total || 1;
-    if (fetching.told?.total && !fetching.told.arrived) bar.value = fetching.told.bytes;
+    bar.max = fetching.progress?.total || 1;
+    if (fetching.progress?.total && !fetching.progress.arrived) bar.value = fetching.progress.bytes;
     else bar.removeAttribute("value"); // the progress is unknown, so the bar moves without a value
     stopButton.textContent = fetching.trouble ? "Close" : "Cancel";
   };
@@ -315,7 +315,7 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
       if (current?.card.name !== card.name || current.trouble) fetchModel(card, ask, choice);
       return;
     }
-    leaveModel();
+    stopFetching();
     choice.set({ model: card.name, chose: true });
     onPicked();
   }

@@ -38,14 +38,14 @@ export function notify(
   const words = document.createElement("span");
   words.textContent = sentence;
   box.append(words);
-  if (action) box.append(button(action.label, action.act));
-  box.append(button("×", onClose, "Close"));
+  if (action) box.append(makeButton(action.label, action.act));
+  box.append(makeButton("×", onClose, "Close"));
   if (!action && !isHeldNotice && Number.isFinite(milliseconds)) timer = setTimeout(() => notify(""), milliseconds);
 }
 
 export const forgetNotice = () => box && !isHeld && notify("");
 
-function button(text, act, label = text) {
+function makeButton(text, act, label = text) {
   const element = document.createElement("button");
   element.textContent = text;
   element.setAttribute("aria-label", label);

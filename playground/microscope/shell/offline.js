@@ -5,17 +5,17 @@
 import { shownTrace } from "./address.js";
 import { fetchFile } from "./http.js";
 
-const KEEPS_FILES = "attention-playground-files"; // the cache's name in serviceworker.js
-const ALL_KEPT = "attention-playground-offline"; // key in localStorage: names the list whose files are all stored
+const FILES_CACHE = "attention-playground-files"; // the cache's name in serviceworker.js
+const ALL_KEPT_KEY = "attention-playground-offline"; // key in localStorage: names the list whose files are all stored
 const PARALLEL_FETCHES = 4; // files fetched at the same time
-const HERE = "All of it is kept in this browser: it needs no network.";
+const ALL_HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
 
 // soon: names of the files to fetch first; all: name of the file that lists all files, {file: bytes}; bytes: total size
 // of files and weights. kept, networks: see siteanswers.js. siteFile(name): a file's address.
 export function createOffline({ soon: firstFiles, all: listFile, bytes: total }, { kept: store, networks, siteFile }) {
-  const cache = () => caches.open(KEEPS_FILES);
+  const cache = () => caches.open(FILES_CACHE);
   const isInCache = async (name) => Boolean(await (await cache()).match(siteFile(name), { ignoreVary: true }));
 
   async function fetchIntoCache(name, signal) {
@@ -72,7 +72,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
       let request = null;
       const showKept = () => {
         footer.dataset.kept = "all";
-        Object.assign(button, { textContent: HERE, disabled: true });
+        Object.assign(button, { textContent: ALL_HERE, disabled: true });
       };
       button.textContent = offerWords;
       button.hidden = false;
@@ -94,7 +94,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
         request = null;
       });
       bringSoon(controller.signal).then(
-        (isWithNetwork) => (footer.dataset.kept ??= isWithNetwork ? "soon" : "page"),
+        (isComplete) => (footer.dataset.kept ??= isComplete ? "soon" : "page"),
         () => {},
       );
     },
@@ -112,7 +112,7 @@ const whenIdle = () => new Promise((resolve) => (globalThis.requestIdleCallback 
 
 function markedAsKept() {
   try {
-    return localStorage.getItem(ALL_KEPT);
+    return localStorage.getItem(ALL_KEPT_KEY);
   } catch {
     return null;
   }
@@ -120,7 +120,7 @@ function markedAsKept() {
 
 function markKept(list) {
   try {
-    localStorage.setItem(ALL_KEPT, list);
+    localStorage.setItem(ALL_KEPT_KEY, list);
   } catch {
     // storage is forbidden; the next request finds the stored files
   }

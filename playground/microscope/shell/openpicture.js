@@ -51,26 +51,26 @@ async function fileOfFrame(video) {
   return new File([blob], "camera.jpg", { type: blob.type });
 }
 
-const ACCEPTED = "image/*,.heic,.heif,.avif";
-const PICTURE = /^image\//,
+const ACCEPTED_TYPES = "image/*,.heic,.heif,.avif";
+const PICTURE_TYPE = /^image\//,
   PICTURE_NAME = /\.(heic|heif|avif)$/i; // browsers that do not know these formats report no type
 
 // The pictures among `files`. If no file looks like a picture, only the first file, so that the server reports the
 // error.
 export function picturesAmong(files) {
   const fileList = [...(files ?? [])];
-  const pictures = fileList.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
+  const pictures = fileList.filter((file) => PICTURE_TYPE.test(file.type) || PICTURE_NAME.test(file.name));
   return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
-const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
+const PRIVACY_NOTE = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
 // take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
 // takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
 // pictures. live: {camera(), film(file)}, if frames can be shown one after another.
 export function fillOpenPicture(
   box,
-  { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
+  { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, live, signal },
 ) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
   const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
@@ -85,7 +85,7 @@ export function fillOpenPicture(
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
   if (live) box.append(...liveButtons(live));
-  if (labelled?.count) box.append(byNumber(labelled, takeLabelled));
+  if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(privacyNote));
 }
 
@@ -93,7 +93,7 @@ function fileButton(words, icon, onFiles) {
   const label = document.createElement("label");
   label.className = "wide";
   const input = document.createElement("input");
-  Object.assign(input, { type: "file", accept: ACCEPTED, className: "unseen" });
+  Object.assign(input, { type: "file", accept: ACCEPTED_TYPES, className: "unseen" });
   input.addEventListener("change", () => onFiles([...input.files]));
   label.append(createIcon(icon), words, input);
   return { label, input };
@@ -125,7 +125,7 @@ function noteLine(words) {
 }
 
 // A slider and a number field that choose a picture by its number.
-function byNumber({ count, what: itemName }, takeLabelled) {
+function numberChooser({ count, what: itemName }, takeLabelled) {
   const fieldset = document.createElement("fieldset");
   const legend = document.createElement("legend");
   legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${itemName}`;
@@ -164,14 +164,14 @@ function byNumber({ count, what: itemName }, takeLabelled) {
   return fieldset;
 }
 
-const INVITATION =
+const INVITATION_STYLE =
   "position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center; pointer-events: none; " +
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
 // Takes files dropped or pasted anywhere on the page. While a file is dragged, the page shows an invitation.
 export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
-  invitation.style.cssText = INVITATION;
+  invitation.style.cssText = INVITATION_STYLE;
   const showInvitation = (isOverPage) => {
     document.documentElement.classList.toggle("takes-a-picture", isOverPage);
     if (isOverPage) document.body.append(invitation);

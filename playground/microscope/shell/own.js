@@ -5,7 +5,7 @@ import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
 import { ask, onlyThisTab, Refusal, sayWaiting } from "./http.js";
 
-const STAYED = "Your photograph stayed in this browser.";
+const STAYED_HERE = "Your photograph stayed in this browser.";
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 
 let album = []; // [{id, title, src, blob, when}], the newest last
@@ -25,9 +25,9 @@ export const ownPictures = {
     albumListeners.add(listener);
     return () => albumListeners.delete(listener);
   },
-  last: null, // the file that was opened last
+  lastFile: null, // the file that was opened last
   // The number of pictures being sent.
-  get coming() {
+  get sendingCount() {
     return sendingCount;
   },
   // A promise of whether a picture that is only in this browser may be sent to the server.
@@ -36,14 +36,14 @@ export const ownPictures = {
   // Sends a file to the server and shows the picture. options: {onWait, signal}, see http.js. If the server refuses,
   // the error is a Refusal with the reason.
   async open(file, options = {}) {
-    ownPictures.last = file;
-    tellComing(1);
+    ownPictures.lastFile = file;
+    changeSendingCount(1);
     try {
       const picture = await sendPicture(file, file.name || "pasted picture", { onWait: sayWaiting, ...options });
       keepInAlbum({ ...picture, src: picture.thumb, blob: file, when: Date.now() });
       choice.set({ mine: picture.id });
     } finally {
-      tellComing(-1);
+      changeSendingCount(-1);
     }
     await runningWrite;
   },
@@ -79,7 +79,7 @@ async function bringOnce(id, onWait) {
   await ownPictures.read();
   const picture = album.find((entry) => entry.id === id);
   if (!picture) return false;
-  if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED);
+  if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED_HERE);
   if (picture.blob) await sendPicture(picture.blob, picture.title, { onWait, travels: true });
   else await ask(`api/labelled?number=${picture.number}`, { method: "POST" });
   sentAgainAt.set(id, performance.now());
@@ -101,7 +101,7 @@ function keepInAlbum(picture) {
   if (!onlyThisTab()) runningWrite = runningWrite.then(() => keepPhotograph(picture));
 }
 
-function tellComing(change) {
+function changeSendingCount(change) {
   sendingCount += change;
   tellAlbum();
 }
@@ -172,14 +172,14 @@ function openDatabase() {
 
 // The saved scenes of the microscope, stored in this browser. A link may add scenes (#scenes=…).
 
-const SCENES = "attention-playground-scenes";
+const SCENES_KEY = "attention-playground-scenes";
 
-let inMemory = null; // the scenes as text, if storage is forbidden or full
+let scenesInMemory = null; // the scenes as text, if storage is forbidden or full
 
 export function keptScenes() {
-  if (inMemory !== null) return inMemory;
+  if (scenesInMemory !== null) return scenesInMemory;
   try {
-    return localStorage.getItem(SCENES);
+    return localStorage.getItem(SCENES_KEY);
   } catch {
     return null;
   }
@@ -187,10 +187,10 @@ export function keptScenes() {
 
 export function keepScenes(text) {
   try {
-    localStorage.setItem(SCENES, text);
-    inMemory = null;
+    localStorage.setItem(SCENES_KEY, text);
+    scenesInMemory = null;
   } catch {
-    inMemory = text;
+    scenesInMemory = text;
   }
 }
 
@@ -210,12 +210,12 @@ export function takeScenesOfLink() {
 
 // Whether this browser has opened the microscope before. Only the browser stores this; the server does not learn it.
 
-const BEEN_HERE = "attention-playground-been-here";
+const BEEN_HERE_KEY = "attention-playground-been-here";
 
 // Greets a newcomer once. If the browser stores nothing, there is no greeting, because each visit would repeat it.
 export function greetOnce(lens) {
   try {
-    if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));
+    if (!localStorage.getItem(BEEN_HERE_KEY)) lens.greet(() => localStorage.setItem(BEEN_HERE_KEY, "yes"));
   } catch {
     // storage is forbidden
   }

@@ -6,14 +6,14 @@ import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 
 const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files are refused with a sentence
-const JSON_BESIDE = /\.json$/i;
-const MOST_KEPT = 3; // opened models that stay in memory
+const JSON_FILE = /\.json$/i;
+const MOST_MODELS = 3; // opened models that stay in memory
 const MOST_PATCHES_HERE = 1600; // with more patches a pass takes a browser half a minute
-const FIRST_LOOK = [16, 16]; // grid of the first pass, for models with more patches
+const FIRST_GRID = [16, 16]; // grid of the first pass, for models with more patches
 const MOST_BYTES = 2e9; // maximum for a file from another address
-const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
+const FROM_YOUR_FILE = "from a file of yours, which stays in this browser";
 const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
-const NEW_VERSION_OF = / \(\d+\)$/;
+const VERSION_SUFFIX = / \(\d+\)$/;
 
 // Whether these files contain a model.
 export const areModel = (files) => files.some(({ name }) => WEIGHTS_FILE.test(name));
@@ -23,21 +23,21 @@ const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may 
 
 const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
 
-// Returns the toolbar's `models`, which open dropped models and fill the sheet of models. door(): a promise of
+// Returns the toolbar's `models`, which open dropped models and fill the sheet of models. getOwnModels(): a promise of
 // createOwnModels's result.
-export function createModelDoor(door, choice) {
+export function createModelOpener(getOwnModels, choice) {
   return {
     takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),
     async open(transfer) {
       const droppedFiles = await readDrop(transfer).catch(() => null);
       if (!droppedFiles) notify(FOLDER_GONE);
       else if (!areModel(droppedFiles.files)) notify(NO_MODEL_IN_IT);
-      else await (await door()).open(droppedFiles);
+      else await (await getOwnModels()).open(droppedFiles);
     },
     sheet(box, host) {
       fillModels(box, host);
       if (host.choice === choice)
-        door().then(
+        getOwnModels().then(
           (models) => fillOwnModels(box, models, host),
           () => {},
         );
@@ -60,9 +60,7 @@ async function filesWithin(entry) {
     if (!batch.length) break;
     entries.push(...batch);
   }
-  const modelFiles = entries.filter(
-    ({ isFile, name }) => isFile && (WEIGHTS_FILE.test(name) || JSON_BESIDE.test(name)),
-  );
+  const modelFiles = entries.filter(({ isFile, name }) => isFile && (WEIGHTS_FILE.test(name) || JSON_FILE.test(name)));
   return Promise.all(modelFiles.map((entry) => new Promise((resolve, reject) => entry.file(resolve, reject))));
 }
 
@@ -83,12 +81,12 @@ export function cardOfOpened({ config, name, bytes, notice }) {
   return {
     ...{ title: name, patch, layers, heads, head_dim: width / heads, prefix, labels, multi_label, own: true },
     grid: nativeGrid.map((side) => Math.max(1, Math.floor(side * shrinkFactor))),
-    first: patches > FIRST_LOOK[0] * FIRST_LOOK[1] ? FIRST_LOOK : null,
+    first: patches > FIRST_GRID[0] * FIRST_GRID[1] ? FIRST_GRID : null,
     details: [1, 2, 3, 4].filter((detail) => detail === 1 || patches * detail ** 2 <= MOST_PATCHES_HERE),
     ...{
       megabytes: Math.max(1, Math.round(bytes / 1e6)),
       asked: false,
-      good_for: STAYS_HERE_TOO,
+      good_for: FROM_YOUR_FILE,
       licence: "",
       suits: "",
     },
@@ -110,8 +108,8 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
       const model = await openIn(worker, { files, folder, ...options });
       if (worker !== openingWorker) return null; // another model is being opened meanwhile
       const name = freeName(model.name); // each opening gets a new name, since cached pictures belong to a name
-      if (options.instead) dropModel(options.instead);
-      for (const oldestName of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
+      if (options.replacedName) dropModel(options.replacedName);
+      for (const oldestName of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_MODELS)))
         dropModel(oldestName);
       openedModels.set(name, {
         files,
@@ -145,7 +143,7 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
   }
 
   function freeName(modelName) {
-    const baseName = modelName.replace(NEW_VERSION_OF, "");
+    const baseName = modelName.replace(VERSION_SUFFIX, "");
     let name = modelName;
     for (let number = 2; isTaken(name); number++) name = `${baseName} (${number})`;
     return name;
@@ -224,19 +222,19 @@ async function fetchWeights(address, name) {
 
 // ---------------------------------------------------------------------------------------------- in the sheet of models
 
-const WORDS_ASKED = {
+const FIELD_LABELS = {
   mean: "mean of red, green, blue",
   std: "deviation of red, green, blue",
   num_heads: "heads",
   act_layer: "activation",
   global_pool: "read out",
 };
-const OFFERED_WORDS = {
+const FIELD_OPTIONS = {
   act_layer: ["gelu", "gelu_tanh", "quick_gelu", "silu", "relu"],
   global_pool: ["token", "avg"],
   numbers: ["int8", "float32"],
 };
-const NUMBERS_SAID = { int8: "8 bits a number", float32: "as they are, four times the memory" };
+const NUMBERS_WORDS = { int8: "8 bits a number", float32: "as they are, four times the memory" };
 
 // Draws the fields that choose files, and the options of the shown model.
 function fillOwnModels(box, models, { choice, done: onOpened }) {
@@ -259,8 +257,8 @@ function formOf(name, { files, folder, assumed, given, numbers }, models, onOpen
   form.className = "own-model-words";
   const title = document.createElement("b");
   title.textContent = `What the files of ${name} do not say`;
-  const askedNames = Object.keys(WORDS_ASKED).filter((word) => word in assumed || word in given);
-  const fields = askedNames.map((word) => fieldOf(word, WORDS_ASKED[word], given[word], assumed[word]));
+  const askedNames = Object.keys(FIELD_LABELS).filter((word) => word in assumed || word in given);
+  const fields = askedNames.map((word) => fieldOf(word, FIELD_LABELS[word], given[word], assumed[word]));
   fields.push(fieldOf("numbers", "numbers", numbers));
   const button = document.createElement("button");
   Object.assign(button, { type: "submit", className: "wide", textContent: "Open it again" });
@@ -271,25 +269,25 @@ function formOf(name, { files, folder, assumed, given, numbers }, models, onOpen
       fields.map(({ word, element }) => [word, element.value.trim()]),
     );
     onOpened();
-    models.open({ files, folder }, { given: answers, numbers: kind, instead: name });
+    models.open({ files, folder }, { given: answers, numbers: kind, replacedName: name });
   });
   return form;
 }
 
 function fieldOf(word, title, value = "", assumed = "") {
   const line = document.createElement("label");
-  const element = document.createElement(word in OFFERED_WORDS ? "select" : "input");
+  const element = document.createElement(word in FIELD_OPTIONS ? "select" : "input");
   const blankOption = assumed && [["", assumed]];
   const options = [
     ...(blankOption || []),
-    ...(OFFERED_WORDS[word] ?? []).map((option) => [option, NUMBERS_SAID[option] ?? option]),
+    ...(FIELD_OPTIONS[word] ?? []).map((option) => [option, NUMBERS_WORDS[option] ?? option]),
   ];
-  for (const [key, words] of word in OFFERED_WORDS ? options : []) {
+  for (const [key, words] of word in FIELD_OPTIONS ? options : []) {
     const option = document.createElement("option");
     Object.assign(option, { value: key, textContent: words });
     element.append(option);
   }
-  if (!(word in OFFERED_WORDS)) Object.assign(element, { type: "text", placeholder: assumed, spellcheck: false });
+  if (!(word in FIELD_OPTIONS)) Object.assign(element, { type: "text", placeholder: assumed, spellcheck: false });
   element.value = Array.isArray(value) ? value.join(" ") : value;
   line.append(title, element);
   return { word, line, element };

@@ -14,26 +14,26 @@ import {
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
-const AGAIN_AFTER = 2000; // ms to the next request after a failed one
+const POLL_RETRY_MS = 2000; // ms to the next request after a failed one
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
-const REFUSED_FOR_GOOD = [403, 404, 410]; // after any other refusal, a later request may succeed
+const FINAL_STATUSES = [403, 404, 410]; // after any other refusal, a later request may succeed
 
 // host: {code: from the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}):
 // both return promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
-// go(code): opens another class, wakes(listener): calls it when the phone may have slept}
+// go(code): opens another class, onWake(listener): calls it when the phone may have slept}
 function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
     state: null, // the server's last answer
     refusal: null, // (language) → the sentence of a refused request, see http.js
     says: null, //   (language) → a sentence under the guess
-    wanted: null, // the slider's number that is not sent yet
-    image: null, //  {of: path, src}
-    drawn: "",
+    unsentNumber: null, // the slider's number that is not sent yet
+    image: null, //  {path, src}
+    drawnKey: "",
     stop: new AbortController(),
   };
   const words = (key, values) => classWords(phone.language, key, values);
-  host.wakes(listenAnew);
+  host.onWake(listenAnew);
   if (CODE_OF_CLASS.test(host.code)) followState();
   draw();
 
@@ -56,19 +56,19 @@ function createPhone(root, host) {
         if (state.ended) return;
       } catch (error) {
         if (signal.aborted) return;
-        if (REFUSED_FOR_GOOD.includes(error.status)) return refuse(error);
-        phone.says = error.status === 429 && !phone.state ? refusedAs(error) : connectionLost;
+        if (FINAL_STATUSES.includes(error.status)) return refuse(error);
+        phone.says = error.status === 429 && !phone.state ? refusalFor(error) : connectionLost;
         draw();
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER));
+        await new Promise((resolve) => setTimeout(resolve, POLL_RETRY_MS));
       }
     }
   }
 
   const connectionLost = (language) => classWords(language, "lost");
-  const refusedAs = (error) => (error.says ? (language) => refusedWords(language, error) : connectionLost);
+  const refusalFor = (error) => (error.says ? (language) => refusedWords(language, error) : connectionLost);
 
   function refuse(error) {
-    Object.assign(phone, { state: null, refusal: refusedAs(error) });
+    Object.assign(phone, { state: null, refusal: refusalFor(error) });
     draw();
   }
 
@@ -76,18 +76,18 @@ function createPhone(root, host) {
     const formerQuestion = phone.state?.question;
     const isSameQuestion =
       formerQuestion?.number === state.question?.number && formerQuestion?.turn === state.question?.turn;
-    if (!isSameQuestion) phone.wanted = null;
+    if (!isSameQuestion) phone.unsentNumber = null;
     Object.assign(phone, { state, says: null });
     bringImage(state.question?.picture);
     draw();
   }
 
   async function bringImage(path) {
-    if (!path || phone.image?.of === path) return;
-    phone.image = { of: path, src: "" };
+    if (!path || phone.image?.path === path) return;
+    phone.image = { path, src: "" };
     const src = await host.image(path).catch(() => "");
-    if (phone.image.of === path) phone.image.src = src;
-    phone.drawn = "";
+    if (phone.image.path === path) phone.image.src = src;
+    phone.drawnKey = "";
     draw();
   }
 
@@ -99,7 +99,7 @@ function createPhone(root, host) {
       if (question?.number === number && question.turn === round) guesses[round - 1] = answer.guess;
       phone.says = null;
     } catch (error) {
-      phone.says = refusedAs(error);
+      phone.says = refusalFor(error);
     }
     draw();
   }
@@ -109,12 +109,12 @@ function createPhone(root, host) {
     const { state, language } = phone;
     const [refusal, notice] = [phone.refusal, phone.says].map((sentence) => sentence?.(language) ?? "");
     const key = JSON.stringify([state, refusal, notice, language, phone.image?.src]);
-    if (phone.drawn === key) return;
-    phone.drawn = key;
+    if (phone.drawnKey === key) return;
+    phone.drawnKey = key;
     root.lang = language;
     root.replaceChildren();
     drawHead();
-    if (!state || state.ended) return drawDoor();
+    if (!state || state.ended) return drawCodeForm();
     const { scene, question } = state;
     if (scene.n) madeIn(root, "p", "phone-scene").textContent = words("scene", scene);
     madeIn(root, "h1").textContent = inLanguage(scene.title, language);
@@ -144,7 +144,7 @@ function createPhone(root, host) {
   }
 
   // A field for the class's code, with the reason why it is asked for.
-  function drawDoor() {
+  function drawCodeForm() {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
     if (sentence) madeIn(root, "p", "phone-refusal").textContent = sentence;
@@ -172,7 +172,7 @@ function createPhone(root, host) {
     madeIn(root, "p", "phone-asks").innerHTML = markedWords(inLanguage(question.asks, language));
     const box = madeIn(root, "div", `phone-${question.kind}`);
     if (question.phase === "asks") {
-      ASKED[question.kind](box, question, guess);
+      INPUT_DRAWERS[question.kind](box, question, guess);
       const text = question.kind === "place" ? words("yourPlace") : words("yours", { guess: wordsOf(question, guess) });
       madeIn(root, "p", "phone-yours").textContent = guess === null ? "" : text;
       return;
@@ -180,7 +180,7 @@ function createPhone(root, host) {
     drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
     const [guessLine, truthLine] = [madeIn(root, "p", "phone-yours"), madeIn(root, "p", "phone-truth")];
     guessLine.textContent = guess === null ? words("missed") : `${words("you")}: ${wordsOf(question, guess)}`;
-    if (guess !== null && question.kind === "place") guessLine.textContent = offBy(question, guess);
+    if (guess !== null && question.kind === "place") guessLine.textContent = distanceWords(question, guess);
     if (question.phase !== "tells") return;
     const text = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
     truthLine.textContent = question.kind === "place" ? text : words("truth", { truth: text });
@@ -189,7 +189,7 @@ function createPhone(root, host) {
 
   // Returns the distance from the guessed place to the true one in words, once the truth is shown. A neighbouring
   // square counts as right.
-  function offBy({ truth = null, columns }, guess) {
+  function distanceWords({ truth = null, columns }, guess) {
     if (truth === null) return "";
     const rowDistance = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));
     const count = Math.max(rowDistance, Math.abs((guess % columns) - (truth % columns)));
@@ -208,7 +208,7 @@ function createPhone(root, host) {
     return image;
   }
 
-  const ASKED = {
+  const INPUT_DRAWERS = {
     choice(box, { options }, guess) {
       for (const [value, texts] of options) {
         const button = madeIn(box, "button");
@@ -220,7 +220,7 @@ function createPhone(root, host) {
 
     number(box, { low, high, unit = "" }, guess) {
       const dial = madeIn(box, "input");
-      const startValue = phone.wanted ?? guess ?? Math.round((low + high) / 2);
+      const startValue = phone.unsentNumber ?? guess ?? Math.round((low + high) / 2);
       Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: startValue });
       dial.setAttribute("aria-label", words("guess"));
       const output = madeIn(box, "output");
@@ -228,7 +228,7 @@ function createPhone(root, host) {
         output.textContent = `${dial.value}${unit}`;
       };
       dial.addEventListener("input", () => {
-        phone.wanted = Number(dial.value);
+        phone.unsentNumber = Number(dial.value);
         showValue();
       });
       showValue();
@@ -257,8 +257,8 @@ const json = (response) => response.json();
 createPhone(document.querySelector("[data-phone]"), {
   code: decodeURIComponent(location.pathname.match(/\/c\/([^/]+)$/)?.[1] ?? ""),
   languages: navigator.languages ?? [],
-  state: (code, count, signal) =>
-    ask(count < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${count}`, { signal }).then(json),
+  state: (code, version, signal) =>
+    ask(version < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${version}`, { signal }).then(json),
   guess: (code, guess) =>
     ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
   async image(path) {
@@ -267,7 +267,7 @@ createPhone(document.querySelector("[data-phone]"), {
     return URL.createObjectURL(await response.blob());
   },
   go: (code) => location.assign(addressOf(`c/${code}`)),
-  wakes(listener) {
+  onWake(listener) {
     addEventListener("online", listener);
     addEventListener("pageshow", (event) => event.persisted && listener());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && listener());

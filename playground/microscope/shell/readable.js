@@ -6,8 +6,8 @@ import { crc32 } from "../core/container.js";
 // Converts a PNG of 16 bits a channel to 8 bits without decoding it: PNG's filters combine each byte with the same byte
 // of a neighbour, so the upper bytes of all numbers form a valid PNG.
 
-const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that are copied, besides the pixels
-const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // colour type → numbers in each pixel
+const COPIED_CHUNKS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // besides the pixels
+const NUMBERS_PER_PIXEL = { 0: 1, 2: 3, 4: 2, 6: 4 }; // colour type → numbers in each pixel
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
 const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // the chunk's offset, and offsets of its fields
 
@@ -20,7 +20,7 @@ export function headerOf(head) {
 }
 
 // The file with 8 bits a channel; a damaged file is returned unchanged.
-export async function inEightBits(file) {
+export async function toEightBits(file) {
   try {
     return await withUpperBytes(new Uint8Array(await file.arrayBuffer()));
   } catch {
@@ -32,7 +32,7 @@ async function withUpperBytes(bytes) {
   const chunks = [...chunksOf(bytes)];
   const header = chunks[0].data.slice();
   const [width, height] = [numberAt(header, 0), numberAt(header, 4)];
-  const rowBytes = 1 + 2 * NUMBERS[header[IHDR.pixels]] * width;
+  const rowBytes = 1 + 2 * NUMBERS_PER_PIXEL[header[IHDR.pixels]] * width;
   header[IHDR.depth] = 8;
   const zippedPixels = new Blob(chunks.filter(({ name }) => name === "IDAT").map(({ data }) => data));
   const pixels = zippedPixels
@@ -40,7 +40,9 @@ async function withUpperBytes(bytes) {
     .pipeThrough(new DecompressionStream("deflate"))
     .pipeThrough(upperBytes(rowBytes, height))
     .pipeThrough(new CompressionStream("deflate"));
-  const keptChunks = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
+  const keptChunks = chunks
+    .filter(({ name }) => COPIED_CHUNKS.includes(name))
+    .map(({ name, data }) => chunk(name, data));
   keptChunks[0] = chunk("IHDR", header);
   const newPixels = new Uint8Array(await new Response(pixels).arrayBuffer());
   const parts = [latin1(SIGNATURE), ...keptChunks, chunk("IDAT", newPixels), chunk("IEND", new Uint8Array(0))];
@@ -86,60 +88,60 @@ function chunk(name, data) {
 const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const numberAt = (bytes, offset) => new DataView(bytes.buffer, bytes.byteOffset + offset).getUint32(0);
 
-const UPRIGHT = { imageOrientation: "from-image" };
+const UPRIGHT_OPTION = { imageOrientation: "from-image" };
 const HEAD_BYTES = 2 ** 16; // bytes read from a file's beginning: a PNG lists its transparent colours there
 const OPACITY_BIT = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
 // be too few for a colour profile. A camera's frame is a bitmap already.
 const decodeUpright = async (file, options) =>
-  createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...options });
+  createImageBitmap(await toReadable(file), { ...UPRIGHT_OPTION, premultiplyAlpha: "none", ...options });
 
 // Decoding a large JPEG takes long, and several parts of the page need the bitmap at almost the same time. They get
 // copies of one bitmap, which is kept until another file comes or nobody has used it for a while.
-const JPEG_BEGINS = 0xff;
-const DECODED_STAYS = 2000; // ms
-let lastDecoded = { file: null, coming: null, timer: 0 };
+const JPEG_FIRST_BYTE = 0xff;
+const DECODED_LIFETIME = 2000; // ms
+let lastDecoded = { file: null, promise: null, timer: 0 };
 
 function dropDecoded() {
-  lastDecoded.coming?.then((bitmap) => bitmap.close()).catch(() => {});
+  lastDecoded.promise?.then((bitmap) => bitmap.close()).catch(() => {});
   clearTimeout(lastDecoded.timer);
-  lastDecoded = { file: null, coming: null, timer: 0 };
+  lastDecoded = { file: null, promise: null, timer: 0 };
 }
 
-const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_BEGINS;
+const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_FIRST_BYTE;
 
 // options: as for createImageBitmap, such as resizeWidth.
 export async function toBitmap(file, options = {}) {
   if (!(file instanceof Blob) || !(await isJpeg(file))) return decodeUpright(file, options);
   if (lastDecoded.file !== file) {
     dropDecoded();
-    lastDecoded = { file, coming: decodeUpright(file), timer: 0 };
-    lastDecoded.coming.catch(dropDecoded);
+    lastDecoded = { file, promise: decodeUpright(file), timer: 0 };
+    lastDecoded.promise.catch(dropDecoded);
   }
   const entry = lastDecoded;
   clearTimeout(entry.timer);
-  const bitmap = await entry.coming;
+  const bitmap = await entry.promise;
   const copy = createImageBitmap(bitmap, options);
   clearTimeout(entry.timer);
-  entry.timer = setTimeout(() => entry === lastDecoded && dropDecoded(), DECODED_STAYS);
+  entry.timer = setTimeout(() => entry === lastDecoded && dropDecoded(), DECODED_LIFETIME);
   return copy;
 }
 
 // The input for createImageBitmap: the file itself where possible, else its pixels on white.
-export async function readable(file) {
+export async function toReadable(file) {
   if (!(file instanceof Blob)) return file;
   const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const header = headerOf(head);
-  const eightBitFile = header?.depth === 16 && !header.keyed && !header.interlaced ? await inEightBits(file) : file;
-  const isOpaque = header ? !header.keyed && !(header.pixels & OPACITY_BIT) : head[0] === JPEG_BEGINS;
-  return isOpaque ? eightBitFile : ((await onWhite(eightBitFile)) ?? eightBitFile);
+  const eightBitFile = header?.depth === 16 && !header.keyed && !header.interlaced ? await toEightBits(file) : file;
+  const isOpaque = header ? !header.keyed && !(header.pixels & OPACITY_BIT) : head[0] === JPEG_FIRST_BYTE;
+  return isOpaque ? eightBitFile : ((await bitmapOnWhite(eightBitFile)) ?? eightBitFile);
 }
 
 // A bitmap of the file's pixels on white; null if all pixels are opaque, or if this browser can't read the file's own
 // colours.
-async function onWhite(file) {
-  const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
+async function bitmapOnWhite(file) {
+  const bitmap = await createImageBitmap(file, { ...UPRIGHT_OPTION, premultiplyAlpha: "none" });
   let frame;
   try {
     frame = new VideoFrame(bitmap, { timestamp: 0 });
@@ -169,17 +171,17 @@ async function onWhite(file) {
 
 // Below: makes a large photograph smaller before it is sent, because sending the whole file would take longer.
 
-const SENT_AS_IT_IS = 8e6; // bytes: smaller files are not resized
-const MOST_SENT = 32e6; //    the limit of an upload
+const SHRUNK_FROM_BYTES = 8e6; // bytes: smaller files are not resized
+const MOST_UPLOAD = 32e6; //       bytes: the limit of an upload
 const LONGEST_SIDE = 2048; // pixels
 
 // Returns the file, or a smaller one of the same name if the file is large. A file that the browser can't open is
 // returned unchanged; the server then reports the error.
-export async function smallEnough(file) {
-  if (file.size <= SENT_AS_IT_IS) return file;
+export async function shrinkIfLarge(file) {
+  if (file.size <= SHRUNK_FROM_BYTES) return file;
   const shrunkFile = await shrinkFile(file).catch(() => file);
-  if (shrunkFile.size <= MOST_SENT) return shrunkFile;
-  const sentence = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_SENT / 1e6} MB can be opened.`;
+  if (shrunkFile.size <= MOST_UPLOAD) return shrunkFile;
+  const sentence = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_UPLOAD / 1e6} MB can be opened.`;
   throw Object.assign(new Error(sentence), { says: sentence });
 }
 

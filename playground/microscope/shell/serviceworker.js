@@ -5,8 +5,8 @@
 // this script sets `writtenSite`: {version, core: names of files to cache at once, names: of all files}.
 
 const SITE = globalThis.writtenSite;
-const KEPT_FILES = "attention-playground-files";
-const LONGEST_ANSWER = 3000; // ms until the cached page is shown, if the network does not answer
+const FILES_CACHE = "attention-playground-files";
+const NETWORK_TIMEOUT = 3000; // ms until the cached page is shown, if the network does not answer
 
 addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
@@ -14,15 +14,15 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const isOurs = request.url.startsWith(registration.scope) && request.method === "GET";
   if (!isOurs) return;
-  if (request.mode === "navigate") event.respondWith(answerWithPage(request).then(isolating));
-  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(answerWithFile(request).then(isolating));
+  if (request.mode === "navigate") event.respondWith(answerWithPage(request).then(withIsolation));
+  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(answerWithFile(request).then(withIsolation));
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
 const isPage = (name) => name === "./" || name.endsWith(".html"); // the page's name has no digest
-const keptFiles = () => caches.open(KEPT_FILES);
+const openCache = () => caches.open(FILES_CACHE);
 
-function isolating(answer) {
+function withIsolation(answer) {
   if (!answer.ok) return answer;
   const headers = new Headers(answer.headers);
   headers.set("Cross-Origin-Opener-Policy", "same-origin");
@@ -31,7 +31,7 @@ function isolating(answer) {
 }
 
 async function keepCore() {
-  const cache = await keptFiles();
+  const cache = await openCache();
   for (const name of SITE.core) {
     const url = new URL(name, registration.scope).href;
     if (isPage(name) || !(await cache.match(url))) await cache.add(new Request(url, { cache: "no-cache" }));
@@ -39,20 +39,20 @@ async function keepCore() {
 }
 
 async function answerWithPage(request) {
-  const cache = await keptFiles();
+  const cache = await openCache();
   const page = registration.scope;
   const network = fetch(request).then((answer) => {
     if (answer.ok && nameOf(request.url) === "") cache.put(page, answer.clone());
     return answer;
   });
-  const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), LONGEST_ANSWER));
+  const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), NETWORK_TIMEOUT));
   return Promise.race([network, timeout]).catch(
     async () => (await cache.match(request.url.split(/[?#]/)[0])) ?? (await cache.match(page)) ?? network,
   );
 }
 
 async function answerWithFile(request) {
-  const cache = await keptFiles();
+  const cache = await openCache();
   const match = await cache.match(request, { ignoreVary: true });
   if (match) return match;
   const answer = await fetch(request);
@@ -61,7 +61,7 @@ async function answerWithFile(request) {
 }
 
 async function dropOldest() {
-  const cache = await keptFiles();
+  const cache = await openCache();
   const list = new URL("versions", registration.scope).href; // a cache key that is no file of the site
   const formerVersions = await cache.match(list).then((response) => response?.json() ?? []);
   const versions = [{ version: SITE.version, names: SITE.names }, ...formerVersions].filter(

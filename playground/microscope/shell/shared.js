@@ -1,6 +1,6 @@
 // The script of a shared page: one moment in See, self-contained. see/shared.js writes such pages.
 import { createSee } from "../see/see.js";
-import { bringHeld, defineLens } from "./element.js";
+import { bringFromPage, defineLens } from "./element.js";
 
 export default function startShared(styles) {
   const { title, credit, parts, model, view, language, tryAt, tryYours } = JSON.parse(
@@ -11,7 +11,7 @@ export default function startShared(styles) {
   document.head.append(style);
   const makeSee = (lens) => createSee(lens, { face: "see", language: () => language, turned() {}, bar: 0 });
   defineLens(async (element) => {
-    const { source } = await bringHeld(element);
+    const { source } = await bringFromPage(element);
     const trace = { id: "shared", title: model, picture: { id: "picture", title, credit, parts } };
     return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
   });

@@ -8,14 +8,14 @@ import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { pageNow, readAddress, visit, writeBehindHash } from "./address.js";
 import { catalogue, choice, isOwn, sampleNamed } from "./choice.js";
-import { pageSays } from "./early.js";
+import { readPageData } from "./early.js";
 import { answerHere, fetchFile } from "./http.js";
-import { askNearer, createPreparedSource } from "./httpsource.js";
+import { createPreparedSource, preferSource } from "./httpsource.js";
 import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 import { createOffline } from "./offline.js";
-import { createModelDoor } from "./ownmodels.js";
+import { createModelOpener } from "./ownmodels.js";
 import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
 import { mountStage } from "./stage.js";
 import { fillTakeAway } from "./takeaway.js";
@@ -27,7 +27,7 @@ const TOO_OLD =
 const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
-const REAL_NAME = "dinov2-small"; // the network for photographs
+const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, opener, kernels, models_from: origins that models may come from, cards:
 // {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: see createOffline}
@@ -43,10 +43,10 @@ async function readFile(name, { signal } = {}) {
 
 const isAble = canCompute();
 if (!isAble) site.weights = {};
-const reason = isAble ? undefined : TOO_OLD;
+const missingReason = isAble ? undefined : TOO_OLD;
 const { kept: store, networks, computing, ownModels } = computeHere(site, siteFile, pictureNamed);
-const ownDoor = isAble ? ownModels((model) => choice.set({ model, chose: true })) : null;
-const models = ownDoor && createModelDoor(async () => ownDoor, choice);
+const fileModels = isAble ? ownModels((model) => choice.set({ model, chose: true })) : null;
+const models = fileModels && createModelOpener(async () => fileModels, choice);
 
 const prepared = createPreparedSource({
   computing,
@@ -55,7 +55,7 @@ const prepared = createPreparedSource({
   preparedOf: ({ sample, model, detail, scale, cut }) =>
     scale === undefined && !cut && (sampleNamed(sample)?.prepared[`${model} ${detail ?? 1}`] ?? null),
   read: readFile,
-  without: reason,
+  without: missingReason,
   knows: (model) => model in site.cards,
   pictureFile: async ({ picture }) =>
     createImageBitmap(new Blob([await readFile(sampleNamed(picture.sample).picture)])),
@@ -80,22 +80,22 @@ function whenLoaded(act) {
 
 // Opens a model from another address, given as #model=https://…, and removes this parameter. The model gets the name of
 // its file.
-function bringNamed() {
+function openModelOfAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
   const address = words.get("model");
   if (!/^https?:\/\//.test(address ?? "")) return;
   words.delete("model");
   history.replaceState(null, "", `#${words}`);
-  if (ownDoor) whenLoaded(() => ownDoor.bring(address, site.models_from ?? []));
+  if (fileModels) whenLoaded(() => fileModels.bring(address, site.models_from ?? []));
 }
 
 // The list of samples, and the network that opens a person's own picture.
 async function catalogueFrom(list) {
-  const realEntry = networks[REAL_NAME];
-  const isRealHere = Boolean(realEntry) && (await store.isKept(REAL_NAME));
-  const usualModel = isRealHere || !networks.bundled ? REAL_NAME : "bundled";
+  const realEntry = networks[PHOTO_MODEL];
+  const isRealHere = Boolean(realEntry) && (await store.isKept(PHOTO_MODEL));
+  const usualModel = isRealHere || !networks.bundled ? PHOTO_MODEL : "bundled";
   const realModel = realEntry && {
-    model: REAL_NAME,
+    model: PHOTO_MODEL,
     title: realEntry.title,
     here: isRealHere,
     may_fetch: true,
@@ -105,7 +105,7 @@ async function catalogueFrom(list) {
 }
 
 function onModelArrived(model) {
-  if (model !== REAL_NAME || !catalogue.real) return;
+  if (model !== PHOTO_MODEL || !catalogue.real) return;
   catalogue.real.here = true;
   catalogue.own = { model, detail: 1 };
 }
@@ -115,11 +115,11 @@ function onModelArrived(model) {
 const places = { toolbar: document.getElementById("toolbar"), stage: document.getElementById("stage") };
 const lesson = document.getElementById("lesson");
 const footer = document.getElementById("foot");
-let count = 0;
+let pagesOpened = 0;
 
-const pageAsked = () => {
+const wantedPage = () => {
   const { page } = readAddress().rest;
-  return pageSays().pages.some(({ name }) => name === page) ? page : "microscope";
+  return readPageData().pages.some(({ name }) => name === page) ? page : "microscope";
 };
 
 const wordsInHash = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
@@ -129,7 +129,7 @@ let leaveLesson = () => {}; // ends the lesson on show
 const linkHere = (pageName, words) =>
   siteFile(`#${new URLSearchParams(pageName === "microscope" ? words : { page: pageName, ...words })}`);
 
-function draw(page) {
+function showPage(page) {
   const isLesson = page !== "microscope";
   document.body.classList.toggle("on-lesson", isLesson);
   places.stage.hidden = isLesson;
@@ -142,16 +142,16 @@ function draw(page) {
   else if (isLesson)
     showLesson(
       lesson,
-      pageSays().pages.find(({ name }) => name === page),
+      readPageData().pages.find(({ name }) => name === page),
       {
         go: leadTo,
         ...{ file: site.lessons[page], words: wordsInHash(), read: readFile, fileAt: siteFile },
-        chose: (words) =>
+        onChoice: (words) =>
           history.replaceState(null, "", `#${new URLSearchParams({ page, ...choice.words(), ...words })}`),
       },
     );
   mountToolbar({
-    data: { page, arrived: count, answer: null, run: null },
+    data: { page, arrived: pagesOpened, answer: null, run: null },
     parentElement: places.toolbar,
     setStateValue() {},
     setTriggerValue: (_, { page: pageName, words }) => leadTo(pageName, words),
@@ -174,16 +174,16 @@ visit.modelForLive = async (model) => {
 };
 
 function leadTo(page, words = {}) {
-  count++;
+  pagesOpened++;
   const query = new URLSearchParams(page === "microscope" ? words : { page, ...choice.words(), ...words });
   history.pushState(null, "", `#${query}`);
-  draw(page);
+  showPage(page);
 }
 
 window.addEventListener("popstate", () => {
-  if (pageAsked() === pageNow().name) return;
-  count++;
-  draw(pageAsked());
+  if (wantedPage() === pageNow().name) return;
+  pagesOpened++;
+  showPage(wantedPage());
 });
 
 async function keepForOffline() {
@@ -215,18 +215,18 @@ function takeQuery() {
 }
 
 takeQuery();
-bringNamed();
+openModelOfAddress();
 writeBehindHash();
 answerHere(
   createPageAnswers({
     ...{ models: networks, kept: store, catalogueFrom, arrived: onModelArrived },
-    ...{ read: readFile, wall: site.moments, without: reason },
+    ...{ read: readFile, wall: site.moments, without: missingReason },
   }),
   siteRoot,
 );
-askNearer(prepared);
+preferSource(prepared);
 mountStage({ parentElement: places.stage, below: footer.offsetHeight + 3 }); // the footer and a gap
-draw(pageAsked());
+showPage(wantedPage());
 choice.follow(
   (_, options) => options.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()),
 );
@@ -238,9 +238,9 @@ whenLoaded(() => setTimeout(keepForOffline));
 // lesson shows, steps: [{name, title, beyond, own, file: the file with the step's parts}]}. lessons/lesson.py explains
 // `beyond` and `own`.
 
-// file: the lesson's file; words: the address's parameters; chose(words): called after a choice; read(name): a promise
-// of a file's bytes; fileAt(name): a file's address.
-export function showLesson(box, { name, title, about }, { go, file, words, chose, read, fileAt }) {
+// file: the lesson's file; words: the address's parameters; onChoice(words): called after a choice; read(name): a
+// promise of a file's bytes; fileAt(name): a file's address.
+export function showLesson(box, { name, title, about }, { go, file, words, onChoice, read, fileAt }) {
   leaveLesson();
   const controller = new AbortController();
   leaveLesson = () => controller.abort();
@@ -248,8 +248,8 @@ export function showLesson(box, { name, title, about }, { go, file, words, chose
   sayMath(heading, title);
   description.innerHTML = markedWords(about ?? "");
   const command = document.createElement("code");
-  command.textContent = pageSays().app.command;
-  appLine.append("The app has this lesson whole: ", command, ` ${pageSays().app.where}.`);
+  command.textContent = readPageData().app.command;
+  appLine.append("The app has this lesson whole: ", command, ` ${readPageData().app.where}.`);
   const backButton = buttonOf("wide", "Back to the microscope", () => go("microscope"));
   const place = document.createElement("div");
   box.dataset.page = name;
@@ -263,7 +263,7 @@ export function showLesson(box, { name, title, about }, { go, file, words, chose
     .then((record) =>
       beginLesson(place, record, {
         words,
-        chose,
+        onChoice,
         read,
         readJson,
         fileAt,
@@ -305,14 +305,14 @@ async function photographOf(id, model, signal) {
     bitmap,
     gridFor: gridOf,
     plain: basePass,
-    passed: runPass,
+    runPass,
   };
 }
 
-const ON_YOURS = "This is your photograph: its numbers are computed in this browser.";
-const OF_SAMPLE = "These numbers are of a sample, not of your photograph.";
+const OWN_NUMBERS = "This is your photograph: its numbers are computed in this browser.";
+const SAMPLE_NUMBERS = "These numbers are of a sample, not of your photograph.";
 
-function beginLesson(place, record, { words, chose, read, readJson, fileAt, failed, left: signal }) {
+function beginLesson(place, record, { words, onChoice, read, readJson, fileAt, failed, left: signal }) {
   const tabs = document.createElement("nav");
   tabs.className = "lesson-steps";
   const body = document.createElement("div");
@@ -323,19 +323,19 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   // {subject: the person's own photograph if it is chosen, else null, line: says whose numbers the step shows}
   async function subjectFor({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
-    if (!own) return { subject: null, line: OF_SAMPLE };
+    if (!own) return { subject: null, line: SAMPLE_NUMBERS };
     photographPromise ??= photographOf(words.mine, record.model, signal);
     try {
-      return { subject: await photographPromise, line: ON_YOURS };
+      return { subject: await photographPromise, line: OWN_NUMBERS };
     } catch (error) {
       photographPromise = null; // a later step tries again
-      return { subject: null, line: `${OF_SAMPLE} ${error.says ?? ""}`.trim() };
+      return { subject: null, line: `${SAMPLE_NUMBERS} ${error.says ?? ""}`.trim() };
     }
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
     shownPlayer.parts?.draw();
-    chose({ step: shownPlayer.step.name, ...changedOf(record.settings, settings) });
+    onChoice({ step: shownPlayer.step.name, ...changedSettings(record.settings, settings) });
   };
   const goToStep = async (step) => {
     shownPlayer?.end();
@@ -350,14 +350,14 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
     const [ownerLine, list] = ["p", "div"].map((tag) => document.createElement(tag));
     ownerLine.className = "lesson-whose";
     ownerLine.innerHTML = markedWords(line);
-    const context = { ...lesson, subject, stays: OF_SAMPLE };
+    const context = { ...lesson, subject, stays: SAMPLE_NUMBERS };
     player.parts = playParts(list, parts, context, controller.signal);
     body.replaceChildren(...(line ? [ownerLine] : []), list, ...afterParts(step));
     player.parts.draw();
   };
   const choose = (step) => {
     goToStep(step).catch(failed);
-    chose({ step: step.name, ...changedOf(record.settings, settings) });
+    onChoice({ step: step.name, ...changedSettings(record.settings, settings) });
   };
   const { steps } = record;
   function afterParts(step) {
@@ -365,10 +365,10 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
     outsideLine.className = "lesson-beyond";
     outsideLine.textContent = step.beyond ?? "";
     const nextStep = steps[steps.indexOf(step) + 1];
-    const goOn = () => [choose(nextStep), scrollTo(0, 0)];
+    const goToNext = () => [choose(nextStep), scrollTo(0, 0)];
     return [
       ...(step.beyond ? [outsideLine] : []),
-      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, goOn)] : []),
+      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, goToNext)] : []),
     ];
   }
   for (const step of record.steps) {
@@ -397,17 +397,17 @@ function settingsOf(declaredSettings, words) {
 
 const isWritten = (pattern, word) => word !== undefined && new RegExp(`^(?:${pattern})$`).test(word);
 
-function changedOf(defaults, settings) {
+function changedSettings(defaults, settings) {
   const changedEntries = Object.entries(settings).filter(([name, text]) => defaults[name].default !== text);
   return Object.fromEntries(changedEntries);
 }
 
 // Loads Plotly for the first chart. Plotly would insert style elements, which the page's content security policy
 // forbids; it skips them if elements with their ids exist. shell/site.css has the styles that it needs.
-let comingPlotly = null;
+let plotlyPromise = null;
 
 function plotlyOf({ plotly: { file, styles } }, fileAt) {
-  comingPlotly ??= new Promise((resolve, reject) => {
+  plotlyPromise ??= new Promise((resolve, reject) => {
     const stylesheets = styles.map((id) =>
       Object.assign(document.createElement("template"), { id, className: "no-inline-styles" }),
     );
@@ -416,5 +416,5 @@ function plotlyOf({ plotly: { file, styles } }, fileAt) {
     script.addEventListener("error", () => reject(new Error(file)));
     document.head.append(...stylesheets, script);
   });
-  return comingPlotly;
+  return plotlyPromise;
 }

@@ -5,19 +5,19 @@ import { sharing } from "../engine/faster/threads.js";
 import { visit } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
 import { addressOf, answerHere, ask, fetchFile } from "./http.js";
-import { askNearer, createPreparedSource } from "./httpsource.js";
+import { createPreparedSource, preferSource } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
-import { createModelDoor, ownModelsWithin } from "./ownmodels.js";
+import { createModelOpener, ownModelsWithin } from "./ownmodels.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-const SMALL_SIDE = 96; // pixels of a thumbnail, twice its size on the page
+const THUMBNAIL_SIDE = 96; // pixels of a thumbnail, twice its size on the page
 const MOST_PIXELS = 120e6; // most pixels of a picture; more would fill a phone's memory
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
-const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // the same sentence as in Python
+const SIDES_RULE = "A picture's sides may be from 8 to 20,000 pixels"; // the same sentence as in Python
 const RESIZE_ADVICE = "crop or resize it.";
-const OPENING_TIME = 20_000; // ms; hostile files may take forever to decode
+const OPENING_TIMEOUT = 20_000; // ms; hostile files may take forever to decode
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
   "in some browsers.";
@@ -68,7 +68,7 @@ export function createPageAnswers({
       const answer = openHere(body, decodeURIComponent(headers["X-Playground-Name"] ?? "a picture"));
       return Promise.race([
         answer,
-        new Promise((resolve) => setTimeout(() => resolve(refuse(SLOW_FILE, 415)), OPENING_TIME)),
+        new Promise((resolve) => setTimeout(() => resolve(refuse(SLOW_FILE, 415)), OPENING_TIMEOUT)),
       ]);
     },
   };
@@ -82,10 +82,10 @@ export function createPageAnswers({
 }
 
 async function openHere(blob, name) {
-  const claimedSize = await sizeClaimed(blob);
+  const claimedSize = await claimedSizeOf(blob);
   if (!claimedSize) return refuse(UNREADABLE, 415);
   if (Math.min(...claimedSize) < LEAST_SIDE)
-    return refuse(`${SIDES}, and this one is ${claimedSize.join(" × ")}: ${RESIZE_ADVICE}`, 415);
+    return refuse(`${SIDES_RULE}, and this one is ${claimedSize.join(" × ")}: ${RESIZE_ADVICE}`, 415);
   const pixels = claimedSize[0] * claimedSize[1];
   if (pixels > MOST_PIXELS)
     return refuse(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
@@ -99,7 +99,7 @@ async function openHere(blob, name) {
 
 // [width, height] from the picture's header, or null. The header is read before decoding, because a small file may
 // claim more pixels than memory holds.
-async function sizeClaimed(blob) {
+async function claimedSizeOf(blob) {
   const image = new Image();
   // any type of image will do, because the browser looks at the bytes
   const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg"));
@@ -119,12 +119,12 @@ async function idOf(blob) {
 
 async function smallPicture(bitmap) {
   const side = Math.min(bitmap.width, bitmap.height);
-  const canvas = new OffscreenCanvas(SMALL_SIDE, SMALL_SIDE);
+  const canvas = new OffscreenCanvas(THUMBNAIL_SIDE, THUMBNAIL_SIDE);
   const context = canvas.getContext("2d");
   context.fillStyle = "white";
-  context.fillRect(0, 0, SMALL_SIDE, SMALL_SIDE);
+  context.fillRect(0, 0, THUMBNAIL_SIDE, THUMBNAIL_SIDE);
   const [left, top] = [(bitmap.width - side) / 2, (bitmap.height - side) / 2];
-  context.drawImage(bitmap, left, top, side, side, 0, 0, SMALL_SIDE, SMALL_SIDE);
+  context.drawImage(bitmap, left, top, side, side, 0, 0, THUMBNAIL_SIDE, THUMBNAIL_SIDE);
   const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 })).arrayBuffer());
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
@@ -166,13 +166,13 @@ export function computeOwnHere(models) {
     return { source, answers, own: ownModels };
   }
   let openedModels = new Map(); // models that this person has opened from files
-  visit.models = createModelDoor(async () => (await startOnce()).own, choice);
+  visit.models = createModelOpener(async () => (await startOnce()).own, choice);
 
-  const isOurs = (path, { method, travels: goesToServer }) =>
+  const isAnsweredHere = (path, { method, travels: goesToServer }) =>
     (path === "api/pictures" && method === "POST" && !goesToServer) ||
     (path.startsWith("api/fetching?") && models.includes(new URLSearchParams(path.split("?")[1]).get("model")));
   answerHere((path, request) =>
-    isOurs(path, request) ? startOnce().then(({ answers }) => answers(path, request)) : null,
+    isAnsweredHere(path, request) ? startOnce().then(({ answers }) => answers(path, request)) : null,
   );
 
   const afterStart =
@@ -181,14 +181,14 @@ export function computeOwnHere(models) {
       (await startOnce()).source[name](...args);
   const isComputedHere = (trace) =>
     openedModels.has(trace.model) || (Boolean((trace.words ?? trace).mine) && models.includes(trace.model));
-  askNearer({
+  preferSource({
     has: isComputedHere,
     ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])),
     beginWith: async () => {},
   });
 
   ownPictures.mayTravel = async (id) => {
-    if (!allowedIds.has(id) && (await asksWhetherItMay())) allowedIds.add(id);
+    if (!allowedIds.has(id) && (await askToSend())) allowedIds.add(id);
     return allowedIds.has(id);
   };
 }
@@ -203,7 +203,7 @@ async function samplePicture(name) {
   return { id: name, title, credit, hint, start, width, height, opens: {}, file: async () => blob };
 }
 
-const asksWhetherItMay = () =>
+const askToSend = () =>
   new Promise((resolve) => {
     const action = { label: "Send it", act: () => resolve(true) };
     notify(WOULD_TRAVEL, { action, closed: () => resolve(false) });
@@ -215,16 +215,16 @@ const asksWhetherItMay = () =>
 // remaining bytes are requested as a range, if the host supports that. File names contain digests, so a cached file
 // never belongs to another version.
 
-const WEIGHTS = "attention-playground-weights"; // name in the browser's cache storage
-const PIECE = 2 ** 21; // bytes
+const WEIGHTS_CACHE = "attention-playground-weights"; // name in the browser's cache storage
+const PIECE_BYTES = 2 ** 21; // bytes
 const DAMAGED = "What came is not what was asked for: try again.";
 
 // `addressOf(file)`: a file's address; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
 export function createKeptWeights(files, addressOf) {
   const unstoredPieces = new Map(); // file → its pieces, if the browser stores nothing
-  const downloads = new Map(); // model → {done: a promise, told: Set of listeners, stop, bytes}
+  const downloads = new Map(); // model → {progress: see begin, controller: stops the download}
 
-  const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
+  const storage = () => globalThis.caches?.open(WEIGHTS_CACHE).catch(() => null) ?? null;
   const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
   const markOf = (file) => `${addressOf(file)}?whole`; // cache key that exists if the file is complete and verified
   const verifiedFiles = new Set(); // files that this page has verified
@@ -282,7 +282,7 @@ export function createKeptWeights(files, addressOf) {
     let offset = 0;
     const isComplete =
       bytes === total && pieces.every((piece) => [allBytes.set(piece, offset), (offset += piece.length)]);
-    if (isComplete && (await isWhole(allBytes, digest))) {
+    if (isComplete && (await matchesDigest(allBytes, digest))) {
       verifiedFiles.add(file);
       if (!unstoredPieces.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
       return allBytes;
@@ -306,13 +306,13 @@ export function createKeptWeights(files, addressOf) {
         ? new Uint8Array(await openedModels.get(model).arrayBuffer())
         : download(model, onProgress, signal),
     // The state of a download, for the whole page: {bytes, total, arrived, over, trouble}
-    state: (model) => downloads.get(model)?.told ?? null,
+    state: (model) => downloads.get(model)?.progress ?? null,
     begin(model) {
       const current = downloads.get(model);
-      if (current && !current.told.trouble) return current.told;
+      if (current && !current.progress.trouble) return current.progress;
       const controller = new AbortController();
       const progress = { bytes: 0, total: files[model].bytes, arrived: false, over: false, trouble: null };
-      downloads.set(model, { told: progress, stop: controller });
+      downloads.set(model, { progress, controller });
       download(model, (bytes) => Object.assign(progress, { bytes }), controller.signal).then(
         () => Object.assign(progress, { arrived: true, over: true }),
         ({ says: sentence }) =>
@@ -321,7 +321,7 @@ export function createKeptWeights(files, addressOf) {
       return progress;
     },
     end(model) {
-      downloads.get(model)?.stop.abort();
+      downloads.get(model)?.controller.abort();
       downloads.delete(model);
     },
     // Deletes files of other versions of this page.
@@ -336,18 +336,18 @@ export function createKeptWeights(files, addressOf) {
 
 async function* inPieces(stream) {
   const reader = stream.getReader();
-  let buffer = new Uint8Array(PIECE);
+  let buffer = new Uint8Array(PIECE_BYTES);
   let bytesFilled = 0;
   for (;;) {
     const { done, value } = await reader.read();
     for (let start = 0; !done && start < value.length; ) {
-      const part = value.subarray(start, start + PIECE - bytesFilled);
+      const part = value.subarray(start, start + PIECE_BYTES - bytesFilled);
       buffer.set(part, bytesFilled);
       bytesFilled += part.length;
       start += part.length;
-      if (bytesFilled < PIECE) continue;
+      if (bytesFilled < PIECE_BYTES) continue;
       yield buffer;
-      [buffer, bytesFilled] = [new Uint8Array(PIECE), 0];
+      [buffer, bytesFilled] = [new Uint8Array(PIECE_BYTES), 0];
     }
     if (done) break;
   }
@@ -355,7 +355,7 @@ async function* inPieces(stream) {
 }
 
 // The digest can only be checked on a page with https.
-async function isWhole(bytes, digest) {
+async function matchesDigest(bytes, digest) {
   const hash = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
   return !hash || hexOf(hash).startsWith(digest);
 }

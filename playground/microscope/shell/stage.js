@@ -6,9 +6,18 @@ import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
 import { linkTo, openFace, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
-import { adviceFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor, viewWithBeside } from "./choice.js";
-import { isWithin, pageSays, SKIP } from "./early.js";
-import { addressOf, fetchFile, mayPass, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
+import {
+  adviceFor,
+  catalogue,
+  choice,
+  sampleNamed,
+  usualOpening,
+  viewFor,
+  viewWithBeside,
+  wordsOfTraces,
+} from "./choice.js";
+import { isWithin, readPageData, SKIP_LINK } from "./early.js";
+import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
@@ -16,20 +25,20 @@ import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
-const HEIGHT = -53; // pixels, `ui.height` of lens.js: the window's height less the bar above the microscope
+const UI_HEIGHT = -53; // pixels, `ui.height` of lens.js: the window's height less the bar above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 const ANOTHER_READS = "Another model is reading";
-export const FADES_AFTER = 1000; // milliseconds for which the former model's picture stands while another model reads
+export const FADE_DELAY = 1000; // milliseconds for which the former model's picture stands while another model reads
 
 // The text of the script that shared pages contain, because they run without a server.
-const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
+const sharedScript = () => fetchFile(addressOf(readPageData().shared)).then((response) => response.text());
 
 const languageNow = () => openFace().language;
 
 // An address for other people: this page's, or, if that is local, the repository's; "" if there is none.
 function addressForOthers() {
   const isLocal = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
-  return isLocal || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
+  return isLocal || location.protocol === "file:" ? (readPageData().repository ?? "") : addressOf("");
 }
 
 // `below`: pixels that the page needs beneath the microscope.
@@ -55,12 +64,12 @@ function beginStage(root, below) {
     root,
     advice,
     lens: null,
-    before: null, // the shown trace, null at first
-    opened: null, // the view with which this trace opened
-    good: null, //   the last choice that was shown without an error
-    opening: false, // whether a picture was requested yet
-    showing: false, // whether a request is running
-    coming: null, // the file of a photograph on its way
+    trace: null, //  the shown trace, null at first
+    openedView: null, // the view with which this trace opened
+    shownChoice: null, // the last choice that was shown without an error
+    hasBegun: false, // whether a picture was requested yet
+    isShowing: false, // whether a request is running
+    comingFile: null, // the file of a photograph on its way
     stop: new AbortController(), // aborts the opening
     timer: 0,
     end: null,
@@ -68,7 +77,7 @@ function beginStage(root, below) {
   const controller = new AbortController();
   stage.lens = createLens(place, {
     source,
-    ui: { height: HEIGHT - below, below },
+    ui: { height: UI_HEIGHT - below, below },
     onView: (view) => {
       setView(view);
       writeAddress();
@@ -76,7 +85,7 @@ function beginStage(root, below) {
     failed: onFailure,
     allHere: () => shownTrace.complete(),
     opened: () => {
-      stage.opened = stage.lens.view;
+      stage.openedView = stage.lens.view;
     },
     compare: () => choice.set({ beside: nextSample() }),
     link: linkTo,
@@ -112,10 +121,10 @@ function beginStage(root, below) {
   });
   visit.live = live;
   const unfollow = choice.follow((_, options) => live.goesOn() || showChoice(stage, options));
-  const unfollowVisit = visit.follow(() => (stage.before ? showView(stage) : showChoice(stage, { view: viewNow() })));
+  const unfollowVisit = visit.follow(() => (stage.trace ? showView(stage) : showChoice(stage, { view: viewNow() })));
   const undoSkipLink = leadToPicture(stage);
   const unfollowOwn = ownPictures.follow(() => waitForOwn(stage));
-  ready().then(() => stage.opening || showChoice(stage, { view: viewNow() }));
+  ready().then(() => stage.hasBegun || showChoice(stage, { view: viewNow() }));
   stage.end = () => {
     unfollow();
     unfollowVisit();
@@ -136,26 +145,26 @@ function beginStage(root, below) {
 export async function showChoice(stage, { view = null, instead: isFallback = false } = {}) {
   const choiceNow = choice.now;
   if (!choiceNow.model) return;
-  stage.opening = stage.showing = true;
+  stage.hasBegun = stage.isShowing = true;
   stage.stop.abort();
   clearTimeout(stage.timer);
   stage.stop = new AbortController();
   const { signal } = stage.stop;
   // The rows on screen are the former model's: they fade if the new model takes long.
-  const { before, good } = stage;
-  const fade = () => stage.before === before && stage.lens.wait(ANOTHER_READS);
-  const fading = good && good.model !== choiceNow.model ? setTimeout(fade, FADES_AFTER) : 0;
+  const { trace, shownChoice } = stage;
+  const fade = () => stage.trace === trace && stage.lens.wait(ANOTHER_READS);
+  const fading = shownChoice && shownChoice.model !== choiceNow.model ? setTimeout(fade, FADE_DELAY) : 0;
   try {
     const ignoredWords = await bringTraces(stage, choiceNow, view, signal);
-    stage.good = choiceNow;
-    if (ignoredWords?.length) notify(leftOutWords(ignoredWords));
+    stage.shownChoice = choiceNow;
+    if (ignoredWords?.length) notify(leftOutSentence(ignoredWords));
     else if (!isFallback) forgetNotice();
     greetOnce(stage.lens);
   } catch (error) {
     if (!signal.aborted) showTrouble(stage, choiceNow, error, view);
   } finally {
     clearTimeout(fading);
-    if (stage.stop.signal === signal) stage.showing = false;
+    if (stage.stop.signal === signal) stage.isShowing = false;
     waitForOwn(stage);
   }
 }
@@ -163,11 +172,11 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
 // Until a person's new picture is shown, no patch of the old one can be chosen.
 function waitForOwn(stage) {
   const { lens } = stage;
-  if (ownPictures.coming) {
+  if (ownPictures.sendingCount) {
     lens.wait(ON_ITS_WAY);
     showComing(stage);
-  } else if (!stage.showing) {
-    stage.coming = null;
+  } else if (!stage.isShowing) {
+    stage.comingFile = null;
     lens.expect(null);
     lens.wait(null);
   }
@@ -175,17 +184,17 @@ function waitForOwn(stage) {
 
 // Shows the photograph at once if this browser can read it.
 async function showComing(stage) {
-  const file = ownPictures.last;
-  if (!file || stage.coming === file) return;
-  stage.coming = file;
+  const file = ownPictures.lastFile;
+  if (!file || stage.comingFile === file) return;
+  stage.comingFile = file;
   const bitmap = await toBitmap(file).catch(() => null);
-  if (bitmap && stage.coming === file) stage.lens.expect(bitmap);
+  if (bitmap && stage.comingFile === file) stage.lens.expect(bitmap);
 }
 
 // Streamlit's "skip to content" link would lead to the toolbar; here it leads to the picture.
 function leadToPicture({ lens }) {
   const onClick = (event) => {
-    if (!isWithin(event.target, SKIP)) return;
+    if (!isWithin(event.target, SKIP_LINK)) return;
     event.preventDefault();
     event.stopPropagation();
     lens.focus();
@@ -196,19 +205,21 @@ function leadToPicture({ lens }) {
 
 // Shows another view of the same picture, from the address.
 function showView(stage) {
-  stage.lens.update({ view: { ...stage.before.opens, ...viewNow() } });
-  stage.opened = stage.lens.view;
+  stage.lens.update({ view: { ...stage.trace.opens, ...viewNow() } });
+  stage.openedView = stage.lens.view;
 }
 
-// Fetches the traces of a choice and shows them in `wantedView`; null: in what viewFor keeps of the present view.
+// Fetches the traces of a choice and shows them. wantedView: as `view` of showChoice.
 // Returns [key, word] of the address's parts that could not be shown.
 export async function bringTraces(stage, wantedChoice, wantedView, signal) {
-  const { lens, before: formerTrace } = stage;
-  const words = tracesOf(wantedChoice);
+  const { lens, trace: formerTrace } = stage;
+  const words = wordsOfTraces(wantedChoice);
   const trace = withHint(await source.open(words.main, { signal }), wantedChoice);
   const other =
-    words.other && (await source.open(words.other, { signal }).catch((error) => otherFailed(error, signal)));
-  const isCompareChanged = wantedView ? other && !wantedView.beside : Boolean(other) !== Boolean(stage.good?.beside);
+    words.other && (await source.open(words.other, { signal }).catch((error) => endComparison(error, signal)));
+  const isCompareChanged = wantedView
+    ? other && !wantedView.beside
+    : Boolean(other) !== Boolean(stage.shownChoice?.beside);
   // The person may change the view while traces are fetched: it is read again when they have arrived.
   let [chosenParts, isTouched] = [null, false];
   const openingView = (state) => {
@@ -224,8 +235,8 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   if (trace.first) {
     const coarseTrace = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), wantedChoice);
     if (!(await lens.show({ main: coarseTrace, view, place, best: opensAtBest }))) return;
-    stage.before = { ...coarseTrace, chose: wantedChoice.chose };
-    if (chosenParts || !isTouched) stage.opened = lens.view;
+    stage.trace = { ...coarseTrace, chose: wantedChoice.chose };
+    if (chosenParts || !isTouched) stage.openedView = lens.view;
     lens.wait(null);
     view = () => {
       if (!isUntouched(stage)) [chosenParts, isTouched] = [null, true];
@@ -235,8 +246,8 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const main = trace.first ? { ...trace, words: { ...trace.words, finer: "yes" } } : trace;
   if (!(await lens.show({ main, other, view, place, best: opensAtBest && !trace.first }))) return;
   showAdvice(stage, trace, wantedChoice, formerTrace);
-  stage.before = { ...trace, chose: wantedChoice.chose };
-  if (chosenParts || !isTouched) stage.opened = lens.view;
+  stage.trace = { ...trace, chose: wantedChoice.chose };
+  if (chosenParts || !isTouched) stage.openedView = lens.view;
   setView(chosenParts ? pickKeys(lens.view, Object.keys(chosenParts)) : isTouched ? lens.view : viewNow());
   if (isCompareChanged) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
@@ -256,12 +267,12 @@ const pickKeys = (view, keys) => Object.fromEntries(keys.map((key) => [key, view
 
 // The person's view for the address. A view is not written there while it is the one with which the picture opened.
 const chosenView = (stage) => (isUntouched(stage) ? viewNow() : stage.lens.view);
-const isUntouched = ({ lens, opened: openedView }) => !openedView || viewText(lens.view) === viewText(openedView);
+const isUntouched = ({ lens, openedView }) => !openedView || viewText(lens.view) === viewText(openedView);
 // The view as text for comparison. A locked patch counts as a choice, the patch under the cursor does not.
 const viewText = (view) => JSON.stringify({ ...view, query: view.locked ? view.query : null });
 
 // Ends a comparison whose second picture can't be shown, and shows the reason.
-function otherFailed(error, signal) {
+function endComparison(error, signal) {
   if (signal.aborted || mayPass(error)) throw error;
   notify(wordsOfTrouble(error));
   choice.set({ beside: null });
@@ -273,12 +284,12 @@ function otherFailed(error, signal) {
 function showTrouble(stage, failedChoice, error, view) {
   if (mayPass(error)) {
     notify(error.says);
-    stage.timer = setTimeout(() => showChoice(stage, { view }), SERVER_AGAIN);
+    stage.timer = setTimeout(() => showChoice(stage, { view }), SERVER_RETRY_MS);
     return;
   }
-  if (error.status === 410) return outdated();
-  const usualChoice = { ...failedChoice, ...usual(failedChoice), beside: null, chose: false };
-  const fallbackChoice = stage.good ?? (failedChoice.model === usualChoice.model ? null : usualChoice);
+  if (error.status === 410) return reportOutdated();
+  const usualChoice = { ...failedChoice, ...usualOpening(failedChoice), beside: null, chose: false };
+  const fallbackChoice = stage.shownChoice ?? (failedChoice.model === usualChoice.model ? null : usualChoice);
   notify(wordsOfTrouble(error), remedyFor(error));
   const options = { instead: true };
   if (fallbackChoice) choice.restore(fallbackChoice, options);
@@ -288,7 +299,7 @@ function showTrouble(stage, failedChoice, error, view) {
 
 const LONGEST_WORD = 40; // most letters of a value from an address that a sentence repeats
 
-function leftOutWords(ignoredWords) {
+function leftOutSentence(ignoredWords) {
   const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
   const labelHint = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
   return `The address asks for ${words}, which this page can't show: it is left out.${labelHint}`;
@@ -304,11 +315,11 @@ function remedyFor({ body }) {
 }
 
 function onFailure(error) {
-  if (error.status === 410) outdated();
+  if (error.status === 410) reportOutdated();
   else if (error.says) notify(error.says, remedyFor(error));
 }
 
-function outdated() {
+function reportOutdated() {
   source.forget();
   notify("This page is older than the server.", { action: { label: "reload it", act: () => location.reload() } });
 }

@@ -5,8 +5,8 @@ import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar
 import { classWords, refusedWords } from "../classroom/words.js";
 import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, visit, writeAddress } from "./address.js";
 import { choice, firstSample } from "./choice.js";
-import { pageSays } from "./early.js";
-import { addressOf, ask, mayPass, SERVER_AGAIN } from "./http.js";
+import { readPageData } from "./early.js";
+import { addressOf, ask, mayPass, SERVER_RETRY_MS } from "./http.js";
 
 // The argument `way` of the story (story/story.js).
 export const storyWay = ({ page }) => ({
@@ -20,7 +20,7 @@ export const storyWay = ({ page }) => ({
   },
 
   lesson(name) {
-    const { title } = pageSays().pages.find((page) => page.name === name);
+    const { title } = readPageData().pages.find((page) => page.name === name);
     const words = new URLSearchParams(choice.words());
     const href = isBehindHash() ? `#page=${name}&${words}` : addressOf(`${name}?${words}`);
     return { title, href, go: () => visit.leave(name) };
@@ -39,7 +39,7 @@ export const storyWay = ({ page }) => ({
 // The argument `klass` of the story (story/story.js). A class needs a server, so a page without one shows the command
 // that starts it.
 export function classOfStory(language) {
-  const command = isBehindHash() ? (pageSays().app?.command ?? "python -m playground") : "";
+  const command = isBehindHash() ? (readPageData().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
   return {
     ...klass,
@@ -53,20 +53,20 @@ export function classOfStory(language) {
 export function beginStory() {
   openFace().set("see");
   if (pageNow().name === "microscope") visit.go(new URLSearchParams({ ...choice.words(), story: "1" }).toString());
-  else visit.leave("microscope", { ...choice.words(), story: "1" }, { wholly: true });
+  else visit.leave("microscope", { ...choice.words(), story: "1" }, { onlyWords: true });
 }
 
 // The lecturer's class, at most one in the document: starts the class, stores it for a reload, and polls its state.
 // The lecturer's link has the class's code and secret behind the #, which browsers do not send: #lecture=CODE.SECRET;
 // #lecture=new starts a class.
 
-const KEPT_CLASS = "attention-playground-class";
-const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
-const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
+const CLASS_KEY = "attention-playground-class";
+const LECTURE_LINK = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
+const OWN_PICTURE_PATH = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
 const POLL_PAUSE = 300; // ms between two requests, so that one answer reports many guesses
 
 const classListeners = new Set();
-const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
+const lecture = { code: "", secret: "", now: null, says: "", codeShown: true, pollRound: 0, sentScene: "", may: {} };
 
 const tellOfClass = () => {
   for (const listener of classListeners) listener();
@@ -74,8 +74,8 @@ const tellOfClass = () => {
 
 function keepClass(value) {
   try {
-    if (value) localStorage.setItem(KEPT_CLASS, value);
-    else localStorage.removeItem(KEPT_CLASS);
+    if (value) localStorage.setItem(CLASS_KEY, value);
+    else localStorage.removeItem(CLASS_KEY);
   } catch {
     // after a reload the lecturer's link restores the class
   }
@@ -83,7 +83,7 @@ function keepClass(value) {
 
 function keptClass() {
   try {
-    return localStorage.getItem(KEPT_CLASS) ?? "";
+    return localStorage.getItem(CLASS_KEY) ?? "";
   } catch {
     return "";
   }
@@ -92,7 +92,7 @@ function keptClass() {
 // Creates the argument `klass` of the story (story/story.js). language(): the language of the texts; command: on a page
 // without a server, the command that starts one.
 export function lecturersClass({ language, command = "" }) {
-  const asLecturer = (path, { headers, ...options } = {}) =>
+  const askAsLecturer = (path, { headers, ...options } = {}) =>
     ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
       answer.json(),
     );
@@ -111,15 +111,15 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   function openClass(code, secret, state = null) {
-    Object.assign(lecture, { code, secret, now: state, says: "", shown: !state?.asked, sent: "", may: {} });
+    Object.assign(lecture, { code, secret, now: state, says: "", codeShown: !state?.asked, sentScene: "", may: {} });
     keepClass(`${code}.${secret}`);
     followClass();
     tellOfClass();
   }
 
-  function close(sentence) {
-    lecture.turn++;
-    Object.assign(lecture, { code: "", secret: "", now: null, sent: "", may: {} });
+  function closeClass(sentence) {
+    lecture.pollRound++;
+    Object.assign(lecture, { code: "", secret: "", now: null, sentScene: "", may: {} });
     keepClass("");
     setStatus(sentence);
   }
@@ -130,25 +130,25 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   function takeState(state) {
-    if (state.ended) return close(classWords(language(), "over"));
+    if (state.ended) return closeClass(classWords(language(), "over"));
     if (lecture.now && state.count < lecture.now.count) return; // an older answer arrived late
     Object.assign(lecture, { now: state, says: "" });
     tellOfClass();
   }
 
   async function followClass() {
-    const round = ++lecture.turn;
+    const round = ++lecture.pollRound;
     const { code } = lecture;
-    while (round === lecture.turn) {
+    while (round === lecture.pollRound) {
       try {
         const count = lecture.now?.count ?? "";
-        const state = await asLecturer(`api/classes/${code}/lecturer?after=${count}`);
-        if (round === lecture.turn) takeState(state);
+        const state = await askAsLecturer(`api/classes/${code}/lecturer?after=${count}`);
+        if (round === lecture.pollRound) takeState(state);
         await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE));
       } catch (error) {
-        if (round !== lecture.turn) return;
-        if (!mayPass(error)) return close(troubleWords(error));
-        await new Promise((resolve) => setTimeout(resolve, SERVER_AGAIN));
+        if (round !== lecture.pollRound) return;
+        if (!mayPass(error)) return closeClass(troubleWords(error));
+        await new Promise((resolve) => setTimeout(resolve, SERVER_RETRY_MS));
       }
     }
   }
@@ -157,7 +157,7 @@ export function lecturersClass({ language, command = "" }) {
     const { code } = lecture;
     try {
       const body = JSON.stringify({ do: action, ...fields });
-      const state = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
+      const state = await askAsLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
       if (code === lecture.code) takeState(state);
     } catch (error) {
       setStatus(troubleWords(error));
@@ -165,7 +165,7 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   function readLink() {
-    const [link, codeOrNew, code, secret] = location.hash.match(LECTURE) ?? [];
+    const [link, codeOrNew, code, secret] = location.hash.match(LECTURE_LINK) ?? [];
     const [keptCode, keptSecret] = keptClass().split(".");
     if (link) history.replaceState(history.state, "", location.pathname + location.search); // hides the secret
     if (codeOrNew === "new") begin();
@@ -180,9 +180,9 @@ export function lecturersClass({ language, command = "" }) {
     now: () => lecture.now,
     says: () => lecture.says,
     link: () => `${location.pathname}${location.search}#lecture=${lecture.code}.${lecture.secret}`,
-    shownCode: () => lecture.shown,
+    shownCode: () => lecture.codeShown,
     showCode(isShown) {
-      lecture.shown = isShown;
+      lecture.codeShown = isShown;
       tellOfClass();
     },
     follow(listener) {
@@ -192,18 +192,18 @@ export function lecturersClass({ language, command = "" }) {
     // Reports the scene for the phones, once.
     go(scene) {
       const text = JSON.stringify([lecture.code, scene]);
-      if (!lecture.now || lecture.sent === text) return;
-      lecture.sent = text;
+      if (!lecture.now || lecture.sentScene === text) return;
+      lecture.sentScene = text;
       act("go", { scene });
     },
     // Whether this is the address of the lecturer's own picture, which is sent to the phones only with consent.
-    isOwn: (address) => OWN_PICTURE.test(address),
+    isOwn: (address) => OWN_PICTURE_PATH.test(address),
     // mayTravel: whether the lecturer's own photograph may be sent to the phones.
     ask({ scene, question }, address, mayTravel = false) {
-      const id = address.match(OWN_PICTURE)?.[1];
+      const id = address.match(OWN_PICTURE_PATH)?.[1];
       const pictureWords = id ? { mine: id, yes: mayTravel } : { picture: address };
-      lecture.shown = false;
-      lecture.sent = JSON.stringify([lecture.code, scene]);
+      lecture.codeShown = false;
+      lecture.sentScene = JSON.stringify([lecture.code, scene]);
       return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? pictureWords : {}) } });
     },
   };

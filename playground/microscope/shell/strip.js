@@ -5,7 +5,7 @@ import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
 const MINE_KEY = "mine:"; // prefix in data-sample for the id of an own picture
 
-const keyChosen = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
+const chosenKeyOf = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
 
 // `host`: the toolbar's host. Its changing fields are read at each draw().
 export function createStrip(host) {
@@ -40,8 +40,8 @@ export function createStrip(host) {
     nextButton.focus();
   });
   pictures.addEventListener("wheel", turnSideways, { passive: false });
-  pictures.addEventListener("scroll", showWhatIsHidden, { passive: true });
-  const observer = new ResizeObserver(() => [bringChosenIntoSight(), showWhatIsHidden()]);
+  pictures.addEventListener("scroll", markHiddenEnds, { passive: true });
+  const observer = new ResizeObserver(() => [bringChosenIntoSight(), markHiddenEnds()]);
   observer.observe(pictures);
 
   // Scrolls the row sideways with the mouse wheel. At either end of the row the wheel scrolls the page.
@@ -53,7 +53,7 @@ export function createStrip(host) {
   }
 
   // Marks each edge of the row that hides more pictures; marked edges are faded.
-  function showWhatIsHidden() {
+  function markHiddenEnds() {
     const { scrollLeft, scrollWidth, clientWidth } = pictures;
     pictures.classList.toggle("goes-back", scrollLeft > 2);
     pictures.classList.toggle("goes-on", scrollLeft + clientWidth < scrollWidth - 2);
@@ -69,7 +69,7 @@ export function createStrip(host) {
   }
 
   function draw() {
-    const chosenKey = keyChosen(choice.now);
+    const chosenKey = chosenKeyOf(choice.now);
     const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
     const ownThumbnail = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
     fill(samples, host.catalogue.samples.map(sampleOf));
@@ -94,7 +94,7 @@ export function createStrip(host) {
     if (!hasFocus || pressedButton === root.getRootNode().activeElement)
       makeOneStop(buttons(), pressedButton ?? buttons()[0]);
     bringChosenIntoSight();
-    showWhatIsHidden();
+    markHiddenEnds();
   }
 
   function choose(key) {

@@ -5,7 +5,7 @@ import { FIRST_WAY } from "../core/ways.js";
 import { handOver } from "../lens/saving.js";
 import { linkTo, viewNow, visit } from "./address.js";
 import { choice } from "./choice.js";
-import { pageSays } from "./early.js";
+import { readPageData } from "./early.js";
 import { wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 
@@ -24,7 +24,7 @@ const NOT_ALIVE = "A page that stays alive shows whom a patch listens to: look a
 export function fillTakeAway(box, { done: onDone, share }) {
   const status = statusLine("");
   status.setAttribute("role", "status");
-  const button = (words, act, className = "wide") => {
+  const makeButton = (words, act, className = "wide") => {
     const element = Object.assign(document.createElement("button"), { type: "button", className, textContent: words });
     element.addEventListener("click", act);
     return element;
@@ -34,11 +34,11 @@ export function fillTakeAway(box, { done: onDone, share }) {
       (file) => [handOver(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
-  const buttonsFor = (kinds) => kinds.map((kind) => button(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
+  const buttonsFor = (kinds) => kinds.map((kind) => makeButton(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
   const numbers = document.createElement("p");
   numbers.className = "take-numbers";
-  numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => button(kind, () => save(kind), "")));
-  const link = button("Copy the link to this view", async () => {
+  numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => makeButton(kind, () => save(kind), "")));
+  const link = makeButton("Copy the link to this view", async () => {
     const isCopied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
       () => true,
       () => false,
@@ -46,7 +46,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
     link.textContent = isCopied ? "Copied" : "This browser does not let a page copy: take the address above";
   });
   box.append(...buttonsFor(["png", "svg"]), numbers, ...buttonsFor(["html"]));
-  if (share) box.append(button("A loop of three seconds, or a still picture", share));
+  if (share) box.append(makeButton("A loop of three seconds, or a still picture", share));
   box.append(link, status, statusLine(pdfSentence()));
 }
 
@@ -57,13 +57,13 @@ function statusLine(words) {
 const failureOf = (sentence) => Object.assign(new Error(sentence), { says: sentence });
 
 async function fileOf(kind) {
-  const { type, numbers } = TAKE_AWAY_KINDS[kind];
-  const name = `attention-${stem()}.${kind}`;
-  const metadata = aboutView(visit.lens.numbers(), `figure.${kind}`);
+  const { type, numbers: areNumbers } = TAKE_AWAY_KINDS[kind];
+  const name = `attention-${fileStem()}.${kind}`;
+  const metadata = metadataOfView(visit.lens.numbers(), `figure.${kind}`);
   if (kind === "png")
     return new File([await new Promise((resolve) => visit.picture(PNG_FACTOR).toBlob(resolve, type))], name, { type });
   if (kind === "svg") return new File([visit.lens.figure(metadata)], name, { type });
-  if (numbers) {
+  if (areNumbers) {
     const numbers = visit.lens.numbers();
     if (!numbers) throw failureOf(NO_NUMBERS);
     const { model } = choice.now;
@@ -87,10 +87,10 @@ const pictureName = () => {
   const { sample, mine: ownId } = choice.now;
   return sample ?? ownPictures.list.find(({ id }) => id === ownId)?.title ?? "picture";
 };
-const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
+const fileStem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
 
 // A file's metadata: model, picture, view and command, as in the app's files (playground/figures/provenance.py).
-function aboutView(numbers, output) {
+function metadataOfView(numbers, output) {
   const { model } = choice.now;
   const { map, input, dim } = numbers ?? {};
   const metadata = { model, image: pictureName() };
@@ -102,7 +102,7 @@ function aboutView(numbers, output) {
     metadata.shows = direction ? `${what}, ${direction}` : what;
     if (scale !== undefined) metadata.scale = scaleInWords(scale, dim);
   }
-  const appVersion = `Attention Playground ${pageSays().version}`;
+  const appVersion = `Attention Playground ${readPageData().version}`;
   return { ...metadata, "made by": appVersion, ...(choice.now.sample && { command: commandOf(map, output) }) };
 }
 

@@ -20,7 +20,7 @@ import { oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
-import { smallEnough } from "./readable.js";
+import { shrinkIfLarge } from "./readable.js";
 import { createStrip } from "./strip.js";
 import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
 
@@ -82,7 +82,7 @@ function languageChooser(face) {
     Object.assign(button, { type: "button", textContent: title, lang: tag });
     button.setAttribute("aria-pressed", String(face.language === tag));
     button.addEventListener("click", () => {
-      face.speak(tag);
+      face.setLanguage(tag);
       for (const option of line.children) option.setAttribute("aria-pressed", String(option === button));
     });
     line.append(button);
@@ -124,11 +124,11 @@ function optionOf({ detail, grid: [rows, columns] }) {
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison
 
 export function createToolbar(root, host) {
-  const current = { ...host };
-  const { choice, ownPictures, face } = current;
+  const hostNow = { ...host };
+  const { choice, ownPictures, face } = hostNow;
   const controller = new AbortController();
   const sheet = createSheet();
-  const strip = createStrip(current);
+  const strip = createStrip(hostNow);
   const gridChooser = createGridChooser((detail) => choice.set({ detail }));
 
   // ---- parts of the toolbar
@@ -139,7 +139,7 @@ export function createToolbar(root, host) {
   [firstWord.textContent, secondWord.textContent] = ["Attention ", "Playground"];
   nameElement.append(firstWord, secondWord);
   const pagesOpener = opener("pages", "menu", "Pages", fillWithPages);
-  const openOpener = opener("opening", "picture", "Open picture", fillWithOpening);
+  const openingOpener = opener("opening", "picture", "Open picture", fillWithOpening);
   const modelOpener = opener("model", null, "Model", fillWithModels);
   const compareOpener = opener("compare", "compare", "Compare", fillWithCompare);
   const exportOpener = opener("export", "export", "Export", fillWithExport);
@@ -147,7 +147,7 @@ export function createToolbar(root, host) {
   // ---- parts of the toolbar in See
   const picturesOpener = opener("pictures", null, "Pictures", fillWithPictures);
   const photoOpener = opener("photo", null, "Your photo", fillWithOpening);
-  const shareButton = plainButton("sending", () => current.share());
+  const shareButton = plainButton("sending", () => hostNow.share());
   const faceButton = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
   const restBox = document.createElement("div");
   restBox.className = "rest"; // on a phone it is in the sheet of *More*
@@ -158,14 +158,21 @@ export function createToolbar(root, host) {
   waitingLine.setAttribute("role", "status");
   const longWord = document.createElement("span"); // shown if there is room
   [longWord.className, longWord.textContent] = ["long", " picture"];
-  openOpener.label.append("Open", longWord);
-  openOpener.button.setAttribute("aria-label", "Open picture");
+  openingOpener.label.append("Open", longWord);
+  openingOpener.button.setAttribute("aria-label", "Open picture");
   setText(compareOpener.label, "Compare");
   setText(exportOpener.label, "Export");
   setText(moreOpener.label, "More");
 
   root.classList.add("toolbar");
-  root.replaceChildren(pagesOpener.button, nameElement, strip.element, openOpener.button, restBox, moreOpener.button);
+  root.replaceChildren(
+    pagesOpener.button,
+    nameElement,
+    strip.element,
+    openingOpener.button,
+    restBox,
+    moreOpener.button,
+  );
   root.append(picturesOpener.button, photoOpener.button, shareButton, faceButton, waitingLine, notice.element);
   const buttonsOfSee = [pagesOpener.button, picturesOpener.button, photoOpener.button, shareButton, faceButton];
   let isSeeShown = false;
@@ -198,7 +205,7 @@ export function createToolbar(root, host) {
   // The samples and own pictures, as in the row of Lab.
   function fillWithPictures(box, signal) {
     const strip = createStrip({
-      ...current,
+      ...hostNow,
       choice: { ...choice, set: (changes) => [choice.set(changes), sheet.close()] },
     });
     signal.addEventListener("abort", () => strip.destroy());
@@ -210,20 +217,20 @@ export function createToolbar(root, host) {
   function fillWithPages(box) {
     const goToPage = (page, words) => {
       sheet.close();
-      current.go(page, words);
+      hostNow.go(page, words);
     };
-    fillPages(box, { ...current, words: choice.words(), go: goToPage });
+    fillPages(box, { ...hostNow, words: choice.words(), go: goToPage });
   }
 
   function fillWithOpening(box, signal) {
-    const { labelled, kept } = current;
+    const { labelled, kept } = hostNow;
     const takeLabelled = (number) => ownPictures.openLabelled(number);
     fillOpenPicture(box, {
       take: takeFiles,
       labelled,
       kept,
       takeLabelled,
-      live: current.live && closingFirst(current.live),
+      live: hostNow.live && closingFirst(hostNow.live),
       signal,
     });
   }
@@ -232,16 +239,16 @@ export function createToolbar(root, host) {
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
   function fillWithModels(box, signal) {
-    current.sheets.models(box, { choice, ask: current.ask, words: choice.words(), done: sheet.close, signal });
+    hostNow.sheets.models(box, { choice, ask: hostNow.ask, words: choice.words(), done: sheet.close, signal });
   }
 
   function fillWithCompare(box, signal) {
     const compareChoice = besideAsModel(choice);
     const words = choice.words();
     fillCompare(box, {
-      ...current,
+      ...hostNow,
       fillWithModels: (part) =>
-        current.sheets.models(part, { choice: compareChoice, ask: current.ask, words, done: sheet.close, signal }),
+        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, words, done: sheet.close, signal }),
       done: sheet.close,
     });
   }
@@ -249,15 +256,15 @@ export function createToolbar(root, host) {
   function fillWithExport(box, signal) {
     const share = () => {
       sheet.close();
-      current.share();
+      hostNow.share();
     };
-    current.sheets.export(box, {
-      words: { ...choice.words(), ...current.viewWords() },
-      layout: current.exports,
-      ask: current.ask,
+    hostNow.sheets.export(box, {
+      words: { ...choice.words(), ...hostNow.viewWords() },
+      layout: hostNow.exports,
+      ask: hostNow.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
-      share: current.page === MICROSCOPE_PAGE ? share : null,
+      share: hostNow.page === MICROSCOPE_PAGE ? share : null,
       signal,
     });
   }
@@ -285,7 +292,7 @@ export function createToolbar(root, host) {
     box.append(lines[0].line, patches, ...lines.slice(1).map(({ line }) => line));
     const redraw = () => {
       for (const line of lines) line.redraw();
-      chooser.draw(current.grids, choice.now.detail);
+      chooser.draw(hostNow.grids, choice.now.detail);
       setVisible(patches, !chooser.element.hidden);
     };
     redraw();
@@ -301,7 +308,7 @@ export function createToolbar(root, host) {
   }
 
   async function takeFiles(files, transfer = { files }) {
-    if (current.models?.takes(transfer)) return [sheet.close(), current.models.open(transfer)];
+    if (hostNow.models?.takes(transfer)) return [sheet.close(), hostNow.models.open(transfer)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
@@ -309,7 +316,7 @@ export function createToolbar(root, host) {
     wait(pictures.length);
     for (const file of pictures) {
       try {
-        await ownPictures.open(await smallEnough(file));
+        await ownPictures.open(await shrinkIfLarge(file));
       } catch (trouble) {
         const sentence = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
         if (!controller.signal.aborted) notice.say(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence);
@@ -319,13 +326,13 @@ export function createToolbar(root, host) {
   }
 
   // ---- the choice
-  const titleOfModel = () => current.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
+  const titleOfModel = () => hostNow.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
 
   function draw() {
-    setVisible(root, !current.hidden);
-    if (current.hidden) return sheet.close();
-    const currentPage = current.pages.find((page) => page.name === current.page);
-    const isSee = current.page === MICROSCOPE_PAGE && face.now === "see";
+    setVisible(root, !hostNow.hidden);
+    if (hostNow.hidden) return sheet.close();
+    const currentPage = hostNow.pages.find((page) => page.name === hostNow.page);
+    const isSee = hostNow.page === MICROSCOPE_PAGE && face.now === "see";
     const words = (key) => seeWords(face.language, key);
     root.dataset.face = isSee ? "see" : "lab";
     for (const element of [picturesOpener.button, photoOpener.button, shareButton]) setVisible(element, isSee);
@@ -337,23 +344,23 @@ export function createToolbar(root, host) {
       setText(label, words(key));
     setText(faceButton, isSee ? words("lab") : words("see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
-    setVisible(faceButton, current.page === MICROSCOPE_PAGE);
+    setVisible(faceButton, hostNow.page === MICROSCOPE_PAGE);
     // Leaves few stops of the Tab key before the picture. In See the whole bar is one stop. In Lab the Tab key skips
     // the button that opens See, because the key l does the same.
     if (isSee !== isSeeShown) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
     if (!isSee) faceButton.tabIndex = -1;
     isSeeShown = isSee;
     // The toolbar's name is the page's heading, except on the microscope's page, whose sentence is the heading.
-    writeAttribute(nameElement, "role", current.page === MICROSCOPE_PAGE ? "" : "heading");
+    writeAttribute(nameElement, "role", hostNow.page === MICROSCOPE_PAGE ? "" : "heading");
     setText(pagesOpener.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
     setText(modelOpener.label, titleOfModel());
     writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);
-    gridChooser.draw(current.grids, choice.now.detail);
-    const comparedTitle = titleOfBeside(choice.now, current);
-    setVisible(compareOpener.button, current.page === MICROSCOPE_PAGE);
+    gridChooser.draw(hostNow.grids, choice.now.detail);
+    const comparedTitle = titleOfBeside(choice.now, hostNow);
+    setVisible(compareOpener.button, hostNow.page === MICROSCOPE_PAGE);
     compareOpener.button.classList.toggle("on", Boolean(choice.now.beside));
     writeAttribute(compareOpener.button, "title", comparedTitle ? `Compared with ${comparedTitle}` : "");
-    setVisible(exportOpener.button, current.exports !== undefined);
+    setVisible(exportOpener.button, hostNow.exports !== undefined);
     strip.draw();
     sheet.redraw();
   }
@@ -367,13 +374,13 @@ export function createToolbar(root, host) {
   }
 
   const unfollows = [choice.follow(onChoice), ownPictures.follow(draw), face.follow(draw)];
-  takeDroppedAndPasted(takeFiles, () => !current.hidden, controller.signal);
+  takeDroppedAndPasted(takeFiles, () => !hostNow.hidden, controller.signal);
   draw();
 
   return {
     update(part) {
-      if (part.page !== undefined && part.page !== current.page) sheet.close();
-      Object.assign(current, part);
+      if (part.page !== undefined && part.page !== hostNow.page) sheet.close();
+      Object.assign(hostNow, part);
       draw();
     },
     destroy() {
@@ -399,13 +406,13 @@ function createNotice() {
   message.setAttribute("role", "alert");
   Object.assign(closeButton, { type: "button", textContent: "×" });
   closeButton.setAttribute("aria-label", "Close");
-  const sayIt = (words) => {
+  const write = (words) => {
     message.textContent = words;
     element.hidden = !words;
   };
-  closeButton.addEventListener("click", () => sayIt(""));
+  closeButton.addEventListener("click", () => write(""));
   element.append(message, closeButton);
-  return { element, say: sayIt };
+  return { element, say: write };
 }
 
 // Whether the page's text is lighter than its paper.

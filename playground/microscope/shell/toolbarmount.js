@@ -5,11 +5,11 @@
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
-import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
+import { catalogue, choice, firstSample, wordsOfTraces } from "./choice.js";
 import { watchConnection } from "./connection.js";
-import { pageSays } from "./early.js";
+import { readPageData } from "./early.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, mayPass, nameRun, ownKey, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
+import { addressOf, ask, mayPass, ownKey, SERVER_RETRY_MS, setPageSession, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -22,11 +22,11 @@ const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the 
 
 // `more`: further fields of the toolbar's host, if it is mounted without Streamlit.
 export function mountToolbar({ data: givenData, parentElement, setStateValue, setTriggerValue, more = {} }) {
-  const toolbar = (parentElement.__toolbar ??= beginToolbar(
+  const mount = (parentElement.__toolbar ??= beginToolbar(
     parentElement.querySelector("[data-toolbar]") ?? parentElement,
   ));
-  const data = { ...pageSays(), ...givenData };
-  toolbar.tellChoice = (settings = null) =>
+  const data = { ...readPageData(), ...givenData };
+  mount.tellChoice = (settings = null) =>
     setStateValue("choice", {
       choice: choice.words(),
       settings,
@@ -38,53 +38,53 @@ export function mountToolbar({ data: givenData, parentElement, setStateValue, se
   visit.tell = (target) => setTriggerValue("go", { ...target, key: ownKey(), stamp: Date.now() });
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
   visit.tour = (n) => goToStep(n, tourWay);
-  nameRun(data.run);
-  Object.assign(toolbar, { data, more });
-  if (data.run) toolbar.unconnected ??= watchConnection();
-  arriveOnPage(toolbar, data);
+  setPageSession(data.run);
+  Object.assign(mount, { data, more });
+  if (data.run) mount.stopWatching ??= watchConnection();
+  arriveOnPage(mount, data);
   return () => {
-    toolbar.stop();
-    toolbar.toolbar?.destroy();
+    mount.stop();
+    mount.toolbar?.destroy();
     delete parentElement.__toolbar;
   };
 }
 
-async function arriveOnPage(toolbar, data) {
-  clearTimeout(toolbar.timer);
+async function arriveOnPage(mount, data) {
+  clearTimeout(mount.timer);
   const { settings } = pageNow(); // read first, because a restarted server reports its own settings
   try {
     await visit.arrive(data);
   } catch (error) {
     sayRefusal(error);
-    if (mayPass(error)) arriveAgain(toolbar);
+    if (mayPass(error)) arriveAgain(mount);
     return;
   }
-  toolbar.toolbar ??= createToolbar(toolbar.root, hostOf(toolbar));
-  toolbar.toolbar.update(hostOf(toolbar));
-  const isNewRun = toolbar.run && toolbar.run !== data.run; // the server has restarted
-  toolbar.run = data.run;
-  if (isNewRun && data.page !== "microscope") toolbar.tellChoice(settings);
+  mount.toolbar ??= createToolbar(mount.root, hostOf(mount));
+  mount.toolbar.update(hostOf(mount));
+  const isNewRun = mount.run && mount.run !== data.run; // the server has restarted
+  mount.run = data.run;
+  if (isNewRun && data.page !== "microscope") mount.tellChoice(settings);
   const text = JSON.stringify(data.answer ?? null); // the same answer comes again with each message
-  if (text !== toolbar.answered) actOnAnswer(toolbar, data.answer);
-  toolbar.answered = text;
-  followTour(toolbar.root.parentNode, tourWay);
+  if (text !== mount.answeredText) actOnAnswer(mount, data.answer);
+  mount.answeredText = text;
+  followTour(mount.root.parentNode, tourWay);
 }
 
-function arriveAgain(toolbar) {
-  clearTimeout(toolbar.timer);
-  toolbar.timer = setTimeout(() => arriveOnPage(toolbar, toolbar.data), SERVER_AGAIN);
+function arriveAgain(mount) {
+  clearTimeout(mount.timer);
+  mount.timer = setTimeout(() => arriveOnPage(mount, mount.data), SERVER_RETRY_MS);
 }
 
 function beginToolbar(root) {
-  const toolbar = {
+  const mount = {
     root,
     toolbar: null,
     data: null,
     more: null,
-    answered: null,
+    answeredText: null,
     run: null,
     tellChoice: null,
-    unconnected: null,
+    stopWatching: null,
     stop: null,
     timer: 0,
   };
@@ -96,23 +96,23 @@ function beginToolbar(root) {
     const { real: realModel } = catalogue;
     if (newChoice.model === realModel?.model && !realModel.here && realModel.with_photographs)
       return location.assign(addressOf(""));
-    if (pageNow().name !== "microscope" && !options.quietly) toolbar.tellChoice();
+    if (pageNow().name !== "microscope" && !options.quietly) mount.tellChoice();
   });
-  const redraw = () => toolbar.toolbar?.update(hostOf(toolbar));
+  const redraw = () => mount.toolbar?.update(hostOf(mount));
   shownTrace.listeners.add(redraw);
   const onTour = () => followTour(root.parentNode, tourWay);
   const unfollowVisit = visit.follow(onTour);
   const unfollowFace = openFace().follow(onTour);
-  toolbar.stop = () => {
-    toolbar.unconnected?.();
-    clearTimeout(toolbar.timer);
+  mount.stop = () => {
+    mount.stopWatching?.();
+    clearTimeout(mount.timer);
     unfollow();
     unfollowVisit();
     unfollowFace();
     endLine();
     shownTrace.listeners.delete(redraw);
   };
-  return toolbar;
+  return mount;
 }
 
 const hostOf = ({ data, more }) => ({
@@ -157,16 +157,16 @@ const titlesOf = ({ titles }) => {
 };
 
 // Acts on the server's answer about a lesson's picture.
-async function actOnAnswer(toolbar, answer) {
+async function actOnAnswer(mount, answer) {
   if (!answer) return;
   if (answer.instead) return choice.open(answer.instead, { quietly: true });
   try {
-    if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return toolbar.tellChoice();
+    if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return mount.tellChoice();
   } catch (error) {
     sayRefusal(error);
     if (mayPass(error)) {
-      toolbar.answered = null; // the next message repeats this answer, which is then handled again
-      return arriveAgain(toolbar);
+      mount.answeredText = null; // the next message repeats this answer, which is then handled again
+      return arriveAgain(mount);
     }
     if (error.status !== 404) return; // only 404 means that the picture is gone
     return choice.set({ sample: firstSample().name, beside: null });
@@ -180,34 +180,34 @@ const sayRefusal = (error) => void notify(wordsOfTrouble(error));
 // ------------------------------------------------------------------------------------------------------------ the tour
 
 const tourWay = {
-  asked: 0, // number of the tour's latest move; an earlier move that is still loading is dropped
+  moveCount: 0, // number of the tour's latest move; an earlier move that is still loading is dropped
 
   async go(words) {
-    const round = ++tourWay.asked;
+    const round = ++tourWay.moveCount;
     const nextWords = choice.words();
     delete nextWords.with;
-    Object.assign(nextWords, await firstLook());
-    if (round !== tourWay.asked) return;
+    Object.assign(nextWords, await openingWords());
+    if (round !== tourWay.moveCount) return;
     Object.assign(nextWords, words);
     if (pageNow().name === "microscope") visit.go(new URLSearchParams(nextWords).toString());
-    else visit.leave("microscope", nextWords, { wholly: true });
+    else visit.leave("microscope", nextWords, { onlyWords: true });
   },
 
   back(formerPlace, isFinished) {
-    tourWay.asked++;
+    tourWay.moveCount++;
     const fallbackPlace = isFinished
       ? { page: "microscope", words: choice.words() }
       : { page: pageNow().name, words: wordsWithoutTour() };
     const { page, words, face } = formerPlace ?? fallbackPlace;
     if (face) openFace().set(face);
     if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
-    else visit.leave(page, words, { wholly: true });
+    else visit.leave(page, words, { onlyWords: true });
   },
 };
 
 // The layer, head and patch with which the chosen picture opens.
-async function firstLook() {
-  const trace = await source.open(tracesOf(choice.now).main).catch(() => null);
+async function openingWords() {
+  const trace = await source.open(wordsOfTraces(choice.now).main).catch(() => null);
   if (!trace) return {}; // the stage reports the error
   const [rows, columns] = trace.grid;
   return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };

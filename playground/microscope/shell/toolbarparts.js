@@ -38,7 +38,7 @@ export function makeOneStop(items, tabStop) {
 
 const SHEET_EDGE = 8; // px of free space between a sheet and the window's edge
 const SHEET_GAP = 6; //  px between a button and its sheet
-const LOW_ROOM = 260; // px: with less room below its button, a sheet takes the whole height
+const LEAST_ROOM_BELOW = 260; // px: with less room below its button, a sheet takes the whole height
 
 export function createSheet() {
   const sheet = document.createElement("div");
@@ -115,7 +115,7 @@ export function createSheet() {
     if (opener.checkVisibility?.() === false) return close(); // the *More* button disappears in a wider window
     const [windowWidth, windowHeight] = [document.documentElement.clientWidth, window.innerHeight];
     const belowTop = Math.max(SHEET_EDGE, openerBox.bottom + SHEET_GAP);
-    const top = windowHeight - belowTop < LOW_ROOM ? SHEET_EDGE : belowTop;
+    const top = windowHeight - belowTop < LEAST_ROOM_BELOW ? SHEET_EDGE : belowTop;
     const left = Math.max(SHEET_EDGE, Math.min(openerBox.left, windowWidth - SHEET_EDGE - sheet.offsetWidth));
     Object.assign(sheet.style, {
       left: `${left}px`,
@@ -193,7 +193,7 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
   showTab(Object.keys(fillTab)[choiceNow.beside?.model ? 1 : 0]);
 }
 
-function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }) {
+function fillWithPictures(box, { now: choiceNow, catalogue, ownPictures, set: setBeside }) {
   const ownItems = ownPictures.list
     .toReversed()
     .map(({ id, title, src }) => ({ words: { mine: id }, title, src, own: true }));
@@ -217,5 +217,5 @@ function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: s
     button.addEventListener("click", () => setBeside(words));
     list.append(button);
   }
-  part.append(list);
+  box.append(list);
 }

@@ -8,23 +8,23 @@ import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js"
 
 // name: part of the keys of the step's words in see/words.js; point: selectors, whose first visible element is
 // outlined; words: address parameters that set the view.
-const LOCKED = { locked: "true" };
+const LOCKED_VIEW = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
-  { name: "Nine", point: ".lens .two, .lens .see-tabs button:last-child", words: LOCKED },
-  { name: "Divide", point: ".lens .scale, .lens .see-tabs button", words: LOCKED },
-  { name: "Heads", point: ".lens .provenance", words: LOCKED },
+  { name: "Nine", point: ".lens .two, .lens .see-tabs button:last-child", words: LOCKED_VIEW },
+  { name: "Divide", point: ".lens .scale, .lens .see-tabs button", words: LOCKED_VIEW },
+  { name: "Heads", point: ".lens .provenance", words: LOCKED_VIEW },
   { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
 ];
 const UNCOVERED_PARTS = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
 
-const MARGIN = 14;
+const CARD_MARGIN = 14; // CSS pixels between the card and the edge of the window
 const OUTLINE_INSET = 6; // CSS pixels between the outline and the window's edge
 const OUTLINE_INTERVAL = 250; // ms between two measurements of the outlined part
 const FORMER_PLACE_KEY = "attention-playground-before-tour";
-const TOUR_RUNS_ATTRIBUTE = "tour-goes-on"; // attribute of the document while the tour runs: see ui/frame.py
+const TOUR_RUNS_CLASS = "tour-goes-on"; // class of the document while the tour runs: see ui/frame.py
 
-const CARD = `
+const TOUR_CARD = `
   <section class="tour-card tour-slim" role="region" aria-label="Guided tour">
     <header><span class="tour-count"></span><h2 class="tour-title"></h2></header>
     <p class="tour-text" aria-live="polite"><span></span> <b class="tour-task"></b></p>
@@ -34,18 +34,18 @@ const CARD = `
   <div class="tour-ring" hidden></div>`;
 
 let isStepFromCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
-let card = null; // {root, kept: the state that beginTour returns} while the tour runs
+let card = null; // {root, state: what beginTour returns} while the tour runs
 
 // place: the element for the card, where the toolbar's styles apply; way: {go(words): opens a step's view, back(before,
 // finished): returns to `before`, {page, words, face}; `before` is null if a link led into the tour}
 export function followTour(place, way) {
   const n = Number(pageNow().tour);
   const step = TOUR_STEPS[n - 1];
-  if (!pageNow().tour && card) keepForReload(null); // the tour was left by Back or a link
+  if (!pageNow().tour && card) storeFormerPlace(null); // the tour was left by Back or a link
   if (!step || pageNow().name !== "microscope") return endCard();
   if (addressWords() === `tour=${n}`) return goToStep(n, way);
   card ??= makeCard(place, way);
-  const { root, kept: state } = card;
+  const { root, state } = card;
   state.data = { ...step, n };
   writeCard(root, state.data);
   followElement(root, state);
@@ -56,11 +56,11 @@ export function followTour(place, way) {
 // Goes to a step; 0 ends the tour.
 export function goToStep(n, way) {
   isStepFromCard = n > 0;
-  if (!pageNow().tour && n) keepForReload({ page: pageNow().name, words: wordsWithoutTour(), face: openFace().now });
+  if (!pageNow().tour && n) storeFormerPlace({ page: pageNow().name, words: wordsWithoutTour(), face: openFace().now });
   if (n) return way.go({ ...TOUR_STEPS[n - 1].words, tour: String(n) });
-  const formerPlace = keptBefore();
+  const formerPlace = readFormerPlace();
   const isFinished = Number(pageNow().tour) === TOUR_STEPS.length;
-  keepForReload(null);
+  storeFormerPlace(null);
   endCard();
   way.back(formerPlace, isFinished);
 }
@@ -69,29 +69,29 @@ function makeCard(place, way) {
   const root = document.createElement("div");
   root.className = "tour";
   place.append(root);
-  document.documentElement.classList.add(TOUR_RUNS_ATTRIBUTE);
-  return { root, kept: beginTour(root, (target) => goToStep(target, way)) };
+  document.documentElement.classList.add(TOUR_RUNS_CLASS);
+  return { root, state: beginTour(root, (target) => goToStep(target, way)) };
 }
 
 function endCard() {
   if (!card) return;
-  const { root, kept: state } = card;
+  const { root, state } = card;
   card = null;
   state.stop.abort();
   clearInterval(state.clock);
-  document.documentElement.classList.remove(TOUR_RUNS_ATTRIBUTE);
+  document.documentElement.classList.remove(TOUR_RUNS_CLASS);
   root.remove();
 }
 
 // Stores the former view for a reload. If storage is forbidden, the tour's end can't restore it.
-function keepForReload(formerPlace) {
+function storeFormerPlace(formerPlace) {
   try {
     if (formerPlace) sessionStorage.setItem(FORMER_PLACE_KEY, JSON.stringify(formerPlace));
     else sessionStorage.removeItem(FORMER_PLACE_KEY);
   } catch {}
 }
 
-function keptBefore() {
+function readFormerPlace() {
   try {
     return JSON.parse(sessionStorage.getItem(FORMER_PLACE_KEY));
   } catch {
@@ -100,7 +100,7 @@ function keptBefore() {
 }
 
 function beginTour(root, goTo) {
-  root.innerHTML = CARD;
+  root.innerHTML = TOUR_CARD;
   const state = Object.seal({
     data: null,
     clock: 0,
@@ -174,7 +174,7 @@ function followElement(root, { data }) {
   const [card, outline] = [root.querySelector(".tour-card"), root.querySelector(".tour-ring")];
   const target = findShown(data.point);
   outline.hidden = !target;
-  if (!target) return place(card, []);
+  if (!target) return placeCard(card, []);
   const box = target.getBoundingClientRect();
   const [left, top] = [Math.max(OUTLINE_INSET, box.left), Math.max(OUTLINE_INSET, box.top)];
   const [right, bottom] = [
@@ -185,22 +185,22 @@ function followElement(root, { data }) {
     outline.style[side] = `${size}px`;
   const uncoveredElements = UNCOVERED_PARTS.split(", ").map((selector) => findShown(selector));
   const boxes = uncoveredElements.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
-  place(card, [[box, 20], ...boxes]);
+  placeCard(card, [[box, 20], ...boxes]);
 }
 
 // Puts the card where it covers the least of its step's part; in a narrow window at the bottom or at the top.
-function place(card, boxes) {
+function placeCard(card, boxes) {
   const { offsetWidth: w, offsetHeight: h } = card;
-  const right = innerWidth - w - MARGIN,
-    bottom = innerHeight - h - MARGIN,
+  const right = innerWidth - w - CARD_MARGIN,
+    bottom = innerHeight - h - CARD_MARGIN,
     centre = (innerWidth - w) / 2;
   const places = [
     [right, bottom],
-    [MARGIN, bottom],
+    [CARD_MARGIN, bottom],
     [centre, bottom],
-    [right, MARGIN],
-    [MARGIN, MARGIN],
-    [centre, MARGIN],
+    [right, CARD_MARGIN],
+    [CARD_MARGIN, CARD_MARGIN],
+    [centre, CARD_MARGIN],
   ];
   const coveredArea = ([x, y]) => boxes.reduce((sum, [box, weight]) => sum + weight * overlap(x, y, w, h, box), 0);
   const candidates = innerWidth < 700 ? [places[0], places[3]] : places;

@@ -6,11 +6,11 @@ import { seeWords } from "../see/words.js";
 import { openFace } from "./address.js";
 import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
-const HTML = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
+const WALL_MARKUP = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
 
 // way: {link(page, words): returns an address, go(page, words): opens it}
 export function mountWall(root, { link, go }) {
-  root.innerHTML = HTML;
+  root.innerHTML = WALL_MARKUP;
   const face = openFace();
   let moments = [];
   const draw = () => writeWall(root, moments, face.language, { link, go });

@@ -20,12 +20,12 @@ import { tokenOf, upperLayer } from "../core/view.js";
 import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
-const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // most bytes of stored passes, without the latest; a dropped pass runs again when needed
+const MOST_PASSES = 3;
+const MOST_PASS_BYTES = 8e6; // most bytes of stored passes, without the latest; a dropped pass runs again when needed
 const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
 const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: a larger scale may make scores infinite
-const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
-const SMALLEST = 1e-12; // feature vectors shorter than this count as this long
+const CUT_PATTERN = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
+const LEAST_LENGTH = 1e-12; // feature vectors shorter than this count as this long
 
 // An error with a sentence that the stage shows.
 class RequestError extends Error {
@@ -37,39 +37,39 @@ class RequestError extends Error {
 
 export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the latest last
-  const runningJobs = new Map(); // jobs in the worker: id → {heard(message), failed(error)}
+  const runningJobs = new Map(); // jobs in the worker: id → {onMessage(message), onFailure(error)}
   const networks = new Map(); // model → a promise, resolved when the worker has the network
-  let ids = 0;
+  let lastId = 0;
   let kernels = null;
 
   worker.addEventListener("message", ({ data }) => {
     if (data.lost) return loseAll(data.says);
     if (data.error && data.id === null) networks.delete(data.model);
-    const question = runningJobs.get(data.id);
-    if (!question) return;
+    const job = runningJobs.get(data.id);
+    if (!job) return;
     if (data.error || data.stopped || data.done) runningJobs.delete(data.id);
-    if (data.error) question.failed(new RequestError(data.error, 500));
-    else if (data.stopped) question.failed(stoppedError());
-    else question.heard(data);
+    if (data.error) job.onFailure(new RequestError(data.error, 500));
+    else if (data.stopped) job.onFailure(stoppedError());
+    else job.onMessage(data);
   });
 
   // Called when the worker is lost with its networks and passes: all running jobs fail.
   function loseAll(sentence = "What computes here has stopped: try it again.") {
     networks.clear();
     kernels = null;
-    for (const { failed: onFailure } of runningJobs.values()) onFailure(new RequestError(sentence, 500));
+    for (const { onFailure } of runningJobs.values()) onFailure(new RequestError(sentence, 500));
     runningJobs.clear();
   }
 
   function startJob(message, onMessage, onFailure, transfer = []) {
-    const id = ++ids;
-    runningJobs.set(id, { heard: onMessage, failed: onFailure });
+    const id = ++lastId;
+    runningJobs.set(id, { onMessage, onFailure });
     worker.postMessage({ ...message, id }, transfer);
     return id;
   }
 
   // A promise that resolves when the worker has this network. If fetching fails, the next request tries again.
-  function network(model) {
+  function bringNetwork(model) {
     if (!networks.has(model)) {
       const networkPromise = (async () => {
         kernels ??= compiled().then((kernelModule) =>
@@ -89,14 +89,14 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   // The pass of a trace, running or done. A cancelled pass, or one with dropped layers, runs again.
   function passOf(trace) {
     let pass = passes.get(trace.id);
-    if (!pass) pass = { trace, layers: [], wanted: new Map(), id: 0, turn: null, logits: null, running: false };
+    if (!pass) pass = { trace, layers: [], questions: new Map(), id: 0, attempt: null, logits: null, running: false };
     passes.delete(trace.id);
     passes.set(trace.id, pass);
     for (const otherPass of passes.values())
       if (otherPass !== pass && otherPass.running && !isAwaited(otherPass)) endPass(otherPass);
     let keptBytes = totalOf([...passes.values()].map((other) => (other === pass ? 0 : bytesOf(other))));
     for (const [id, other] of passes) {
-      if (passes.size <= KEPT_PASSES && keptBytes <= KEPT_OF_PASSES) break;
+      if (passes.size <= MOST_PASSES && keptBytes <= MOST_PASS_BYTES) break;
       if (other === pass || other.running) continue;
       keptBytes -= bytesOf(other);
       passes.delete(id);
@@ -110,18 +110,18 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
   const isWhole = ({ trace, layers, logits }) =>
     logits !== null && Object.keys(layers).length === models[trace.model].layers;
-  const isAwaited = ({ wanted: questions }) => [...questions.values()].some((waiters) => waiters.size > 0);
+  const isAwaited = ({ questions }) => [...questions.values()].some((waiters) => waiters.size > 0);
 
   async function startPass(pass) {
     const { trace } = pass;
     const attempt = {};
-    Object.assign(pass, { turn: attempt, running: true });
+    Object.assign(pass, { attempt, running: true });
     try {
-      await network(trace.model);
-      if (pass.turn !== attempt) return; // the pass was cancelled meanwhile
+      await bringNetwork(trace.model);
+      if (pass.attempt !== attempt) return; // the pass was cancelled meanwhile
       const { id, file } = trace.private_picture;
-      const bitmap = await decoded(await file());
-      if (pass.turn !== attempt) return bitmap.close();
+      const bitmap = await decodePicture(await file());
+      if (pass.attempt !== attempt) return bitmap.close();
       const message = { what: "pass", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
       const onMessage = (answer) => takeMessage(pass, answer);
       const onFailure = (error) => failPass(pass, error);
@@ -132,7 +132,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   }
 
   function endPass(pass) {
-    Object.assign(pass, { turn: null, running: false });
+    Object.assign(pass, { attempt: null, running: false });
     runningJobs.delete(pass.id);
     worker.postMessage({ what: "stop", id: pass.id });
   }
@@ -142,21 +142,21 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       pass.running = false;
       pass.logits = message.done.logits ?? [];
       pass.ms = message.done.ms;
-      settleQuestions(pass, "done", "kept", pass);
+      settleQuestions(pass, "done", "resolve", pass);
     } else {
       const { layer, q, k, norms, adds, features, engine } = message;
       pass.engine = engine;
       pass.layers[layer] = { q, k, norms, adds, features };
-      settleQuestions(pass, layer, "kept", pass.layers[layer]);
+      settleQuestions(pass, layer, "resolve", pass.layers[layer]);
     }
   }
 
   function failPass(pass, error) {
     pass.running = false;
-    for (const key of [...pass.wanted.keys()]) settleQuestions(pass, key, "failed", error);
+    for (const key of [...pass.questions.keys()]) settleQuestions(pass, key, "reject", error);
   }
 
-  function settleQuestions({ wanted: questions }, key, outcome, value) {
+  function settleQuestions({ questions }, key, outcome, value) {
     for (const question of questions.get(key) ?? []) question[outcome](value);
     questions.delete(key);
   }
@@ -167,9 +167,9 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     const value = key === "done" ? isWhole(pass) && pass : pass.layers[key];
     if (value) return inNextTask(value);
     return new Promise((resolve, reject) => {
-      const question = { kept: resolve, failed: reject };
-      const questions = pass.wanted.get(key) ?? new Set();
-      pass.wanted.set(key, questions.add(question));
+      const question = { resolve, reject };
+      const questions = pass.questions.get(key) ?? new Set();
+      pass.questions.set(key, questions.add(question));
       signal?.addEventListener("abort", () => {
         questions.delete(question);
         reject(stoppedError());
@@ -229,7 +229,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       if (!model) throw new RequestError(`This page has no model called ${words.model}.`);
       const picture = await pictureOf(words);
       if (signal?.aborted) throw stoppedError();
-      const grid = (detail) =>
+      const gridAt = (detail) =>
         gridFor(
           [picture.width, picture.height],
           model.grid.map((side) => side * detail),
@@ -246,8 +246,8 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
         id: `${id} ${digest}`,
         ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: isCoarse && !isFirst },
         ...{ layers: model.layers, own: Boolean(model.own) },
-        grid: isFirst ? gridFor(size, model.first) : grid(detail),
-        grids: model.details.map((detail) => ({ detail: detail, grid: grid(detail) })),
+        grid: isFirst ? gridFor(size, model.first) : gridAt(detail),
+        grids: model.details.map((detail) => ({ detail: detail, grid: gridAt(detail) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
         picture: {
           ...{ id, title, credit, hint, start: startPatch },
@@ -285,7 +285,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     async answer(trace, { signal } = {}) {
       const { labels, multi_label: isMultiLabel } = models[trace.model];
       const { logits } = await requestPart(trace, "done", signal);
-      const probabilities = (isMultiLabel ? logistic : shares)(logits);
+      const probabilities = (isMultiLabel ? logistic : softmaxOf)(logits);
       return labels.map((label, i) => [label, probabilities[i]]);
     },
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
@@ -353,7 +353,7 @@ export function lateWorker(createWorker, silentSentence) {
 }
 
 // Decodes a picture in the page, because a worker frees the memory of decoded pictures late.
-const decoded = (file) =>
+const decodePicture = (file) =>
   toBitmap(file).catch((error) => {
     throw new RequestError(error.message, 500);
   });
@@ -390,12 +390,12 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
   const areAllBelow = (numbers, count) =>
     !numbers || [...numbers].every((n) => Number.isInteger(n) && n >= 0 && n < count);
   const isKnown = (text) => {
-    if (!CUT.test(text)) return false;
+    if (!CUT_PATTERN.test(text)) return false;
     const [parsedCut] = readCuts([text], { prefix, columns });
     const { hearers, unheard, kept } = parsedCut;
-    return [hearers, unheard, kept].every((numbers) => areAllBelow(numbers, tokens)) && isThere(parsedCut);
+    return [hearers, unheard, kept].every((numbers) => areAllBelow(numbers, tokens)) && isInModel(parsedCut);
   };
-  const isThere = (parsedCut) => areAllBelow(parsedCut.layers, layers) && areAllBelow(parsedCut.heads, heads);
+  const isInModel = (parsedCut) => areAllBelow(parsedCut.layers, layers) && areAllBelow(parsedCut.heads, heads);
   const unknownCut = cut.length > MOST_CUTS ? cut[MOST_CUTS] : cut.find((text) => !isKnown(text));
   if (unknownCut !== undefined)
     throw new RequestError(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
@@ -403,9 +403,9 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
 
 // [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the
 // likeliest label alone. The same as playground/analysis/scale.py::changed.
-export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_label: isMultiLabel }) {
-  const [before, after] = [scaledLogits, unscaledLogits].map((logits) =>
-    isMultiLabel ? logistic(logits) : shares(logits),
+export function changedLabels(formerLogits, newLogits, { labels, multi_label: isMultiLabel }) {
+  const [before, after] = [formerLogits, newLogits].map((logits) =>
+    isMultiLabel ? logistic(logits) : softmaxOf(logits),
   );
   const change = (i) => Math.abs(after[i] - before[i]);
   const order = labels.map((_, i) => i).sort((a, b) => change(b) - change(a));
@@ -424,7 +424,7 @@ function meansOf(numbers, heads, start) {
 }
 
 const logistic = (logits) => Array.from(logits, (x) => 1 / (1 + Math.exp(-x)));
-function shares(logits) {
+function softmaxOf(logits) {
   const largest = Math.max(...logits);
   const powers = Array.from(logits, (x) => Math.exp(x - largest));
   const total = powers.reduce((sum, x) => sum + x, 0);
@@ -438,5 +438,5 @@ function movedBy(before, after, token, tokens) {
     decodeHalves(halves.subarray(token * width, (token + 1) * width)),
   );
   const lengthOf = (values) => Math.hypot(...values);
-  return lengthOf(newFeature.map((x, i) => x - formerFeature[i])) / Math.max(lengthOf(formerFeature), SMALLEST);
+  return lengthOf(newFeature.map((x, i) => x - formerFeature[i])) / Math.max(lengthOf(formerFeature), LEAST_LENGTH);
 }

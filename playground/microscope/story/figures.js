@@ -12,14 +12,14 @@ import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED_SIDE = 168; // px: side of the enlarged patch
 const DEFAULT_PATCH_SIDE = 16; // pixels of a patch's side if the model does not state it
-const HEAD_WIDE = 92; // px: width of a head's picture
+const HEAD_WIDTH = 92; // px: width of a head's picture
 const STRIP_HEIGHT = 34; // px: height of a strip of numbers
-const LEAST_SHOWN = 0.0005; // a bar of a smaller share has no number
-const OWN_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
+const LEAST_NUMBERED_SHARE = 0.0005; // a bar of a smaller share has no number
+const TRAINED_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
 
 // options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio: the screen's pixels per CSS pixel,
 // code: the story's Python code, name(token): the token in words, guessed: whether the reader has guessed,
-// over(changes): changes the marks over the picture, choose(changes): changes the view of the picture}
+// drawMarks(changes): changes the marks over the picture, choose(changes): changes the view of the picture}
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);
@@ -40,11 +40,11 @@ const FIGURES = {
   // The largest products of the score, one in each line: q × k = product.
   products(box, { products }) {
     const list = elementIn(box, "ol", "story-products");
-    const text = (x) => x.toFixed(2).replace("-", "−");
+    const textOf = (x) => x.toFixed(2).replace("-", "−");
     for (const { at: dimension, q, k, product } of products) {
       const line = elementIn(list, "li");
       line.title = `${dimension}`;
-      line.innerHTML = `<b class="q">${text(q)}</b> × <b class="k">${text(k)}</b> = ${text(product)}`;
+      line.innerHTML = `<b class="q">${textOf(q)}</b> × <b class="k">${textOf(k)}</b> = ${textOf(product)}`;
     }
   },
 
@@ -54,10 +54,10 @@ const FIGURES = {
   },
 
   // For some tokens, the share, and the share times the length of the token's value.
-  handed(box, { handed }, _, { name }) {
-    const largest = Math.max(...handed.map(({ share }) => share), 1e-9);
+  contributions(box, { contributions }, _, { name }) {
+    const largest = Math.max(...contributions.map(({ share }) => share), 1e-9);
     const list = elementIn(box, "ul", "story-handed");
-    for (const { token, share, product } of handed) {
+    for (const { token, share, product } of contributions) {
       const line = elementIn(list, "li");
       elementIn(line, "span").textContent = name(token);
       for (const [kind, value] of [
@@ -74,22 +74,22 @@ const FIGURES = {
   // The same patch's row in every head of the layer.
   heads(box, { heads }, { pack, head }, { photo, aspect, ratio }) {
     const list = elementIn(box, "div", "story-heads");
-    const print = photo(HEAD_WIDE * ratio, (HEAD_WIDE / aspect) * ratio);
+    const smallPhoto = photo(HEAD_WIDTH * ratio, (HEAD_WIDTH / aspect) * ratio);
     for (const headFacts of heads) {
       const figure = elementIn(list, "figure", headFacts.head === head ? "ours" : "");
       const canvas = elementIn(figure, "canvas");
       const domain = ownExposure(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
-      printHeat(makePrint(print, canvas), headFacts.row, pack.prefixCount, pack.rows, pack.columns, domain);
+      printHeat(makePrint(smallPhoto, canvas), headFacts.row, pack.prefixCount, pack.rows, pack.columns, domain);
       elementIn(figure, "figcaption").textContent = String(pack.headNumbers[headFacts.head]);
     }
   },
 
   // A bar for each layer: the largest weight that a head gives the partner. After the guess, the right layer is marked.
-  layers(box, { layers, first, asker }, facts, look) {
-    const { guessed: isGuessed } = look;
+  layers(box, { layers, first, asker }, facts, options) {
+    const { guessed: isGuessed } = options;
     const bars = layers.map((share, layer) => ({ share, text: String(layer), marked: isGuessed && layer === first }));
     barsIn(box, isGuessed ? bars : bars.map((bar) => ({ ...bar, share: 0 })), Math.max(...layers));
-    if (isGuessed && asker) FIGURES.asker(box, asker, facts, look);
+    if (isGuessed && asker) FIGURES.asker(box, asker, facts, options);
   },
 
   code(box, _, __, { code, guessed: isGuessed }) {
@@ -100,10 +100,10 @@ const FIGURES = {
 
   // ---- figures with controls
   // The number of places that stacked convolutions reach, by layer, and the number that one layer of attention reaches.
-  reach(box, { most: largest, words }, { pack, patch }, { over: drawMarks, guessed: isGuessed }) {
+  reach(box, { limits, words }, { pack, patch }, { drawMarks, guessed: isGuessed }) {
     const line = elementIn(box, "p", "story-touch");
     // the marks over the picture show the same number
-    const [mostLayers, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1];
+    const [mostLayers, value] = isGuessed ? [limits.after, limits.after] : [limits.before, 1];
     const dial = dialIn(line, { min: 1, max: mostLayers, step: 1, value }, words.layers);
     const output = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
@@ -125,31 +125,31 @@ const FIGURES = {
   },
 
   // The query of the story's patch, and the key, score and value length of one of three tokens ("books").
-  library(box, { q, words }, { books, pack }, { ratio, over: drawMarks }) {
+  library(box, { q, words }, { books, pack }, { ratio, drawMarks }) {
     const largest = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
     const shelf = elementIn(box, "p", "story-touch");
-    const openBook = elementIn(box, "div", "story-book");
+    const bookElement = elementIn(box, "div", "story-book");
     const buttons = books.map((book) => {
       const button = buttonIn(shelf, words[book.kind]);
-      button.addEventListener("click", () => openBookOf(book));
+      button.addEventListener("click", () => showBook(book));
       return button;
     });
-    const openBookOf = ({ kind, token, k, score, share, length }, isMoved = true) => {
+    const showBook = ({ kind, token, k, score, share, length }, isMoved = true) => {
       for (const [index, button] of buttons.entries())
         button.setAttribute("aria-pressed", String(books[index].kind === kind));
-      openBook.replaceChildren();
-      stripIn(openBook, "query", q, largest, ROLES.query, ratio);
-      stripIn(openBook, "key", k, largest, ROLES.key, ratio);
+      bookElement.replaceChildren();
+      stripIn(bookElement, "query", q, largest, ROLES.query, ratio);
+      stripIn(bookElement, "key", k, largest, ROLES.key, ratio);
       const values = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
-      sayMath(elementIn(openBook, "p"), filledIn(words.finds, values));
+      sayMath(elementIn(bookElement, "p"), filledIn(words.finds, values));
       if (length !== null) {
-        const value = elementIn(openBook, "p", "story-value");
+        const value = elementIn(bookElement, "p", "story-value");
         elementIn(value, "b").textContent = words.value;
         elementIn(value, "i").style.setProperty("--long", `${100 * length}%`);
       }
       if (isMoved) drawMarks({ at: token - pack.prefixCount });
     };
-    openBookOf(books[0], false);
+    showBook(books[0], false);
   },
 
   // The shares as channels of a mixing desk, with a dial for the scale ("volume"). Before the guess the dial ends at
@@ -157,7 +157,7 @@ const FIGURES = {
   knob(box, { words }, facts, { guessed: isGuessed, choose }) {
     const channels = elementIn(box, "div", "story-desk");
     const line = elementIn(box, "p", "story-touch");
-    const maximum = isGuessed ? 1 : OWN_DIAL;
+    const maximum = isGuessed ? 1 : TRAINED_DIAL;
     const dial = dialIn(line, { min: 0, max: maximum, step: 0.01, value: maximum }, words.volume);
     const output = elementIn(line, "output");
     const readDial = () => {
@@ -220,7 +220,7 @@ function stripIn(box, label, values, largest, colour, ratio) {
   }
 }
 
-const shareBar = (share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) });
+const shareBar = (share) => ({ share, text: share < LEAST_NUMBERED_SHARE ? "" : bareShare(share) });
 
 // bars: [{share, text: what stands below the bar, marked: whether the bar is highlighted}]
 function barsIn(box, bars, largest) {
@@ -253,12 +253,12 @@ export const photoAs = (image) => (width, height) => makePhoto(image, Math.round
 // Draws a scene's marks over the photograph: the query's patch, the partner, a grid, place numbers, and rings that show
 // how far stacked convolutions reach. The SVG's unit is the side of a patch.
 
-const SVG = "http://www.w3.org/2000/svg";
-const RING_EVERY = 60; // ms between two rings
-const NUMBERED = 7; // the most places along a side that get a number
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+const RING_DELAY = 60; // ms between two rings
+const MOST_NUMBERED = 7; // the most places along a side that get a number
 
-export function createOver(place) {
-  const svg = document.createElementNS(SVG, "svg");
+export function createMarksSvg(place) {
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("class", "story-over");
   svg.setAttribute("aria-hidden", "true");
   svg.setAttribute("preserveAspectRatio", "none");
@@ -266,11 +266,11 @@ export function createOver(place) {
   return svg;
 }
 
-// marks: null or {marks: whether to frame the partner, grid: whether to draw a grid, places: whether to number the
+// marks: null or {partner: whether to frame the partner, grid: whether to draw a grid, places: whether to number the
 // places, rings: the number of rings, still: whether the rings appear without animation, everybody: whether to colour
 // all patches, at: a patch to frame instead of the partner}; guessed: whether the rings may appear; hidden: whether the
 // reader has to guess the partner.
-export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
+export function drawSceneMarks(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
   svg.replaceChildren();
   if (!marks) return;
   const { rows, columns } = pack;
@@ -288,13 +288,13 @@ export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGues
     for (const [name, value] of Object.entries(area)) everybody.setAttribute(name, String(value));
   } else if (marks.rings && (isGuessed || marks.still)) {
     for (let ring = 1; ring <= marks.rings; ring++) {
-      const ringElement = frameOf(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
-      if (!marks.still) ringElement.style.animationDelay = `${ring * RING_EVERY}ms`;
+      const ringElement = addFrame(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
+      if (!marks.still) ringElement.style.animationDelay = `${ring * RING_DELAY}ms`;
     }
-  } else if (marks.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
-  frameOf(svg, x, y, 1, "asks");
-  const heardPatch = marks.at ?? (marks.marks || marks.rings ? partner : -1);
-  if (!isHidden && heardPatch >= 0) frameOf(svg, ...cellOfPatch(heardPatch), 1, "hears");
+  } else if (marks.rings) addFrame(svg, x - 1, y - 1, 3, "ring still");
+  addFrame(svg, x, y, 1, "asks");
+  const heardPatch = marks.at ?? (marks.partner || marks.rings ? partner : -1);
+  if (!isHidden && heardPatch >= 0) addFrame(svg, ...cellOfPatch(heardPatch), 1, "hears");
 }
 
 function gridLine(svg, x1, y1, x2, y2) {
@@ -302,7 +302,7 @@ function gridLine(svg, x1, y1, x2, y2) {
   for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) element.setAttribute(name, String(value));
 }
 
-function frameOf(svg, x, y, side, className) {
+function addFrame(svg, x, y, side, className) {
   const element = addElement(svg, "rect", className);
   for (const [name, value] of Object.entries({ x, y, width: side, height: side }))
     element.setAttribute(name, String(value));
@@ -310,7 +310,7 @@ function frameOf(svg, x, y, side, className) {
 }
 
 function placeNumbers(svg, rows, columns) {
-  const numberStep = Math.ceil(Math.max(rows, columns) / NUMBERED);
+  const numberStep = Math.ceil(Math.max(rows, columns) / MOST_NUMBERED);
   for (let y = Math.floor(numberStep / 2); y < rows; y += numberStep)
     for (let x = Math.floor(numberStep / 2); x < columns; x += numberStep) {
       const text = addElement(svg, "text", "place");
@@ -322,7 +322,7 @@ function placeNumbers(svg, rows, columns) {
 }
 
 function addElement(svg, tag, className) {
-  const element = document.createElementNS(SVG, tag);
+  const element = document.createElementNS(SVG_NAMESPACE, tag);
   element.setAttribute("class", className);
   svg.append(element);
   return element;

@@ -78,15 +78,15 @@ function numbersAsCode(values) {
 }
 
 let cellNumber = 0;
-const cellNamed = (kind, text, fields) => ({
+const makeCell = (kind, text, fields) => ({
   id: `cell-${++cellNumber}`,
   cell_type: kind,
   metadata: {},
   ...fields,
   source: text,
 });
-const proseCell = (text) => cellNamed("markdown", text, {});
-const codeCell = (text) => cellNamed("code", text, { execution_count: null, outputs: [] });
+const proseCell = (text) => makeCell("markdown", text, {});
+const codeCell = (text) => makeCell("code", text, { execution_count: null, outputs: [] });
 
 // The largest difference between a computed row and the one in the picture.
 export const largestError = (row, drawnRow) =>

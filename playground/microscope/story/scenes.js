@@ -3,13 +3,13 @@
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { nameOfPlace, outsideNine, unbrokenPercent } from "../see/says.js";
+import { nameOfPlace, outsideShare, unbrokenPercent } from "../see/says.js";
 import { filledIn } from "../see/words.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;
 
-const THOUSANDS = "\u202f"; // a narrow space: a comma would be read as a decimal comma in some languages
+const THOUSANDS_SPACE = "\u202f"; // a narrow space: a comma would be read as a decimal comma in some languages
 const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
 // The record of scene n. parts: named parts of a sample picture; facts: see factsOfStory below.
@@ -21,7 +21,7 @@ export function sceneAt(n, facts, language, parts = []) {
     rewritten: storyWords(language, isFirstLayer ? "rewrittenByNone" : "rewritten"),
     heard: storyWords(language, isFirstLayer ? "heardNothing" : "heard"),
   };
-  const besideWords = storyWords(language, facts.beside < patch ? "besideLeft" : "besideRight");
+  const besideWords = storyWords(language, facts.besidePatch < patch ? "besideLeft" : "besideRight");
   const values = {
     ...textValuesOf(facts),
     ...earlierWords,
@@ -36,7 +36,7 @@ export function sceneAt(n, facts, language, parts = []) {
     guess: null,
     figure: null,
     view: {},
-    over: null,
+    marks: null,
     ...scene,
   };
 }
@@ -72,14 +72,14 @@ const SCENE_RECORDS = {
       ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
       ...(samePatches ? { same: samePatches, found: say("hitPart", { count: "{count}" }) } : {}),
     },
-    over: { marks: true },
+    marks: { partner: true },
     lesson: "by_hand",
   }),
 
   2: ({ side }, say) => ({
     ...(side ? {} : { text: say("text2NoSide") }),
     figure: { kind: "patch" },
-    over: { grid: true },
+    marks: { grid: true },
     lesson: "patches",
   }),
 
@@ -88,8 +88,8 @@ const SCENE_RECORDS = {
       ...{ kind: "number", asks: say("ask3"), low: 1, high: Math.max(pack.rows, pack.columns) },
       ...{ truth: distance, after: say("after3") },
     },
-    figure: { kind: "reach", most: { before: 3, after: distance }, words: reachWords(say) },
-    over: { rings: distance },
+    figure: { kind: "reach", limits: { before: 3, after: distance }, words: reachWords(say) },
+    marks: { rings: distance },
     lesson: "two_ways",
   }),
 
@@ -103,18 +103,18 @@ const SCENE_RECORDS = {
       "no",
       say("after4"),
     ),
-    over: { places: true },
+    marks: { places: true },
     lesson: "patches",
   }),
 
   5: ({ pair: { q } }, say) => ({
     figure: { kind: "library", q, words: bookWords(say) },
-    over: { marks: true },
+    marks: { partner: true },
     lesson: "by_hand",
   }),
 
   6: ({ pair, besideScore }, say) => ({
-    text: say("text6", { count: PRODUCTS }),
+    text: say("text6", { count: MOST_PRODUCTS }),
     guess: choiceGuess(
       say("ask6"),
       [
@@ -125,32 +125,32 @@ const SCENE_RECORDS = {
       say("after6"),
     ),
     figure: { kind: "products", products: largestProducts(pair) },
-    over: { marks: true },
+    marks: { partner: true },
     lesson: "weight",
   }),
 
   7: ({ row }, say) => ({
     text: say("text7", { count: MOST_SHARES }),
-    figure: { kind: "shares", shares: sorted(row, MOST_SHARES) },
-    over: { marks: true },
+    figure: { kind: "shares", shares: topShares(row, MOST_SHARES) },
+    marks: { partner: true },
     lesson: "by_hand",
   }),
 
   8: ({ loudest }, say) => ({
     guess: {
       ...{ kind: "number", unit: " %", asks: say("ask8"), low: 0, high: 100 },
-      ...{ truth: Math.round(100 * loudest), near: NEAR_SHARE, after: say("after8") },
+      ...{ truth: Math.round(100 * loudest), near: NEAR_POINTS, after: say("after8") },
     },
     figure: { kind: "knob", words: knobWords(say) },
     view: { scale: "off" },
-    over: { marks: true },
+    marks: { partner: true },
     lesson: "scale",
   }),
 
-  9: ({ handed }, say) => ({
+  9: ({ contributions }, say) => ({
     text: say("text9", { count: TOKENS_LISTED }),
-    figure: { kind: "handed", handed },
-    over: { marks: true },
+    figure: { kind: "contributions", contributions },
+    marks: { partner: true },
     lesson: "weight",
   }),
 
@@ -161,35 +161,35 @@ const SCENE_RECORDS = {
     return {
       guess: { kind: "number", asks: say("ask10"), low: 0, high: pack.heads, truth, after: afterWords },
       figure: { kind: "heads", heads },
-      over: { marks: true },
+      marks: { partner: true },
       lesson: "heads",
     };
   },
 
   11: (facts, say) => {
     const { layers } = facts;
-    if (!layers) return { text: say("text11Alone"), over: { marks: true }, lesson: "block" };
+    if (!layers) return { text: say("text11Alone"), marks: { partner: true }, lesson: "block" };
     const [truth, lastLayer] = [firstLayer(facts), layers.length - 1];
     const afterWords = say("after11", { first: truth, firstShare: unbrokenPercent(layers[truth]) });
     return {
       guess: { kind: "number", asks: say("ask11"), low: 0, high: lastLayer, truth, after: afterWords },
       figure: { kind: "layers", layers, first: truth, asker: askerChoice(facts, say) },
-      over: { marks: true },
+      marks: { partner: true },
       lesson: "block",
     };
   },
 
-  12: ({ pairs, twice: layersNeeded, pack }, say) => {
-    const truth = Math.round(layersNeeded);
+  12: ({ pairs, scoreGrowth, pack }, say) => {
+    const truth = Math.round(scoreGrowth);
     const options = [2, 4, truth].map((factor) => [String(factor), say("times", { n: factor })]);
     return {
       text: say("text12", {
-        pairs: pairs.toLocaleString("en").replaceAll(",", THOUSANDS),
+        pairs: pairs.toLocaleString("en").replaceAll(",", THOUSANDS_SPACE),
         count: pack.layers * pack.heads,
       }),
       guess: choiceGuess(say("ask12"), options, String(truth), say("after12")),
       figure: { kind: "code" },
-      over: { marks: true },
+      marks: { partner: true },
       lesson: "cost",
     };
   },
@@ -214,12 +214,14 @@ const askerChoice = ({ pack, patch }, say) =>
 
 const choiceGuess = (asks, options, truth, after) => ({ kind: "choice", asks, options, truth, after });
 
-const sorted = (row, count) => [...row].sort((a, b) => b - a).slice(0, count);
+const topShares = (row, count) => [...row].sort((a, b) => b - a).slice(0, count);
 
 // Returns [{at: dimension, q, k, product}], the largest absolute product first.
 function largestProducts({ q, k, products }) {
   const order = [...products.keys()].sort((a, b) => Math.abs(products[b]) - Math.abs(products[a]));
-  return order.slice(0, PRODUCTS).map((index) => ({ at: index, q: q[index], k: k[index], product: products[index] }));
+  return order
+    .slice(0, MOST_PRODUCTS)
+    .map((index) => ({ at: index, q: q[index], k: k[index], product: products[index] }));
 }
 
 // Whether a guess is right, and a sentence about it: {right, words}. `pack` is needed only if the guess is a place.
@@ -253,12 +255,12 @@ const INDENT = " ".repeat(4); // written this way because bundling removes the b
 
 // Python code that computes the story's row with PyTorch; tests/test_story.py runs it.
 export function codeOf({ layer, head, patch, pack }, { model, sample }) {
-  const picture = sample ? `samples.named("${sample}").path` : '"photo.jpg"';
+  const pathCode = sample ? `samples.named("${sample}").path` : '"photo.jpg"';
   const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
   return `import playground
 from playground import samples
 vit = playground.load("${model}")
-path = ${picture}
+path = ${pathCode}
 image = playground.open_image(path)
 seen = playground.trace(
 ${INDENT}vit, image, size=(${pack.header.size.join(", ")}))
@@ -279,16 +281,16 @@ export function heatOfRow({ pack, row, best }) {
 // A scene's question as plain data for a class, in all languages. The right answer is a separate record: phones receive
 // it only when it is shown.
 
-const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
+const LANGUAGE_TAGS = Object.keys(STORY_WORDS);
 
 // Returns {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: {truth, after, heat}}. `told` is shown
 // with the answer. Every text is {language: text}.
 // `picture`: the key of the question's picture, which shows whether an open question is about another picture.
-export function askedByScene(n, count, facts, parts, picture) {
-  const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
-  const inLanguages = (words) => Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, words(scenes[tag])]));
+export function recordForClass(n, count, facts, parts, picture) {
+  const scenes = Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
+  const inLanguages = (words) => Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, words(scenes[tag])]));
   const scene = { n, count, title: inLanguages(({ title }) => title) };
-  const { guess } = scenes[LANGUAGES_TOLD[0]];
+  const { guess } = scenes[LANGUAGE_TAGS[0]];
   if (!guess) return { scene, question: null };
   const { kind, low, high, unit, truth, options } = guess;
   const isPlace = kind === "place";
@@ -307,13 +309,13 @@ export function askedByScene(n, count, facts, parts, picture) {
 
 // The story's facts about one patch in one head, computed from the pack of the picture on view. No DOM.
 
-const NEAR_SHARE = 5; // percentage points within which a guessed share is right
+const NEAR_POINTS = 5; // percentage points within which a guessed share is right
 const NEAR_RADIUS = 1; // patches around the query that a 3×3 convolution reads
-const SAME_PLACE = 2; // the largest distance, in patches, of two places that count as one
+const SAME_PLACE_RADIUS = 2; // the largest distance, in patches, of two places that count as one
 export const TOKENS_LISTED = 5; // tokens that are listed one by one
 export const MOST_SHARES = 12; // number of shares of a row that are drawn, the largest ones
 const CLIPPING_SHARE = 0.9; // the mixing desk clips if the largest share exceeds this
-export const PRODUCTS = 16; // number of a score's products that are drawn, the largest ones
+export const MOST_PRODUCTS = 16; // number of a score's products that are drawn, the largest ones
 
 export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
   const row = new Float32Array(pack.tokens);
@@ -351,14 +353,14 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   const patchTokens = [...row.keys()].filter((token) => token >= pack.prefixCount);
   const best = patchTokens.reduce((former, token) => (row[token] > row[former] ? token : former)) - pack.prefixCount;
   return {
-    ...{ pack, layer, head, patch, partner, row, share, pair, beside: besidePatch, loud: rowWithoutScale, side, best },
+    ...{ pack, layer, head, patch, partner, row, share, pair, besidePatch, rowWithoutScale, side, best },
     distance: distanceOf(patch, partner, pack),
     leads: best === partner, // whether the partner has the largest weight of all patches
     besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + besidePatch, pack.scale),
-    outside: outsideNine(row, 0, pack, patch),
+    outside: outsideShare(row, 0, pack, patch),
     loudest: Math.max(...rowWithoutScale),
     largest: Math.max(...row),
-    handed: valueLengths(pack, layer, head, row),
+    contributions: contributionsOf(pack, layer, head, row),
     books: booksOf(pack, layer, head, query, key, row),
     heads: Array.from({ length: pack.heads }, (_, otherHead) => headOf(pack, layer, otherHead, patch, partner)),
     layers:
@@ -366,13 +368,13 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
         ? null
         : loadedLayers.map((otherLayer) => largestInLayer(pack, otherLayer, patch, partner)),
     pairs: pack.tokens ** 2,
-    twice: ((4 * pack.patches + pack.prefixCount) / pack.tokens) ** 2,
+    scoreGrowth: ((4 * pack.patches + pack.prefixCount) / pack.tokens) ** 2,
   };
 }
 
 // Returns [{token, share, length, product}] for the tokens with the largest shares; length: of the token's value, as a
 // share of the longest value.
-function valueLengths(pack, layer, head, row) {
+function contributionsOf(pack, layer, head, row) {
   const { norms } = layerOf(pack, layer);
   if (!norms) return [];
   const lengths = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
@@ -412,7 +414,7 @@ function headOf(pack, layer, head, patch, partner) {
   let brightest = 0;
   for (let other = 1; other < pack.patches; other++)
     if (row[pack.prefixCount + other] > row[pack.prefixCount + brightest]) brightest = other;
-  return { head, row, best: brightest, agrees: distanceOf(brightest, partner, pack) <= SAME_PLACE };
+  return { head, row, best: brightest, agrees: distanceOf(brightest, partner, pack) <= SAME_PLACE_RADIUS };
 }
 
 // The largest weight that a head of this layer gives the partner.

@@ -11,12 +11,12 @@ import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
 import { handOver } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
-import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
+import { createMarksSvg, drawFigure, drawSceneMarks, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
-import { askedByScene, codeOf, factsOfStory, SCENE_COUNT, sceneAt, truthOf, verdictOn } from "./scenes.js";
+import { codeOf, factsOfStory, recordForClass, SCENE_COUNT, sceneAt, truthOf, verdictOn } from "./scenes.js";
 import { storyWords } from "./words.js";
 
-const PANEL = `
+const PANEL_MARKUP = `
   <header><p class="story-count"></p><button class="story-end" type="button">×</button></header>
   <h2 tabindex="-1"></h2>
   <div class="story-text"></div>
@@ -25,7 +25,7 @@ const PANEL = `
   <div class="story-after" aria-live="polite"></div>
   <div class="story-class"></div>`;
 const DEPTH_SCENE = 11; // the scene about all layers
-const MAP_WIDE = 560; // px of the photograph under guessed places
+const MAP_PHOTO_WIDTH = 560; // px of the photograph under guessed places
 const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
@@ -36,24 +36,24 @@ const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
-  const panel = storyPart("section", "story", PANEL);
+  const panel = storyPart("section", "story", PANEL_MARKUP);
   const footer = storyPart("nav", "story-foot", FOOT_MARKUP);
   refs.below.append(panel);
   refs.stage.after(footer);
-  const marksSvg = createOver(refs.picture);
+  const marksSvg = createMarksSvg(refs.picture);
   const findPart = (name) => panel.querySelector(`.story-${name}`);
   const title = panel.querySelector("h2");
   const [backButton, nextButton] = [footer.querySelector(".story-back"), footer.querySelector(".story-next")];
   const story = {
-    of: "", // key of the picture, model and grid that `base` belongs to
+    pictureKey: "", // key of the picture, model and grid that `base` belongs to
     base: null, // {layer, head, patch} of the story
     facts: null,
-    held: -1, // the number of layers that had arrived when the facts were computed
+    layerCount: -1, // the number of layers that had arrived when the facts were computed
     guesses: {}, // {scene: guess} for this base
-    drawn: "", // key of the panel's content
-    viewSet: "", // key of the last view that was set
-    looked: null, // the value of choice.filmLooked before the story changed it to load all layers
-    pressed: false, // whether the last press on the photograph was a guess, whose click event is ignored
+    drawnKey: "", // key of the panel's content
+    viewKey: "", // key of the last view that was set
+    formerFilmLooked: null, // the value of choice.filmLooked before the story changed it to load all layers
+    pressIsGuess: false, // whether the last press on the photograph was a guess, whose click event is ignored
     wantsPicture: false, // whether to ask the lecturer if the photograph may be sent to the phones
   };
   const classHead = klass.headIn(findPart("class"));
@@ -73,13 +73,13 @@ export function createStory(lens, see, { language, way, klass }) {
   refs.picture.addEventListener("click", stopClick, { capture: true });
 
   function stopClick(event) {
-    if (story.pressed) event.stopImmediatePropagation();
-    story.pressed = false;
+    if (story.pressIsGuess) event.stopImmediatePropagation();
+    story.pressIsGuess = false;
   }
 
   function guessPlace(event) {
-    story.pressed = hidesRow();
-    if (!story.pressed) return;
+    story.pressIsGuess = hidesRow();
+    if (!story.pressIsGuess) return;
     event.stopImmediatePropagation();
     const box = refs.picture.getBoundingClientRect();
     const { rows, columns } = data.main.pack;
@@ -91,7 +91,7 @@ export function createStory(lens, see, { language, way, klass }) {
   // The class's question of this scene and picture, if one is open.
   const questionOfClass = () => {
     const question = klass.now()?.question;
-    return question && klass.now().scene.n === way.at() && question.of === story.of ? question : null;
+    return question && klass.now().scene.n === way.at() && question.of === story.pictureKey ? question : null;
   };
   const isGuessed = () => {
     const question = questionOfClass();
@@ -108,10 +108,10 @@ export function createStory(lens, see, { language, way, klass }) {
   function updateBase() {
     const { main } = data;
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
-    if (story.of === key) return;
+    if (story.pictureKey === key) return;
     const { view } = choice;
     const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(main.pack.patches / 2);
-    Object.assign(story, { of: key, facts: null, held: -1, guesses: {}, drawn: "", viewSet: "" });
+    Object.assign(story, { pictureKey: key, facts: null, layerCount: -1, guesses: {}, drawnKey: "", viewKey: "" });
     story.base = { layer: view.layer, head: view.head, patch };
   }
 
@@ -121,8 +121,8 @@ export function createStory(lens, see, { language, way, klass }) {
     const scale = isGuessed() || !scene.guess ? (scene.view.scale ?? "on") : "on";
     const view = { ...DEFAULT_VIEW, what: FIRST_WAY, layer, head, query, scale, locked: true };
     const key = [way.at(), isGuessed(), query, layer, head].join(" ");
-    if (story.viewSet === key) return;
-    story.viewSet = key;
+    if (story.viewKey === key) return;
+    story.viewKey = key;
     choice.hover = -1;
     see.hold(!hidesRow());
     page.choose(view);
@@ -139,24 +139,24 @@ export function createStory(lens, see, { language, way, klass }) {
     if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAllLayers();
     const { pack } = data.main;
     const count = wholeLayers(pack).length;
-    if (story.held !== count) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
-    story.held = count;
+    if (story.layerCount !== count) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
+    story.layerCount = count;
     draw();
   }
 
   // A static site loads all layers only if somebody looks at the film.
   function wantAllLayers() {
-    story.looked ??= choice.filmLooked;
+    story.formerFilmLooked ??= choice.filmLooked;
     choice.filmLooked = true;
   }
 
   function leaveStory() {
     if (!root.classList.contains("tells")) return;
-    choice.filmLooked = story.looked ?? choice.filmLooked;
-    story.looked = null;
+    choice.filmLooked = story.formerFilmLooked ?? choice.filmLooked;
+    story.formerFilmLooked = null;
     root.classList.remove("tells");
     delete root.dataset.story;
-    story.drawn = story.viewSet = "";
+    story.drawnKey = story.viewKey = "";
     marksSvg.replaceChildren();
     if (choice.view.scale !== "on") page.choose({ scale: "on" });
   }
@@ -165,14 +165,14 @@ export function createStory(lens, see, { language, way, klass }) {
     const n = way.at();
     const guessKey = JSON.stringify([story.guesses[n] ?? null, classState()]);
     const dataState = [Boolean(story.facts?.layers), Boolean(story.facts)];
-    const key = [n, language(), story.of, ...dataState, guessKey].join("|");
+    const key = [n, language(), story.pictureKey, ...dataState, guessKey].join("|");
     placeClass();
     classHead.drawHead(language());
     if (story.facts) setView(sceneNow());
-    if (story.facts) klass.go(question().scene);
-    if (story.drawn === key) return;
-    const isNewScene = story.drawn.split("|")[0] !== String(n);
-    story.drawn = key;
+    if (story.facts) klass.go(classRecord().scene);
+    if (story.drawnKey === key) return;
+    const isNewScene = story.drawnKey.split("|")[0] !== String(n);
+    story.drawnKey = key;
     panel.lang = footer.lang = language();
     writeFoot(n);
     if (!story.facts) return writeWaiting();
@@ -185,12 +185,12 @@ export function createStory(lens, see, { language, way, klass }) {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
-      over: (changes) => drawOver(marksSvg, { ...scene.over, ...changes }, story.facts, drawState),
+      drawMarks: (changes) => drawSceneMarks(marksSvg, { ...scene.marks, ...changes }, story.facts, drawState),
       choose: (changes) => page.choose(changes),
     });
     writeGuess(scene);
     writeAfter(n, scene, guessed);
-    drawOver(marksSvg, scene.over, story.facts, drawState);
+    drawSceneMarks(marksSvg, scene.marks, story.facts, drawState);
     if (!isNewScene) return;
     panel.scrollTop = 0;
     title.focus({ preventScroll: true });
@@ -207,16 +207,17 @@ export function createStory(lens, see, { language, way, klass }) {
     else header.after(box);
   }
 
-  const question = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
+  const classRecord = () =>
+    recordForClass(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.pictureKey);
 
   // The state of the class that the board shows; a change redraws the story.
   const classState = () => klass.now() && [klass.now().code, klass.now().phones, questionOfClass(), story.wantsPicture];
 
   function askClass(mayTravel) {
     const { address } = data.main.trace.picture;
-    const isOwn = question().question.kind === "place" && klass.isOwn(address);
+    const isOwn = classRecord().question.kind === "place" && klass.isOwn(address);
     story.wantsPicture = isOwn && mayTravel === undefined;
-    if (!isOwn || mayTravel) klass.ask(withAspect(question()), address, mayTravel);
+    if (!isOwn || mayTravel) klass.ask(withAspect(classRecord()), address, mayTravel);
     draw();
   }
 
@@ -227,14 +228,14 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function smallPhotograph() {
     const { bitmap } = data.main.picture;
-    const canvas = makeCanvas(MAP_WIDE, (MAP_WIDE * frame.pictureHeight) / frame.pictureWidth);
+    const canvas = makeCanvas(MAP_PHOTO_WIDTH, (MAP_PHOTO_WIDTH * frame.pictureHeight) / frame.pictureWidth);
     canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     return canvas;
   }
 
   function writeBoard(box) {
     klass.board(box, {
-      ...{ language: language(), now: klass.now(), of: questionOfClass(), asked: question(), act: klass.act },
+      ...{ language: language(), now: klass.now(), of: questionOfClass(), asked: classRecord(), act: klass.act },
       ...{ ask: askClass, picture: smallPhotograph, wantsPicture: story.wantsPicture },
     });
   }
@@ -278,10 +279,10 @@ export function createStory(lens, see, { language, way, klass }) {
     if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: questionOfClass() })) return;
     box.replaceChildren();
     if (!guess || (isGuessed() && !questionOfClass())) return;
-    const question = document.createElement("p");
-    question.className = "story-asks";
-    question.innerHTML = markedWords(guess.asks);
-    box.append(question);
+    const questionLine = document.createElement("p");
+    questionLine.className = "story-asks";
+    questionLine.innerHTML = markedWords(guess.asks);
+    box.append(questionLine);
     if (klass.now()) writeBoard(box.appendChild(storyPart("div", "class-board", "")));
     if (questionOfClass()) return;
     if (guess.kind === "choice") {

@@ -10,9 +10,9 @@ import {
 } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import {
-  askedByScene,
   factsOfStory,
   heatOfRow,
+  recordForClass,
   SCENE_COUNT,
   sceneAt,
 } from "../../../playground/microscope/story/scenes.js";
@@ -59,7 +59,7 @@ test("all values are in one bar each, and no bar is beyond the ends", () => {
 test("what a class is asked is the scene's question in all languages, and never says its truth", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
     const { guess } = sceneAt(n, facts, "en");
-    const { scene, question, told: reveal } = askedByScene(n, SCENE_COUNT, facts, [], "this picture");
+    const { scene, question, told: reveal } = recordForClass(n, SCENE_COUNT, facts, [], "this picture");
     assert.equal(scene.n, n);
     assert.equal(scene.title.de, sceneAt(n, facts, "de").title);
     assert.equal(question === null, guess === null);

@@ -166,14 +166,14 @@ test("what was guessed is there again on the next visit, and nothing of it left 
 test("of something else it was guessed already: the result is shown, and may be guessed once more", () => {
   lockIn(NUMBER, "60");
   const next = mounted(mountGuess, { ...NUMBER, context: "flock" });
-  assert.equal(next.find('[data-ref="passed"]').hidden, false);
+  assert.equal(next.find('[data-ref="stale"]').hidden, false);
   assert.match(comparisonOf(next), /^It is 30 %\./);
   next.click(next.find('[data-ref="again"]'));
   assert.deepEqual([next.find('[data-ref="told"]').hidden, next.find('[data-ref="lock"]').disabled], [true, true]);
   assert.equal(document.documentElement.dataset.guessed, "", "what was held back is hidden again");
   const freshQuestion = mounted(mountGuess, { ...NUMBER, context: "flock", afresh: true });
   assert.equal(
-    freshQuestion.find('[data-ref="passed"]').hidden,
+    freshQuestion.find('[data-ref="stale"]').hidden,
     true,
     "where there is nothing else to see it is asked again",
   );

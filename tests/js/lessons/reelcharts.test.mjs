@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { shareOfFirst } from "../../../playground/microscope/lessons/reelcharts.js";
+import { lossPoints } from "../../../playground/microscope/lessons/reelcharts.js";
 
 test("each loss begins at 100 %, when it begins", () => {
   const curve = [
@@ -10,12 +10,12 @@ test("each loss begins at 100 %, when it begins", () => {
     [80, 1, 2],
   ];
   assert.deepEqual(
-    shareOfFirst(curve, 1).map(([, share]) => share),
+    lossPoints(curve, 1).map(([, share]) => share),
     [1, 0.5, 0.25, 0.25],
   );
-  assert.deepEqual(shareOfFirst(curve, 2), [
+  assert.deepEqual(lossPoints(curve, 2), [
     [60, 1],
     [80, 0.25],
   ]);
-  assert.deepEqual(shareOfFirst([[20, 0]], 1), []);
+  assert.deepEqual(lossPoints([[20, 0]], 1), []);
 });

@@ -4,7 +4,7 @@ import { reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { isBroken, powersOf } from "../../../playground/microscope/core/nine.js";
 import { draw, drawn } from "./mounting.mjs";
 
-const { deskOf, numberText, scores } = await import("../../../playground/microscope/lessons/mixture.js");
+const { drawDesk: deskOf, numberText, scores } = await import("../../../playground/microscope/lessons/mixture.js");
 
 const DATA = { says: "{broken}", broken: "sums to {sum}", whole: "whole", scores: "8_0_-8" };
 

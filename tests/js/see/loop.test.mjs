@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { gifOf, LOOP_SHAPES, linesOf, loopPicture } from "../../../playground/microscope/see/loop.js";
+import { gifOf, LOOP_SHAPES, linesOf, loopPictureSize } from "../../../playground/microscope/see/loop.js";
 import { pageOf } from "../../../playground/microscope/see/shared.js";
 
 test("a picture fits into both shapes, whatever its own", () => {
   for (const shape of Object.values(LOOP_SHAPES))
     for (const aspect of [0.4, 0.75, 1, 1.5, 3]) {
-      const [width, height] = loopPicture(shape, aspect);
+      const [width, height] = loopPictureSize(shape, aspect);
       assert.ok(width <= shape.picture[0] && height <= shape.picture[1] + 1, `${width} ${height}`);
       assert.ok(Math.abs(width / height / aspect - 1) < 0.01);
     }
@@ -22,7 +22,7 @@ test("words break into lines within their room, and a marked place stays togethe
   ];
   const lines = linesOf(context, sentence, 200);
   assert.ok(lines.length > 1);
-  for (const line of lines) for (const { x, wide } of line) assert.ok(x + wide <= 200);
+  for (const line of lines) for (const { x, width } of line) assert.ok(x + width <= 200);
   assert.equal(lines.flat().find(({ marked }) => marked).text, "the other eye");
   assert.equal(
     lines

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beyondNear, outsideNine, partAt, sayRow, whereOf } from "../../../playground/microscope/see/says.js";
+import { beyondNear, outsideShare, partAt, sayRow, whereOf } from "../../../playground/microscope/see/says.js";
 
 const GRID = { rows: 20, columns: 20 };
 const row = (change) => ({
@@ -62,8 +62,8 @@ test("a place has a name only where the sample gives it one, and not the one fro
 test("what lies outside of nine patches is all that the row gives to others, special tokens too", () => {
   const pack = { prefixCount: 1, rows: 4, columns: 4 };
   const weights = Float32Array.from({ length: 17 }, () => 1 / 17);
-  assert.ok(Math.abs(outsideNine(weights, 0, pack, 5) - 8 / 17) < 1e-6, "of 17 tokens nine are near");
-  assert.ok(Math.abs(outsideNine(weights, 0, pack, 0) - 13 / 17) < 1e-6, "in a corner four are");
+  assert.ok(Math.abs(outsideShare(weights, 0, pack, 5) - 8 / 17) < 1e-6, "of 17 tokens nine are near");
+  assert.ok(Math.abs(outsideShare(weights, 0, pack, 0) - 13 / 17) < 1e-6, "in a corner four are");
 });
 
 test("a patch that looks mostly at itself says where it looks beyond its neighbours, if that is worth saying", () => {

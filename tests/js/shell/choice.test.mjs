@@ -5,22 +5,22 @@ import {
   catalogue,
   choice,
   choiceAfter,
+  choiceFrom,
   droppedWords,
-  openedBy,
-  usual,
+  usualOpening,
   wordsOf,
 } from "../../../playground/microscope/shell/choice.js";
 import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
-const TABBY = openedBy({ sample: "tabby" });
-const MEADOW = openedBy({ sample: "meadow" });
+const TABBY = choiceFrom({ sample: "tabby" });
+const MEADOW = choiceFrom({ sample: "meadow" });
 const source = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
 
 test("a picture opens in the model and the grid that suit it", () => {
-  assert.deepEqual(usual({ sample: "meadow" }), { model: "bundled", detail: 2 });
-  assert.deepEqual(usual({ mine: MINE }), { model: "dino", detail: 1 });
-  assert.deepEqual(usual({ sample: "no such" }), { model: "dino", detail: 1 });
+  assert.deepEqual(usualOpening({ sample: "meadow" }), { model: "bundled", detail: 2 });
+  assert.deepEqual(usualOpening({ mine: MINE }), { model: "dino", detail: 1 });
+  assert.deepEqual(usualOpening({ sample: "no such" }), { model: "dino", detail: 1 });
   assert.deepEqual(source(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
   assert.deepEqual(source(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
   assert.deepEqual(source(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
@@ -138,7 +138,7 @@ test("what an address says is what it was made of", () => {
   ];
   for (const original of choices) {
     const address = new URLSearchParams(wordsOf(original)).toString();
-    const readChoice = openedBy(Object.fromEntries(new URLSearchParams(address)));
+    const readChoice = choiceFrom(Object.fromEntries(new URLSearchParams(address)));
     assert.deepEqual({ ...readChoice }, { ...original }, address);
   }
 });
@@ -151,39 +151,39 @@ test("an address is short: what is usual stands in it only where a reader needs 
 });
 
 test("what an address leaves open is as the picture opens", () => {
-  assert.deepEqual(source(openedBy({})), ["tabby", "dino", 1]);
-  assert.deepEqual(source(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(source(openedBy({ mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(source(choiceFrom({})), ["tabby", "dino", 1]);
+  assert.deepEqual(source(choiceFrom({ sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(source(choiceFrom({ mine: MINE })), [MINE, "dino", 1]);
   assert.deepEqual(
-    source(openedBy({ model: "bundled" })),
+    source(choiceFrom({ model: "bundled" })),
     ["meadow", "bundled", 1],
     "our models are shown a drawing first",
   );
-  assert.deepEqual(source(openedBy({ model: "large" })), ["tabby", "large", 1]);
-  assert.deepEqual(source(openedBy({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
+  assert.deepEqual(source(choiceFrom({ model: "large" })), ["tabby", "large", 1]);
+  assert.deepEqual(source(choiceFrom({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
 });
 
 test("who opens an address with another model than suits has chosen it", () => {
   assert.deepEqual(
-    [{}, { model: "dino" }, { model: "large" }, { sample: "meadow", model: "dino" }].map((w) => openedBy(w).chose),
+    [{}, { model: "dino" }, { model: "large" }, { sample: "meadow", model: "dino" }].map((w) => choiceFrom(w).chose),
     [false, false, true, true],
   );
 });
 
 test("hostile words are left out", () => {
   for (const mine of ["", "x", "../../etc", MINE.toUpperCase(), `${MINE}0`, `${MINE}\n`, "<img src=x>", MINE.slice(1)])
-    assert.deepEqual(source(openedBy({ mine })), ["tabby", "dino", 1], mine);
+    assert.deepEqual(source(choiceFrom({ mine })), ["tabby", "dino", 1], mine);
   for (const sample of ["__proto__", "constructor", "", "Tabby", "<b>"])
-    assert.equal(openedBy({ sample }).sample, "tabby", sample);
+    assert.equal(choiceFrom({ sample }).sample, "tabby", sample);
   for (const detail of ["0", "5", "-1", "1e1", "2.5", "NaN", " 2", "2x"])
-    assert.equal(openedBy({ sample: "tabby", detail }).detail, 1, detail);
+    assert.equal(choiceFrom({ sample: "tabby", detail }).detail, 1, detail);
   for (const text of ["sample:", "sample:nobody", "mine", "model", "path:/etc", "__proto__:x", ":x", "xsample:tabby"])
-    assert.equal(openedBy({ with: text }).beside, null, text);
-  assert.equal(openedBy({ mine: MINE, sample: "meadow" }).sample, null, "one picture");
+    assert.equal(choiceFrom({ with: text }).beside, null, text);
+  assert.equal(choiceFrom({ mine: MINE, sample: "meadow" }).sample, null, "one picture");
 });
 
 test("what is left open of an address is known, and what it says of the usual is none of it", () => {
-  const droppedTexts = (words) => droppedWords(words, openedBy(words)).map(([key, word]) => `${key}=${word}`);
+  const droppedTexts = (words) => droppedWords(words, choiceFrom(words)).map(([key, word]) => `${key}=${word}`);
   const unknownWords = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
   assert.deepEqual(
     droppedTexts(unknownWords),
@@ -201,10 +201,10 @@ test("what is left open of an address is known, and what it says of the usual is
 });
 
 test("what is compared is a picture that there can be", () => {
-  for (const mine of ["x", "../y", "<img>"]) assert.equal(openedBy({ with: `mine:${mine}` }).beside, null, mine);
-  assert.deepEqual(openedBy({ with: `mine:${MINE}` }).beside, { mine: MINE });
-  assert.equal(openedBy({ sample: "tabby", with: "sample:tabby" }).beside, null, "nothing is compared with itself");
-  assert.equal(openedBy({ model: "large", with: "model:large" }).beside, null);
+  for (const mine of ["x", "../y", "<img>"]) assert.equal(choiceFrom({ with: `mine:${mine}` }).beside, null, mine);
+  assert.deepEqual(choiceFrom({ with: `mine:${MINE}` }).beside, { mine: MINE });
+  assert.equal(choiceFrom({ sample: "tabby", with: "sample:tabby" }).beside, null, "nothing is compared with itself");
+  assert.equal(choiceFrom({ model: "large", with: "model:large" }).beside, null);
 });
 
 // ------------------------------------------------------------------------------------------------ the choice object

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { endEarly, mountEarly, moveToStreamlit, sendOrStore } from "../../../playground/microscope/shell/early.js";
+import { endEarly, mountEarly, moveToStreamlit, storeMessage } from "../../../playground/microscope/shell/early.js";
 import "./page.mjs";
 
 const box = () => document.querySelector(".attention-early");
@@ -25,7 +25,7 @@ test("what stands early moves as it is, says what it wished, and the box goes wi
   root.append(document.createElement("canvas"));
   const state = (places.stage.__stage = { root });
   places.toolbar.append(document.createElement("aside")); // the line that announces a download
-  sendOrStore("go", { page: "heads" });
+  storeMessage("go", { page: "heads" });
 
   const toolbar = streamlitsPlace("toolbar");
   moveToStreamlit("toolbar", toolbar);
@@ -43,7 +43,7 @@ test("what stands early moves as it is, says what it wished, and the box goes wi
   assert.equal(box(), null);
 
   moveToStreamlit("stage", streamlitsPlace("stage")); // a second visit to the page
-  sendOrStore("go", { page: "scale" });
+  storeMessage("go", { page: "scale" });
 });
 
 test("nothing stands early where Streamlit was faster", () => {

@@ -5,10 +5,10 @@ import { Window } from "happy-dom";
 
 import {
   cardOfModel,
+  downloadModel,
   factsOfModel,
   fillModels,
   groupsOfModels,
-  pickModel,
   showFetching,
   wordsOfFetching,
   wordsOfSearch,
@@ -132,7 +132,7 @@ test("a search that finds nothing says what to do", () => {
 });
 
 test("the line says how far a model is, and only what is known", () => {
-  const words = (progress, trouble) => wordsOfFetching({ card: CLIP, told: progress, trouble });
+  const words = (progress, trouble) => wordsOfFetching({ card: CLIP, progress, trouble });
   assert.equal(words(null), "CLIP: looking for it");
   assert.equal(words(STARTED), "CLIP: looking for it");
   assert.equal(words(HALF), "CLIP: 3 of 8 MB");
@@ -145,7 +145,7 @@ test("a model is asked for until it is there, and each answer is told", async ()
   const [reports, answers] = [[], [HALF, HERE]];
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = () => answers.shift();
-  await pickModel(server.ask, "clip", (item) => reports.push(item));
+  await downloadModel(server.ask, "clip", (item) => reports.push(item));
   assert.deepEqual(reports, [STARTED, HALF, HERE]);
   assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `GET ${line}`]);
 });
@@ -153,7 +153,7 @@ test("a model is asked for until it is there, and each answer is told", async ()
 test("what went wrong on the server is the sentence of the refusal", async () => {
   server.answers[`POST ${line}`] = { ...HALF, over: true, trouble: "The disk is full." };
   await assert.rejects(
-    pickModel(server.ask, "clip", () => {}),
+    downloadModel(server.ask, "clip", () => {}),
     { says: "The disk is full." },
   );
 });
@@ -162,7 +162,7 @@ test("a person who was taken for gone asks anew", async () => {
   const answersLeft = [STARTED, HERE];
   server.answers[`POST ${line}`] = () => answersLeft.shift();
   server.answers[`GET ${line}`] = refusalOf(404, "It is not being fetched for you.");
-  await pickModel(server.ask, "clip", () => {});
+  await downloadModel(server.ask, "clip", () => {});
   assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `POST ${line}`]);
 });
 
@@ -170,10 +170,10 @@ test("an answer that is missed does not end it, a refusal does", async () => {
   const answers = [refusalOf(0, "The server does not answer."), refusalOf(503, "Too many ask."), HERE];
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = () => answers.shift();
-  await pickModel(server.ask, "clip", () => {});
+  await downloadModel(server.ask, "clip", () => {});
   answers.push(refusalOf(403, "Not here."));
   await assert.rejects(
-    pickModel(server.ask, "clip", () => {}),
+    downloadModel(server.ask, "clip", () => {}),
     { says: "Not here." },
   );
 });
@@ -182,7 +182,7 @@ test("who gives up is told to the server, once", async () => {
   const controller = new AbortController();
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = HALF;
-  const promise = pickModel(server.ask, "clip", () => controller.abort(), controller.signal);
+  const promise = downloadModel(server.ask, "clip", () => controller.abort(), controller.signal);
   await assert.rejects(promise, { name: "AbortError" });
   assert.deepEqual(server.asked, [`POST ${line}`, `DELETE ${line}`]);
 });

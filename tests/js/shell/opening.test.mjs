@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { adviceFor, tracesOf, viewFor, viewWithBeside } from "../../../playground/microscope/shell/choice.js";
+import { adviceFor, viewFor, viewWithBeside, wordsOfTraces } from "../../../playground/microscope/shell/choice.js";
 
 const CHOSEN = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 
 test("a choice is a trace: its picture, its model, and its grid where that is finer than usual", () => {
-  assert.deepEqual(tracesOf(CHOSEN), { main: { sample: "tabby", model: "dino" }, other: null });
-  assert.deepEqual(tracesOf({ ...CHOSEN, sample: null, mine: "ab", detail: 2 }), {
+  assert.deepEqual(wordsOfTraces(CHOSEN), { main: { sample: "tabby", model: "dino" }, other: null });
+  assert.deepEqual(wordsOfTraces({ ...CHOSEN, sample: null, mine: "ab", detail: 2 }), {
     main: { mine: "ab", model: "dino", detail: "2" },
     other: null,
   });
 });
 
 test("beside it: another picture in the same model and grid, or the same picture in another model", () => {
-  const other = (beside, overrides = {}) => tracesOf({ ...CHOSEN, ...overrides, beside }).other;
+  const other = (beside, overrides = {}) => wordsOfTraces({ ...CHOSEN, ...overrides, beside }).other;
   assert.deepEqual(other({ sample: "meadow" }, { detail: 2 }), { sample: "meadow", model: "dino", detail: "2" });
   assert.deepEqual(other({ mine: "ab" }), { mine: "ab", model: "dino" });
   assert.deepEqual(other({ sample: "meadow" }, { sample: null, mine: "ab" }), { sample: "meadow", model: "dino" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { fillOpenPicture, picturesAmong } from "../../../playground/microscope/shell/openpicture.js";
-import { smallEnough } from "../../../playground/microscope/shell/readable.js";
+import { shrinkIfLarge } from "../../../playground/microscope/shell/readable.js";
 import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
 import { aFile, aHost, aPlace, filesCome, page, until } from "./page.mjs";
 
@@ -110,9 +110,9 @@ test("a number that is typed beyond the last one means the last one", async () =
 
 test("a file that is too large, and that the browser can't make smaller, is refused with its size", async () => {
   const file = { name: "huge.tif", size: 45e6, type: "image/tiff" };
-  await assert.rejects(smallEnough(file), (trouble) => /45 MB.*At most 32 MB/.test(trouble.says));
+  await assert.rejects(shrinkIfLarge(file), (trouble) => /45 MB.*At most 32 MB/.test(trouble.says));
   const fittingFile = { name: "large.tif", size: 20e6, type: "image/tiff" };
-  assert.equal(await smallEnough(fittingFile), fittingFile);
+  assert.equal(await shrinkIfLarge(fittingFile), fittingFile);
 });
 
 test("what is dropped or pasted anywhere on the page is opened, one after the other", async () => {

@@ -70,13 +70,13 @@ test("a photograph is on its way until it has come or was refused", async () => 
   photographServer();
   const album = await aVisit();
   const reports = [];
-  album.follow(() => reports.push(album.coming));
+  album.follow(() => reports.push(album.sendingCount));
   const promise = album.open(photograph());
-  assert.equal(album.coming, 1);
+  assert.equal(album.sendingCount, 1);
   await promise;
   aServer(() => json({ says: "no" }, 400));
   await assert.rejects(album.open(photograph()));
-  assert.deepEqual([album.coming, reports], [0, [1, 1, 0, 1, 0]]);
+  assert.deepEqual([album.sendingCount, reports], [0, [1, 1, 0, 1, 0]]);
 });
 
 test("a photograph is shown though the browser's disk is slow", async () => {
@@ -86,7 +86,7 @@ test("a photograph is shown though the browser's disk is slow", async () => {
   globalThis.indexedDB = { open: () => ({}) }; // a database that never answers
   album.open(photograph());
   await new Promise((resolve) => setTimeout(resolve));
-  assert.deepEqual([choice.now.mine, album.coming, ids(album.list)], [idOf(1), 0, [1]]);
+  assert.deepEqual([choice.now.mine, album.sendingCount, ids(album.list)], [idOf(1), 0, [1]]);
 });
 
 test("eight photographs are kept; the oldest goes, and one that comes again is the latest", async () => {

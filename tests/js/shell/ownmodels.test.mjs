@@ -110,7 +110,11 @@ test("what is assumed is said until it is closed, and what a person says instead
   assert.match(shownText(), /^Assumed of mine: .*, 1 heads of 8, .* say otherwise\.$/);
   assert.equal(page.cards.mine.heads, 1);
   const words = { num_heads: "2", mean: "" };
-  assert.equal(await page.own.open({ files }, { given: words, instead: "mine" }), "mine (2)", "the page shows it anew");
+  assert.equal(
+    await page.own.open({ files }, { given: words, replacedName: "mine" }),
+    "mine (2)",
+    "the page shows it anew",
+  );
   assert.equal(page.cards["mine (2)"].heads, 2);
   assert.ok(!("mine" in page.cards));
   assert.doesNotMatch(shownText(), /heads of/);

@@ -64,7 +64,7 @@ export function aHost(overrides = {}) {
     follow: choiceFollowers.follow,
     words: () => ({ sample: choice.now.sample, model: choice.now.model }),
   };
-  const face = { now: "lab", language: "en", set() {}, speak() {}, follow: telling().follow };
+  const face = { now: "lab", language: "en", set() {}, setLanguage() {}, follow: telling().follow };
   const ownPictures = {
     list: overrides.own ?? [],
     opened: [],

@@ -6,9 +6,9 @@ import { mock, test } from "node:test";
 import { DEFAULT_VIEW, tidyView } from "../../../playground/microscope/core/view.js";
 import { setView, viewNow, visit } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
-import { Refusal, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
-import { askNearer } from "../../../playground/microscope/shell/httpsource.js";
-import { bringTraces, FADES_AFTER, showChoice } from "../../../playground/microscope/shell/stage.js";
+import { Refusal, SERVER_RETRY_MS } from "../../../playground/microscope/shell/http.js";
+import { preferSource } from "../../../playground/microscope/shell/httpsource.js";
+import { bringTraces, FADE_DELAY, showChoice } from "../../../playground/microscope/shell/stage.js";
 import { CATALOGUE, goTo, MINE } from "./browser.mjs";
 import "./page.mjs";
 
@@ -16,7 +16,7 @@ goTo("/microscope");
 Object.assign(catalogue, CATALOGUE, { real: null }); // without a real model, the stage gives no advice
 let refusals = []; // the errors with which the next requests fail
 let reading = null; // a promise for which the next trace waits
-askNearer({
+preferSource({
   has: () => true,
   async open({ model, sample, mine, first, detail }) {
     const refusal = sample === "meadow" || mine ? refusals.shift() : null;
@@ -46,7 +46,7 @@ function aStage(viewChanges) {
     },
   };
   const advice = { hidden: true, replaceChildren() {} };
-  return { lens, advice, before: null, opened: { ...lens.view }, good: null };
+  return { lens, advice, trace: null, openedView: { ...lens.view }, shownChoice: null };
 }
 
 const shows = (stage, words, view = null) => {
@@ -89,7 +89,7 @@ test("the former model's picture fades while another model reads for long, and c
     choice.open({ sample: "flock", model: "untrained" });
     sentences.length = 0;
     const shown = showChoice(stage);
-    mock.timers.tick(FADES_AFTER - 1);
+    mock.timers.tick(FADE_DELAY - 1);
     assert.deepEqual(sentences, []);
     mock.timers.tick(1);
     assert.deepEqual(sentences, ["Another model is reading"]);
@@ -100,7 +100,7 @@ test("the former model's picture fades while another model reads for long, and c
     sentences.length = 0;
     reading = new Promise((resolve) => (hasRead = resolve));
     const next = showChoice(stage);
-    mock.timers.tick(2 * FADES_AFTER);
+    mock.timers.tick(2 * FADE_DELAY);
     hasRead();
     await next;
     assert.deepEqual(sentences, [null]);
@@ -155,17 +155,17 @@ async function asksForFiner(answers, check) {
 for (const status of [0, 408, 502, 503, 504])
   test(`what a busy server refuses with ${status} stays chosen, and is asked for until it comes`, () =>
     asksForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (stage) => {
-      assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 1, BUSY]);
+      assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [2, 1, BUSY]);
       for (let attempt = 0; attempt < 2; attempt++) {
-        mock.timers.tick(SERVER_AGAIN);
+        mock.timers.tick(SERVER_RETRY_MS);
         await nextTask();
       }
-      assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 2, undefined]);
+      assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [2, 2, undefined]);
     }));
 
 test("what is refused for good gives way to what was shown", () =>
   asksForFiner([new Refusal(400, "The grid is too fine.")], async (stage) => {
-    assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [1, 1, "The grid is too fine."]);
+    assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [1, 1, "The grid is too fine."]);
   }));
 
 test("what stands beside the picture stays while the server is busy", async () => {

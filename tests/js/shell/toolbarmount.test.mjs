@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";
 import { visit } from "../../../playground/microscope/shell/address.js";
 import { choice } from "../../../playground/microscope/shell/choice.js";
-import { ownKey, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
+import { ownKey, SERVER_RETRY_MS } from "../../../playground/microscope/shell/http.js";
 import { ownPictures } from "../../../playground/microscope/shell/own.js";
 import { mountToolbar } from "../../../playground/microscope/shell/toolbarmount.js";
 import { aDatabase, aServer, CATALOGUE, goTo, json, MINE, paths } from "./browser.mjs";
@@ -136,7 +136,7 @@ test("a photograph for which the server is too busy stays chosen, and is brought
     for (let round = 0; round < 50; round++) await new Promise(setImmediate);
     assert.deepEqual([notice(), choice.now.mine, since(states)], ["Too many people are here.", MINE, []]);
     server.answers = answers;
-    mock.timers.tick(SERVER_AGAIN);
+    mock.timers.tick(SERVER_RETRY_MS);
   } finally {
     mock.timers.reset();
   }

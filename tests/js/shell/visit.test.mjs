@@ -145,7 +145,7 @@ test("who leaves for another page takes the choice along; the view only to the m
 });
 
 test("who leaves for what a step or a scene shows finds that alone", async () => {
-  visit.leave("microscope", { sample: "meadow" }, { wholly: true });
+  visit.leave("microscope", { sample: "meadow" }, { onlyWords: true });
   goTo("/microscope?sample=meadow&head=2");
   await arrive("microscope");
   assert.deepEqual([choice.now.sample, viewNow()], ["meadow", { head: "2" }], "the view of before is gone");

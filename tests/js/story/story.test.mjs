@@ -46,7 +46,7 @@ test("a score by hand: the products of query and key, their sum, divided by the 
 });
 
 test("shares sum to one, with and without the division, which only sharpens", () => {
-  for (const row of [facts.row, facts.loud])
+  for (const row of [facts.row, facts.rowWithoutScale])
     assertNear(
       row.reduce((total, weight) => total + weight, 0),
       1,
@@ -70,7 +70,7 @@ test("stacked convolutions hear 9, 25, 49, 81 patches, and none beyond the edge"
 });
 
 test("twice the side is about sixteen times as many scores", () => {
-  assertNear(facts.twice, ((4 * 48 + 1) / 49) ** 2);
+  assertNear(facts.scoreGrowth, ((4 * 48 + 1) / 49) ** 2);
 });
 
 test("without its layer there is nothing to tell, without the others nothing of the layers", () => {
@@ -143,7 +143,7 @@ test("the books: one fits, one is found easily and holds the least of those, one
   const topTokens = [...facts.row.keys()].sort((a, b) => facts.row[b] - facts.row[a]).slice(0, 5);
   assert.ok(topTokens.includes(thinBook.token) && thinBook.token !== bestBook.token);
   for (const token of topTokens.filter((item) => item !== bestBook.token))
-    assert.ok(thinBook.length <= facts.handed.find((item) => item.token === token).length);
+    assert.ok(thinBook.length <= facts.contributions.find((item) => item.token === token).length);
   assertNear(worstBook.share, Math.min(...facts.row));
 });
 
