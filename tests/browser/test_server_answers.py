@@ -73,7 +73,7 @@ def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(go):
 
 
 def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor):
-    state = visitor.lock((7, 5))
+    visitor.lock((7, 5))
     visitor.part("switch").click()
     visitor.choice("pass", "whole").click()
     state = visitor.until("r => r.pass === 'whole'")
