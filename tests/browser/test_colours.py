@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from colourful import COLOURFUL, P3, half_transparent
-from engine_under_node import distance, theirs
+from colourful import COLOURFUL_FILES, P3, half_transparent
+from engine_under_node import distance, rows_in_python
 from made_pictures import saved
 from PIL import Image
 
@@ -56,7 +56,7 @@ def photo():
 
 def test_the_network_sees_the_pixels_that_it_sees_in_python(decoder, photo):
     differences = {}
-    for kind, write in COLOURFUL.items():
+    for kind, write in COLOURFUL_FILES.items():
         data = write(photo)
         levels = np.abs(decoder.displayed(data, SIZE).astype(int) - shrunk(open_image(data), SIZE))
         differences[kind] = (int(levels.max()), round(float(levels.mean()), 3))
@@ -68,17 +68,17 @@ def test_the_colours_of_these_files_are_other_than_their_bytes(photo):
     """If bytes and colours were equal, a decoder that ignores profiles would pass these tests."""
     plain_pixels = np.asarray(photo).astype(int)
     for kind in ("Display P3", "Adobe RGB", "grey of gamma 1.8", "half transparent"):
-        assert np.abs(np.asarray(open_image(COLOURFUL[kind](photo))) - plain_pixels).max() > 30, kind
+        assert np.abs(np.asarray(open_image(COLOURFUL_FILES[kind](photo))) - plain_pixels).max() > 30, kind
 
 
 @pytest.mark.parametrize("kind", [*ROWS[:2], *(pytest.param(kind, marks=pytest.mark.slow) for kind in ROWS[2:])])
 def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
-    data, config = COLOURFUL[kind](photo), model().config
+    data, config = COLOURFUL_FILES[kind](photo), model().config
     picture = open_image(data)
     size = fit(picture.size, config.patch_size, config.image_size)
     browser_picture = Image.fromarray(decoder.displayed(data, size))
     difference, same_share = distance(
-        *(theirs(trace(model(), decoded_picture, size=size)) for decoded_picture in (browser_picture, picture))
+        *(rows_in_python(trace(model(), decoded_picture, size=size)) for decoded_picture in (browser_picture, picture))
     )
     assert difference <= BAR / 2, (
         f"rows differ by {difference:.4f}, the strongest patch is the same in {same_share:.1%}"

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from drawn_lines import flattened, inside
+from drawn_lines import cells_inside, flattened
 
 KEEP_LINES = """() => {
   for (const kind of [CanvasRenderingContext2D, OffscreenCanvasRenderingContext2D]) {
@@ -44,7 +44,7 @@ def test_the_brightest_patch_lies_within_the_lines_and_as_much_as_the_legend_say
     for place in range(1, rows * columns, every):
         state = visitor.hover(divmod(place, columns))
         values = np.array(state["row"][-rows * columns :]).reshape(rows, columns)
-        enclosed = inside(drawn(visitor, grid), (rows, columns))
+        enclosed = cells_inside(drawn(visitor, grid), (rows, columns))
         share = values[enclosed].sum() / values.sum()
         words = visitor.part("outlined").inner_text()
         legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", words)

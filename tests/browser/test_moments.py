@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from twins import in_common
+from twins import overlap_with_filter
 from waiting import until
 
 from browser.own_picture import hand_over, picture, without_a_pair
@@ -91,7 +91,7 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
     assert divmod(int(row.argmax()), columns) == (int(largest_words[1]), int(largest_words[2])), sentence
     assert abs(float(largest_words[3]) / 100 - share) < PIXELS, (sentence, share)
     assert re.search(rf"(up to|from) {largest_words[3]}\s%", legend), (sentence, legend)
-    expected_share = in_common(truth.row(5, state["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
+    expected_share = overlap_with_filter(truth.row(5, state["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
     share_in_common = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
     assert abs(share_in_common - expected_share) < PIXELS, (sentence, expected_share)
 

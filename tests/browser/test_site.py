@@ -12,7 +12,7 @@ import waiting
 from hostile import KINDS
 from models.test_hugging_face import hugging_face_model
 from PIL import Image
-from sharp_models import made
+from sharp_models import make_sharp
 
 from browser.on_the_site import AtTheSite
 from browser.own_picture import hand_over
@@ -123,7 +123,7 @@ def test_a_photograph_stays_here(somebody):
 
 def test_a_model_that_is_brought_runs_here_and_is_sent_to_nobody(somebody, folder, tmp_path):
     picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
-    leaves = made("AugReg", tmp_path / "leaves", picture, depth=3)
+    leaves = make_sharp("AugReg", tmp_path / "leaves", picture, depth=3)
     visitor = somebody("#model=bundled&sample=meadow")
     visitor.until("r => r.picture === 'meadow'")
     visitor.bring(leaves.files)

@@ -16,14 +16,14 @@ def large_heic() -> bytes:
     return saved("HEIF", (8_000, 6_000), **QUICK)
 
 
-def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], nested: bool = False) -> bytes:
+def heic_of_tiles(rows: int, columns: int, tile: int, output_size: tuple[int, int], nested: bool = False) -> bytes:
     """A grid in which all tiles are the same coded tile, so that the file stays small."""
     coded_tile = saved("HEIF", (tile, tile), **QUICK)
     decoder_config = coded_tile[coded_tile.index(b"hvcC") - 4 :][
         : int.from_bytes(coded_tile[coded_tile.index(b"hvcC") - 4 :][:4])
     ]
     picture = coded_tile[coded_tile.index(b"mdat") + 4 :]
-    width, height = output
+    width, height = output_size
     # the second byte is a flag: width and height have four bytes each
     grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)
 
@@ -57,15 +57,15 @@ def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], n
             b"meta", handler + primary + locations + infos + full_box(b"iref", references) + box(b"iprp", properties)
         )
 
-    kind = box(b"ftyp", b"heic" + bytes(4) + b"mif1heic")
-    start = len(kind) + len(meta(0)) + 8
-    return kind + meta(start) + box(b"mdat", b"".join(data for _, _, data in items))
+    file_type = box(b"ftyp", b"heic" + bytes(4) + b"mif1heic")
+    start = len(file_type) + len(meta(0)) + 8
+    return file_type + meta(start) + box(b"mdat", b"".join(data for _, _, data in items))
 
 
 HEICS = {
     "a HEIC of 48 megapixels that claims 64 × 48": lambda: heic_claiming(64, 48, large_heic()),
-    "a HEIC of 40,000 tiles": lambda: heic_of_tiles(200, 200, 64, output=(256, 256)),
-    "a HEIC of 900 large tiles": lambda: heic_of_tiles(30, 30, 4096, output=(256, 256)),
-    "a HEIC of tiles of tiles": lambda: heic_of_tiles(20, 20, 64, output=(1280, 1280), nested=True),
+    "a HEIC of 40,000 tiles": lambda: heic_of_tiles(200, 200, 64, output_size=(256, 256)),
+    "a HEIC of 900 large tiles": lambda: heic_of_tiles(30, 30, 4096, output_size=(256, 256)),
+    "a HEIC of tiles of tiles": lambda: heic_of_tiles(20, 20, 64, output_size=(1280, 1280), nested=True),
     "a HEIC of 4,000,000 empty boxes": lambda: saved("HEIF") + box(b"free", b"") * 4_000_000,
 }
