@@ -56,12 +56,12 @@ def main(folder: Path) -> None:
     }
     codes = random.integers(0, 256, (2, *shape), dtype=np.uint8)
     low, step = random.normal(0, 1, (2, 2, len(HELD), HEADS, DIM)).astype(np.float32)
-    eighths = {
+    eight_bit_sections = {
         f"{name}{end}": values[place]
         for place, name in enumerate("qk")
         for end, values in (("", codes), ("_low", low), ("_step", step))
     }
-    (folder / "eighths.bin").write_bytes(container(header, eighths | {"value_norms": norms}))
+    (folder / "eight_bits.bin").write_bytes(container(header, eight_bit_sections | {"value_norms": norms}))
     decoded = (low[..., None, :] + step[..., None, :] * codes).reshape(2, len(HELD), -1)
     (folder / "pack.bin").write_bytes(container(header, {"q": q, "k": k, "value_norms": norms}))
 

@@ -21,7 +21,7 @@ import { packOf } from "../packs.mjs";
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
 const facts = factsOfStory(pack, { layer: 2, head: 1, patch: 19 }, 16);
 
-test("every language says all of a class, with the same numbers in it", () => {
+test("every language has all the words of a class, with the same holes for numbers", () => {
   const holes = (text) => (text.match(/\{\w+\}/g) ?? []).sort();
   for (const table of Object.values(CLASS_WORDS)) {
     assert.deepEqual(Object.keys(table), Object.keys(CLASS_WORDS.en));
@@ -56,7 +56,7 @@ test("all values are in one bar each, and no bar is beyond the ends", () => {
   }
 });
 
-test("what a class is asked is the scene's question in all languages, and never says its truth", () => {
+test("a class is asked the scene's question in all languages, and the question never tells the answer", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
     const { guess } = sceneAt(n, facts, "en");
     const { scene, question, told: reveal } = askedByScene(n, SCENE_COUNT, facts, [], "this picture");

@@ -11,7 +11,7 @@ test("a value's step is the power of its share, looked up", () => {
   assert.equal(stepOf(NaN, domain), 0);
 });
 
-test("of equal patches the first belong to the set", () => {
+test("of equal patches, the first belong to the densest set", () => {
   const isChosen = new Uint8Array(5);
   densestInto(isChosen, Float32Array.of(0.2, 0.2, 0.2, 0.2, 0.2), 0, 5);
   assert.deepEqual([...isChosen], [1, 1, 1, 0, 0]);

@@ -42,7 +42,7 @@ async function open({ files, out, ...options }) {
 }
 
 // The tensors of the engine, computed on this many threads.
-async function tensors(count = 1) {
+async function makeTensors(count = 1) {
   const kernels = read(join(MICROSCOPE, "engine", "kernels.wasm"));
   const script = pathToFileURL(join(MICROSCOPE, "engine", "faster", "threads.js"));
   const helper = `require("node:worker_threads").parentPort.once("message", async (told) =>
@@ -57,7 +57,7 @@ async function tensors(count = 1) {
 
 async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], interpolation, out, band = 7 }) {
   const rows = read(pixels);
-  const resizer = createResizer(await tensors(), width, height, toWidth, toHeight, interpolation);
+  const resizer = createResizer(await makeTensors(), width, height, toWidth, toHeight, interpolation);
   for (let start = 0; start < rows.length; start += band * width * 4)
     resizer.band(rows.subarray(start, start + band * width * 4));
   writeFileSync(out, resizer.end());
@@ -74,7 +74,7 @@ function zeroed(t, x, point, zero) {
 }
 
 async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, threads = 1, out }) {
-  const t = await tensors(threads);
+  const t = await makeTensors(threads);
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
   const applyCuts = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
@@ -85,13 +85,13 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const durations = { wall: [], cpu: [] };
   let layers, logits;
   for (let run = 0; run < runs; run++) {
-    const [startTime, cpu] = [performance.now(), process.cpuUsage()];
+    const [startTime, cpuBefore] = [performance.now(), process.cpuUsage()];
     layers = [];
     const layerIterator = vit.layers(input, grid, options);
     let step = await layerIterator.next();
     for (; !step.done; step = await layerIterator.next()) layers.push(step.value);
     logits = step.value;
-    const usage = process.cpuUsage(cpu);
+    const usage = process.cpuUsage(cpuBefore);
     durations.wall.push(performance.now() - startTime);
     durations.cpu.push((usage.user + usage.system) / 1000);
   }

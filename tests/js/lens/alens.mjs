@@ -14,7 +14,7 @@ mock.timers.enable({ apis: ["setTimeout"] });
 mock.method(performance, "now", () => now);
 
 // Moves the clock on by this many milliseconds, and lets promises and timers run.
-export async function pass(ms = 0) {
+export async function passTime(ms = 0) {
   await new Promise(setImmediate);
   now += ms;
   mock.timers.tick(ms);
@@ -61,26 +61,26 @@ export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } 
   Object.assign(lens.page, { film: { timer: 0 }, explained: { timer: 0 } });
   lens.data.main = receive(lens.data, aTrace("cat"), packOf(pack));
   lens.choice.view = { ...lens.choice.view, layer: 0, query: "0,0", ...view };
-  lens.page.schedule = () => frame(lens);
+  lens.page.schedule = () => runFrame(lens);
   return { lens, source, failures };
 }
 
 // Runs the part of a frame that asks the source. `pointed`: the frame follows a move of the cursor.
-export function frame(lens, pointed = false) {
+export function runFrame(lens, pointed = false) {
   resolve(lens.choice, lens.data, lens.frame);
   askForMissing(lens, pointed);
   explain(lens);
 }
 
 // The texts of the requests since the last call.
-export function asked(source) {
+export function newRequests(source) {
   const newQuestions = source.questions.filter((question) => !question.seen);
   for (const question of newQuestions) question.seen = true;
   return newQuestions.map(({ text }) => text);
 }
 
 // The latest request whose text begins with `beginning`.
-export function open(source, beginning) {
+export function latestRequest(source, beginning) {
   const request = source.questions.findLast((question) => question.text.startsWith(beginning));
   if (!request) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
   return request;

@@ -5,7 +5,7 @@ import { Window } from "happy-dom";
 
 import { createLens } from "../../../playground/microscope/lens/lens.js";
 import { packOf } from "../packs.mjs";
-import { aSource, aTrace, pass } from "./alens.mjs";
+import { aSource, aTrace, passTime } from "./alens.mjs";
 
 const LENS_WIDTH = 900; // pixels of the lens: its controls stand beside the picture
 const [WIDTH, HEIGHT] = [90, 60]; // pixels of each element in the lens
@@ -13,8 +13,8 @@ const ROOM = 200; // pixels: the window is so low that the picture has its small
 
 const page = new Window({ url: "https://playground.test/", width: LENS_WIDTH, height: 800 });
 const frames = [];
-const NAMES = ["document", "navigator", "location", "Event", "KeyboardEvent", "MouseEvent"];
-for (const name of [...NAMES, "HTMLCanvasElement", "File", "Blob"]) set(globalThis, name, page[name]);
+const PAGE_GLOBALS = ["document", "navigator", "location", "Event", "KeyboardEvent", "MouseEvent"];
+for (const name of [...PAGE_GLOBALS, "HTMLCanvasElement", "File", "Blob"]) define(globalThis, name, page[name]);
 const STYLE = {
   fontSize: "14px",
   paddingLeft: "0",
@@ -23,16 +23,18 @@ const STYLE = {
   color: "#111",
   fontFamily: "x",
 };
-set(globalThis, "getComputedStyle", () => ({ ...STYLE, getPropertyValue: () => "#07c" }));
-set(globalThis, "Option", function Option(text, value = text) {
+define(globalThis, "getComputedStyle", () => ({ ...STYLE, getPropertyValue: () => "#07c" }));
+define(globalThis, "Option", function Option(text, value = text) {
   return Object.assign(page.document.createElement("option"), { textContent: text, value });
 });
-set(globalThis, "window", page);
-set(globalThis, "matchMedia", (query) => Object.assign(new EventTarget(), { matches: still && /reduced/.test(query) }));
-set(globalThis, "requestAnimationFrame", (draw) => frames.push(draw));
-set(globalThis, "cancelAnimationFrame", () => {});
-set(globalThis, "setInterval", () => 0); // no timer moves the lens during a test
-set(
+define(globalThis, "window", page);
+define(globalThis, "matchMedia", (query) =>
+  Object.assign(new EventTarget(), { matches: reducesMotion && /reduced/.test(query) }),
+);
+define(globalThis, "requestAnimationFrame", (draw) => frames.push(draw));
+define(globalThis, "cancelAnimationFrame", () => {});
+define(globalThis, "setInterval", () => 0); // no timer moves the lens during a test
+define(
   globalThis,
   "ImageData",
   class {
@@ -42,7 +44,7 @@ set(
     }
   },
 );
-set(
+define(
   globalThis,
   "ResizeObserver",
   class {
@@ -50,7 +52,7 @@ set(
     disconnect() {}
   },
 );
-set(
+define(
   globalThis,
   "OffscreenCanvas",
   class {
@@ -65,10 +67,10 @@ set(
 );
 
 let formerLens = null; // the lens of the former test
-let still = false;
-export const wantsNoMotion = (isExpected) => (still = isExpected);
+let reducesMotion = false;
+export const setReducedMotion = (isReduced) => (reducesMotion = isReduced);
 
-function set(object, name, value) {
+function define(object, name, value) {
   Object.defineProperty(object, name, { value, configurable: true, writable: true });
 }
 
@@ -119,7 +121,7 @@ export function draw(maximum = 5) {
 }
 
 // The lens with a picture of 2 × 3 patches: {lens: its handle, part: finds an element, key: presses a key, …}.
-export async function mounted({
+export async function mountLens({
   pack = {},
   view = {},
   other = null,
@@ -133,7 +135,7 @@ export async function mounted({
   const parent = page.document.createElement("div");
   page.document.body.replaceChildren(parent);
   frames.length = 0;
-  const hostOptions = { source, onView: (now) => views.push(now), view, ui: { height: ROOM, ...ui }, ...host };
+  const hostOptions = { source, onView: (newView) => views.push(newView), view, ui: { height: ROOM, ...ui }, ...host };
   formerLens?.destroy();
   const lens = createLens(parent, hostOptions);
   formerLens = lens;
@@ -152,7 +154,7 @@ export async function mounted({
         else continue;
         question.done = true;
       }
-      await pass();
+      await passTime();
     }
     await promise;
     draw();
@@ -163,14 +165,14 @@ export async function mounted({
     lens,
     root,
     source,
-    told: views,
+    toldViews: views,
     show,
     part,
     words: (name) => part(name).textContent,
     find: (selector) => root.querySelector(selector),
     // Presses a key as a person does, then draws a frame
-    key: (key, on = part("picture")) => {
-      on.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    key: (key, target = part("picture")) => {
+      target.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
       draw();
     },
     click: (element) => {

@@ -16,7 +16,7 @@ import {
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 
-const resolved = (options) => {
+const resolvedLens = (options) => {
   const { lens } = aLens(options);
   return { lens, shown: resolve(lens.choice, lens.data, lens.frame) };
 };
@@ -44,7 +44,7 @@ test("the scale is altered where it is not the trained one", () => {
     [0, 0, true],
     [0.4, 0.4, true],
   ]) {
-    const { shown } = resolved({ view: { scale } });
+    const { shown } = resolvedLens({ view: { scale } });
     assert.deepEqual([shown.scale, shown.altered], [number, altered], `${scale}`);
   }
 });
@@ -79,14 +79,14 @@ test("a layer is missing where the pack that answers has none of its heads", () 
   assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false, "the whole pass has it");
 });
 
-test("beneath a map the weights are worked out", () => {
+test("beneath a map the weights are computed", () => {
   for (const way of ["similarity", "rollout", "components", "norm"]) {
     assert.ok(isMap(way));
-    assert.equal(resolved({ view: { what: way } }).shown.what, "weight");
+    assert.equal(resolvedLens({ view: { what: way } }).shown.what, "weight");
   }
   for (const way of ["weight", "value", "score"]) {
     assert.equal(isMap(way), false);
-    assert.equal(resolved({ view: { what: way } }).shown.what, way);
+    assert.equal(resolvedLens({ view: { what: way } }).shown.what, way);
   }
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { draw, drawn, mounted } from "./mounting.mjs";
+import { draw, mountDrawing, mountPart } from "./mounting.mjs";
 
 const { default: softmaxbars } = await import("../../../playground/microscope/lessons/softmaxbars.js");
 const { positions } = await import("../../../playground/microscope/lessons/positions.js");
@@ -24,7 +24,7 @@ const DIALS = {
 
 test("the dials turn the row at once, and the page hears where they rest", () => {
   const reports = [];
-  const drawing = mounted(softmaxbars, DIALS, { setStateValue: (_name, value) => reports.push(value) });
+  const drawing = mountPart(softmaxbars, DIALS, { setStateValue: (_name, value) => reports.push(value) });
   const ref = (name) => drawing.find(`[data-ref="${name}"]`);
   assert.deepEqual([ref("widthDial").value, ref("powerDial").value], ["1", "1"]);
   const peakBefore = ref("peak").textContent;
@@ -43,7 +43,7 @@ test("the dials turn the row at once, and the page hears where they rest", () =>
 });
 
 test("a run of the page takes no choice back; another view does", () => {
-  const drawing = mounted(softmaxbars, DIALS, { setStateValue: () => {} });
+  const drawing = mountPart(softmaxbars, DIALS, { setStateValue: () => {} });
   const width = () => drawing.find('[data-ref="widthDial"]').value;
   drawing.input(drawing.find('[data-ref="widthDial"]'), "0");
   drawing.again({ ...DIALS });
@@ -61,12 +61,12 @@ const PLACES = container(
 );
 
 test("the place that is pointed at says which others are alike, by mouse and by keys", () => {
-  const drawing = drawn(positions, PLACES);
+  const drawing = mountDrawing(positions, PLACES);
   assert.equal(drawing.read().at, 1);
   assert.deepEqual(drawing.read().map.map(Math.round), [1, 1, 0, -1]);
   drawing.point(drawing.find('[data-ref="map"]'), "pointermove", 300, 300);
   draw();
-  assert.deepEqual([drawing.read().at, drawing.told.place], [3, "1,1"]);
+  assert.deepEqual([drawing.read().at, drawing.toldSettings.place], [3, "1,1"]);
   assert.deepEqual(drawing.read().map.map(Math.round), [-1, -1, 0, 1]);
   drawing.key(drawing.find('[data-ref="map"]'), "ArrowLeft");
   assert.equal(drawing.read().at, 2);

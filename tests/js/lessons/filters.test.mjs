@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
-import { decoded, draw, drawn, WIDE } from "./mounting.mjs";
+import { draw, mountDrawing, WIDE, waitForPhotograph } from "./mounting.mjs";
 
 const { default: filters } = await import("../../../playground/microscope/lessons/filters.js");
 
@@ -26,8 +26,8 @@ const data = (overrides = {}) =>
 const text = (drawing, name) => drawing.find(`[data-ref="${name}"]`).textContent;
 
 test("the chosen filter says its name, the largest of its answers, and what it makes of a patch", async () => {
-  const drawing = drawn(filters, data());
-  await decoded();
+  const drawing = mountDrawing(filters, data());
+  await waitForPhotograph();
   assert.deepEqual(drawing.read(), { chosen: 1, title: "filter 1", count: COUNT });
   assert.equal(text(drawing, "count"), "9 filters");
   assert.match(text(drawing, "sum"), /^filter 1: .*\(up to ±6\.00\)\.$/); // −3 × 2
@@ -35,11 +35,11 @@ test("the chosen filter says its name, the largest of its answers, and what it m
 });
 
 test("the arrow keys go along a row of seven and between the rows, and never beyond the last", () => {
-  const drawing = drawn(filters, data());
+  const drawing = mountDrawing(filters, data());
   const grid = drawing.find('[data-ref="grid"]');
   drawing.key(grid, "ArrowDown");
   draw();
-  assert.deepEqual([drawing.read().chosen, drawing.told.filter], [8, "8"]);
+  assert.deepEqual([drawing.read().chosen, drawing.toldSettings.filter], [8, "8"]);
   drawing.key(grid, "ArrowRight");
   drawing.key(grid, "ArrowDown");
   assert.equal(drawing.read().chosen, 8);
@@ -48,7 +48,7 @@ test("the arrow keys go along a row of seven and between the rows, and never bey
 });
 
 test("the filter under the pointer is chosen; where there is none, nothing changes", () => {
-  const drawing = drawn(filters, data());
+  const drawing = mountDrawing(filters, data());
   const grid = drawing.find('[data-ref="grid"]');
   const step = WIDE / 7;
   drawing.point(grid, "pointermove", 4.5 * step, 0.5 * step);
@@ -58,7 +58,7 @@ test("the filter under the pointer is chosen; where there is none, nothing chang
 });
 
 test("a filter that the model has not is its last, and one from the page is taken", () => {
-  const drawing = drawn(filters, data({ filter: 40 }));
+  const drawing = mountDrawing(filters, data({ filter: 40 }));
   assert.equal(drawing.read().chosen, COUNT - 1);
   drawing.again(data({ filter: 3 }));
   draw();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { mounted, WIDE } from "./mounting.mjs";
+import { mountPart, WIDE } from "./mounting.mjs";
 
 const { mountGuess } = await import("../../../playground/microscope/lessons/guess.js");
 
@@ -73,7 +73,7 @@ const comparisonOf = ({ find }) => find('[data-ref="told"]').textContent;
 const lock = (drawing) => drawing.click(drawing.find('[data-ref="lock"]'));
 
 test("a number is dragged on the axis of its picture; the blank in the sentence and the slider follow", () => {
-  const drawing = mounted(mountGuess, NUMBER);
+  const drawing = mountPart(mountGuess, NUMBER);
   assert.ok(drawing.find('[data-ref="lock"]').disabled, "nothing is guessed yet");
   assert.match(drawing.find("svg").innerHTML, /covered/);
   drawing.point(drawing.find("svg"), "pointerdown", 200, 0.8 * WIDE);
@@ -87,8 +87,8 @@ test("a number is dragged on the axis of its picture; the blank in the sentence 
   assert.equal(read(drawing).guess, 60);
 });
 
-test("locked, the truth is drawn and said beside the guess, and nothing moves it any more", () => {
-  const drawing = mounted(mountGuess, NUMBER);
+test("once a guess is locked the truth is drawn and told beside it, and nothing moves the guess any more", () => {
+  const drawing = mountPart(mountGuess, NUMBER);
   drawing.input(drawing.find("input"), "60");
   lock(drawing);
   assert.deepEqual([read(drawing).locked, drawing.find('[data-ref="told"]').hidden], [true, false]);
@@ -99,9 +99,9 @@ test("locked, the truth is drawn and said beside the guess, and nothing moves it
   assert.equal(read(drawing).guess, 60);
 });
 
-test("what is counted is typed, exactly, also where the slider counts in powers", () => {
+test("a count can be typed exactly, also where the slider goes in powers", () => {
   const countQuestion = { ...NUMBER, guess: { ...NUMBER.guess, low: 10, high: 4000, unit: "", log: true }, truth: 126 };
-  const drawing = mounted(mountGuess, { ...countQuestion, picture: null });
+  const drawing = mountPart(mountGuess, { ...countQuestion, picture: null });
   const field = drawing.find(".typed input");
   drawing.input(field, "12");
   drawing.input(field, "126");
@@ -110,17 +110,17 @@ test("what is counted is typed, exactly, also where the slider counts in powers"
   lock(drawing);
   assert.match(comparisonOf(drawing), /^You said 126, it is 126: exactly\./);
   localStorage.clear();
-  const nearQuestion = mounted(mountGuess, { ...countQuestion, picture: null, truth: 1264 });
+  const nearQuestion = mountPart(mountGuess, { ...countQuestion, picture: null, truth: 1264 });
   nearQuestion.input(nearQuestion.find(".typed input"), "1300");
   nearQuestion.key(nearQuestion.find(".typed input"), "Enter");
   assert.match(comparisonOf(nearQuestion), /^You said 1,300, it is 1,264: 36 too high\./);
 });
 
-test("what is no whole number is not typed; what is off the scale is taken to its end; nothing is no guess", () => {
-  const halfStepQuestion = mounted(mountGuess, { ...NUMBER, guess: { ...NUMBER.guess, step: 0.5 } });
+test("half steps have no field; a number beyond the scale becomes its end; an empty field is no guess", () => {
+  const halfStepQuestion = mountPart(mountGuess, { ...NUMBER, guess: { ...NUMBER.guess, step: 0.5 } });
   assert.equal(halfStepQuestion.find(".typed"), null);
   localStorage.clear();
-  const drawing = mounted(mountGuess, NUMBER);
+  const drawing = mountPart(mountGuess, NUMBER);
   drawing.input(drawing.find(".typed input"), "900");
   assert.equal(read(drawing).guess, 100);
   drawing.input(drawing.find(".typed input"), "");
@@ -128,21 +128,21 @@ test("what is no whole number is not typed; what is off the scale is taken to it
 });
 
 test("a wrong choice hears why it is tempting, a right one that it is right", () => {
-  const drawing = mounted(mountGuess, CHOICE);
+  const drawing = mountPart(mountGuess, CHOICE);
   drawing.click(drawing.find('[data-key="both"]'));
   assert.deepEqual(drawing.texts('[aria-pressed="true"]'), ["both twice"]);
   lock(drawing);
   assert.match(comparisonOf(drawing), /^Not so\. There is one row for each other one\./);
   assert.deepEqual(drawing.texts("button.true"), ["one"]);
   localStorage.clear();
-  const right = mounted(mountGuess, CHOICE);
-  right.click(right.find('[data-key="one"]'));
-  lock(right);
-  assert.match(comparisonOf(right), /^Right\./);
+  const rightGuess = mountPart(mountGuess, CHOICE);
+  rightGuess.click(rightGuess.find('[data-key="one"]'));
+  lock(rightGuess);
+  assert.match(comparisonOf(rightGuess), /^Right\./);
 });
 
 test("a row is painted with the keyboard alone: arrows move, the space bar paints and wipes", () => {
-  const drawing = mounted(mountGuess, PAINTING);
+  const drawing = mountPart(mountGuess, PAINTING);
   const svg = drawing.find("svg");
   for (const key of ["ArrowLeft", "ArrowUp", " "]) drawing.key(svg, key);
   assert.deepEqual(read(drawing).guess, [0]);
@@ -153,25 +153,28 @@ test("a row is painted with the keyboard alone: arrows move, the space bar paint
 });
 
 test("what was guessed is there again on the next visit, and nothing of it left the browser", () => {
-  const drawing = mounted(mountGuess, PAINTING);
+  const drawing = mountPart(mountGuess, PAINTING);
   for (const key of ["ArrowLeft", " "]) drawing.key(drawing.find("svg"), key);
   lock(drawing);
   const comparison = comparisonOf(drawing);
   drawing.leave();
-  const next = mounted(mountGuess, PAINTING);
-  assert.equal(comparisonOf(next), comparison);
-  assert.deepEqual(read(next).guess, [3]);
+  const nextVisit = mountPart(mountGuess, PAINTING);
+  assert.equal(comparisonOf(nextVisit), comparison);
+  assert.deepEqual(read(nextVisit).guess, [3]);
 });
 
-test("of something else it was guessed already: the result is shown, and may be guessed once more", () => {
+test("a question that was guessed about another picture shows its result, and may be guessed once more", () => {
   lockIn(NUMBER, "60");
-  const next = mounted(mountGuess, { ...NUMBER, context: "flock" });
-  assert.equal(next.find('[data-ref="passed"]').hidden, false);
-  assert.match(comparisonOf(next), /^It is 30 %\./);
-  next.click(next.find('[data-ref="again"]'));
-  assert.deepEqual([next.find('[data-ref="told"]').hidden, next.find('[data-ref="lock"]').disabled], [true, true]);
+  const otherPicture = mountPart(mountGuess, { ...NUMBER, context: "flock" });
+  assert.equal(otherPicture.find('[data-ref="passed"]').hidden, false);
+  assert.match(comparisonOf(otherPicture), /^It is 30 %\./);
+  otherPicture.click(otherPicture.find('[data-ref="again"]'));
+  assert.deepEqual(
+    [otherPicture.find('[data-ref="told"]').hidden, otherPicture.find('[data-ref="lock"]').disabled],
+    [true, true],
+  );
   assert.equal(document.documentElement.dataset.guessed, "", "what was held back is hidden again");
-  const freshQuestion = mounted(mountGuess, { ...NUMBER, context: "flock", afresh: true });
+  const freshQuestion = mountPart(mountGuess, { ...NUMBER, context: "flock", afresh: true });
   assert.equal(
     freshQuestion.find('[data-ref="passed"]').hidden,
     true,
@@ -181,13 +184,13 @@ test("of something else it was guessed already: the result is shown, and may be 
 });
 
 function lockIn(data, value) {
-  const drawing = mounted(mountGuess, data);
+  const drawing = mountPart(mountGuess, data);
   drawing.input(drawing.find("input"), value);
   lock(drawing);
 }
 
 test("who shows it without a guess is told the truth alone", () => {
-  const drawing = mounted(mountGuess, NUMBER);
+  const drawing = mountPart(mountGuess, NUMBER);
   drawing.click(drawing.find('[data-ref="skip"]'));
   assert.match(comparisonOf(drawing), /^It is 30 %\. It says so\.$/);
 });

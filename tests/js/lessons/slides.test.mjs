@@ -32,8 +32,8 @@ document.body.innerHTML = `<div id="place"></div><nav><button id="back"></button
 const deck = { slides: SLIDES, story: "<p>living</p>", files: {}, scripts: {} };
 document.getElementById("slides").textContent = JSON.stringify(deck);
 const reports = [];
-const proto = Object.getPrototypeOf(document.createElement("iframe"));
-Object.defineProperty(proto, "contentWindow", {
+const iframePrototype = Object.getPrototypeOf(document.createElement("iframe"));
+Object.defineProperty(iframePrototype, "contentWindow", {
   configurable: true,
   get: () => ({ postMessage: (message) => reports.push(message) }),
 });
@@ -41,11 +41,11 @@ await import("../../../playground/microscope/lessons/slides.js");
 
 const [first, second] = document.querySelectorAll(".slide");
 const frame = document.querySelector("iframe");
-const pressButton = async (key) => {
+const pressKey = async (key) => {
   document.body.dispatchEvent(Object.assign(new KeyboardEvent("keydown", { bubbles: true }), { key }));
-  await turned();
+  await turnSlide();
 };
-async function turned() {
+async function turnSlide() {
   dispatchEvent(new Event("hashchange"));
   await null;
 }
@@ -57,7 +57,7 @@ test("the first slide has its scene of the story, and its notes are kept for who
   assert.equal(frame.getAttribute("srcdoc"), "<p>living</p>");
   assert.deepEqual(reports.at(-1), { scene: 1 });
   assert.equal(first.querySelector(".notes").hidden, true);
-  await pressButton("n");
+  await pressKey("n");
   assert.deepEqual(
     [first.querySelector(".notes").hidden, first.querySelector(".notes").textContent],
     [false, SLIDES[0].notes],
@@ -68,17 +68,17 @@ test("the first slide has its scene of the story, and its notes are kept for who
 
 test("a lesson's step is played when its slide is reached, and keys and buttons stay within the slides", async () => {
   assert.equal(second.querySelector(".scene").textContent, "");
-  await pressButton("ArrowRight");
+  await pressKey("ArrowRight");
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   assert.ok(frame.classList.contains("away"));
   assert.match(second.querySelector(".scene").textContent, /What grows\?/);
   const pressedStates = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
   assert.deepEqual(pressedStates, ["false", "true"]); // the setting comes from the plan, not from the defaults
-  await pressButton("PageDown");
+  await pressKey("PageDown");
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   document.getElementById("back").click();
-  await turned();
+  await turnSlide();
   assert.deepEqual(slideState(), [false, true, "1 of 2"]);
-  await pressButton("ArrowLeft");
+  await pressKey("ArrowLeft");
   assert.deepEqual(slideState(), [false, true, "1 of 2"]);
 });

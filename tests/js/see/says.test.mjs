@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { beyondNear, outsideNine, partAt, sayRow, whereOf } from "../../../playground/microscope/see/says.js";
 
 const GRID = { rows: 20, columns: 20 };
-const row = (change) => ({
+const rowFacts = (change) => ({
   mark: 0,
   best: 399,
   share: 0.13,
@@ -15,7 +15,7 @@ const row = (change) => ({
   ...change,
 });
 const textOf = (change, parts = [], language = "en") => {
-  const { before, place, after } = sayRow(language, row(change), parts);
+  const { before, place, after } = sayRow(language, rowFacts(change), parts);
   return `${before}[${place}]${after}`.replaceAll("\u00a0", " ");
 };
 

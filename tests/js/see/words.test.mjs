@@ -14,7 +14,7 @@ import {
 const SEE = new URL("../../../playground/microscope/see/", import.meta.url);
 const holes = (sentence) => [...sentence.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
 
-test("every language says everything, and fills in the same", () => {
+test("every language has every sentence, with the same holes", () => {
   assert.deepEqual(Object.keys(SEE_WORDS), Object.keys(LANGUAGES));
   for (const table of Object.values(SEE_WORDS)) {
     assert.deepEqual(Object.keys(table), Object.keys(SEE_WORDS.en));
@@ -59,7 +59,7 @@ test("no word of See stands outside the table", () => {
   }
 });
 
-test("a browser's first language that there is a table for; English where there is none", () => {
+test("See speaks a browser's first language that has a table, and English where none has", () => {
   assert.equal(languageOf(["de-AT", "en"]), "de");
   assert.equal(languageOf(["fr", "DE"]), "de");
   assert.equal(languageOf(["fr", "ja"]), "en");

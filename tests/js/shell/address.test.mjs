@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const query = () => Object.fromEntries(new URLSearchParams(location.search));
 
-test("the address says the choice and what of the view is not usual", () => {
+test("the address says the choice, and what in the view differs from the defaults", () => {
   setView({ layer: 8, head: 0, query: "7,5", locked: true, scale: "on" });
   writeAddress();
   assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "8", query: "7,5", locked: "true" });
@@ -60,7 +60,7 @@ test("a lesson's words hold no view of the microscope", () => {
   assert.deepEqual(wordsNow(), { sample: "tabby", model: "dino", layer: "8" });
 });
 
-test("a step can be gone back; what is no step takes the place of the address that was there", () => {
+test("a step makes an entry in the history; what is no step replaces the address that was there", () => {
   writeAddress();
   const lengthBefore = history.length;
   setView({ layer: 4 });
@@ -73,7 +73,7 @@ test("a step can be gone back; what is no step takes the place of the address th
   assert.equal(history.length, lengthBefore + 1, "nothing new was to be said");
 });
 
-test("what is read is what was written", () => {
+test("an address is read back as it was written", () => {
   choice.set({ mine: MINE, beside: { sample: "meadow" } });
   const view = { layer: "8", scale: "0.5", beside: "compare" };
   setView(view);

@@ -3,10 +3,10 @@
 
 import { page } from "./page.mjs";
 
-const give = (name, get) => Object.defineProperty(globalThis, name, { get, configurable: true });
+const defineGlobal = (name, get) => Object.defineProperty(globalThis, name, { get, configurable: true });
 
 for (const name of ["location", "history", "localStorage", "sessionStorage", "innerWidth", "innerHeight"])
-  give(name, () => page[name]);
+  defineGlobal(name, () => page[name]);
 
 export const goTo = (address) => page.history.replaceState(null, "", new URL(address, "https://playground.test/").href);
 
@@ -15,11 +15,11 @@ export async function withoutStorage(act) {
   const throwForbidden = () => {
     throw new DOMException("forbidden", "SecurityError");
   };
-  for (const name of ["localStorage", "sessionStorage"]) give(name, throwForbidden);
+  for (const name of ["localStorage", "sessionStorage"]) defineGlobal(name, throwForbidden);
   try {
     return await act();
   } finally {
-    for (const name of ["localStorage", "sessionStorage"]) give(name, () => page[name]);
+    for (const name of ["localStorage", "sessionStorage"]) defineGlobal(name, () => page[name]);
   }
 }
 
@@ -41,7 +41,7 @@ export function aServer(answers) {
 }
 
 export const json = (body, status = 200, headers = {}) => new Response(JSON.stringify(body), { status, headers });
-export const waits = (peopleBefore, ticket) =>
+export const waitAnswer = (peopleBefore, ticket) =>
   json({ before: peopleBefore, again: 400 }, 202, { "X-Playground-Ticket": ticket });
 export const paths = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
 

@@ -15,15 +15,15 @@ import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
 Object.assign(catalogue, CATALOGUE);
 const TABBY = openedBy({ sample: "tabby" });
 const MEADOW = openedBy({ sample: "meadow" });
-const source = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
+const shownBy = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
 
 test("a picture opens in the model and the grid that suit it", () => {
   assert.deepEqual(usual({ sample: "meadow" }), { model: "bundled", detail: 2 });
   assert.deepEqual(usual({ mine: MINE }), { model: "dino", detail: 1 });
   assert.deepEqual(usual({ sample: "no such" }), { model: "dino", detail: 1 });
-  assert.deepEqual(source(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
-  assert.deepEqual(source(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(shownBy(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
 });
 
 test("a picture is a sample or one's own, never both", () => {
@@ -35,30 +35,30 @@ test("a picture is a sample or one's own, never both", () => {
 
 test("the model that a person chose stays with every picture, in its own grid", () => {
   const largeChoice = choiceAfter(TABBY, { model: "large", chose: true });
-  assert.deepEqual(source(largeChoice), ["tabby", "large", 1]);
-  assert.deepEqual(source(choiceAfter(largeChoice, { sample: "meadow" })), ["meadow", "large", 1]);
-  assert.deepEqual(source(choiceAfter(choiceAfter(largeChoice, { sample: "meadow" }), { mine: MINE })), [
+  assert.deepEqual(shownBy(largeChoice), ["tabby", "large", 1]);
+  assert.deepEqual(shownBy(choiceAfter(largeChoice, { sample: "meadow" })), ["meadow", "large", 1]);
+  assert.deepEqual(shownBy(choiceAfter(choiceAfter(largeChoice, { sample: "meadow" }), { mine: MINE })), [
     MINE,
     "large",
     1,
   ]);
   const bundledChoice = choiceAfter(TABBY, { model: "bundled", chose: true });
   assert.deepEqual(
-    source(choiceAfter(bundledChoice, { sample: "meadow" })),
+    shownBy(choiceAfter(bundledChoice, { sample: "meadow" })),
     ["meadow", "bundled", 2],
     "as it opens in that model",
   );
 });
 
 test("another model shows the picture in the grid that it opens with there", () => {
-  assert.deepEqual(source(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
   const formerChoice = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), {
     model: "bundled",
     chose: false,
   });
-  assert.deepEqual(source(formerChoice), ["meadow", "bundled", 2]);
+  assert.deepEqual(shownBy(formerChoice), ["meadow", "bundled", 2]);
   assert.deepEqual(
-    source(choiceAfter(TABBY, { model: "large", detail: 3 })),
+    shownBy(choiceAfter(TABBY, { model: "large", detail: 3 })),
     ["tabby", "large", 3],
     "unless one is named",
   );
@@ -66,21 +66,21 @@ test("another model shows the picture in the grid that it opens with there", () 
 
 test("a grid that a person refined stays with the next picture in the same model", () => {
   const fineChoice = choiceAfter(TABBY, { detail: 3 });
-  assert.deepEqual(source(fineChoice), ["tabby", "dino", 3]);
-  assert.deepEqual(source(choiceAfter(fineChoice, { mine: MINE })), [MINE, "dino", 3]);
+  assert.deepEqual(shownBy(fineChoice), ["tabby", "dino", 3]);
+  assert.deepEqual(shownBy(choiceAfter(fineChoice, { mine: MINE })), [MINE, "dino", 3]);
   assert.deepEqual(
-    source(choiceAfter(fineChoice, { sample: "meadow" })),
+    shownBy(choiceAfter(fineChoice, { sample: "meadow" })),
     ["meadow", "bundled", 2],
     "another model: its own",
   );
-  assert.deepEqual(source(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), [
+  assert.deepEqual(shownBy(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), [
     "flock",
     "bundled",
     1,
   ]);
-  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
   assert.deepEqual(
-    source(choiceAfter(fineChoice, { mine: MINE, detail: 2 })),
+    shownBy(choiceAfter(fineChoice, { mine: MINE, detail: 2 })),
     [MINE, "dino", 2],
     "unless one is named",
   );
@@ -88,45 +88,47 @@ test("a grid that a person refined stays with the next picture in the same model
 
 // ----------------------------------------------------------------------------------------------------- comparisons
 
-const beside = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
+const besideAfter = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
 test("two pictures: what stands beside stays when the model or the grid change", () => {
   const pairChoice = choiceAfter(TABBY, { beside: { sample: "meadow" } });
   assert.deepEqual(pairChoice.beside, { sample: "meadow" });
   for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
-    assert.deepEqual(beside(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
-  assert.equal(beside(pairChoice, { beside: null }), null);
+    assert.deepEqual(besideAfter(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
+  assert.equal(besideAfter(pairChoice, { beside: null }), null);
 });
 
 test("two pictures: who chooses what stands beside sees the two change places", () => {
-  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
+  assert.deepEqual(besideAfter(choiceAfter(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
     sample: "tabby",
   });
-  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
+  assert.deepEqual(besideAfter(choiceAfter(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
   const ownChoice = choiceAfter(TABBY, { mine: MINE });
-  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
     mine: MINE,
   });
-  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
-  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { sample: "tabby" }), {
+    mine: OTHER,
+  });
 });
 
 test("nothing is compared with itself", () => {
   const pairChoice = choiceAfter(TABBY, { beside: { sample: "tabby" } });
-  assert.equal(beside(pairChoice, { model: "large" }), null);
+  assert.equal(besideAfter(pairChoice, { model: "large" }), null);
 });
 
 test("two models: both are compared on each new picture, and change places when the other is chosen", () => {
   const pairChoice = choiceAfter(TABBY, { beside: { model: "large" } });
-  assert.deepEqual(beside(pairChoice, { mine: MINE }), { model: "large" });
-  assert.deepEqual(beside(pairChoice, { model: "huge", chose: true }), { model: "large" });
+  assert.deepEqual(besideAfter(pairChoice, { mine: MINE }), { model: "large" });
+  assert.deepEqual(besideAfter(pairChoice, { model: "huge", chose: true }), { model: "large" });
   const swappedChoice = choiceAfter(pairChoice, { model: "large", chose: true });
   assert.deepEqual([swappedChoice.model, swappedChoice.beside], ["large", { model: "dino" }]);
 });
 
 // -------------------------------------------------------------------------------------------------------- addresses
 
-test("what an address says is what it was made of", () => {
+test("an address is read back as the choice that it was made of", () => {
   const choices = [
     TABBY,
     MEADOW,
@@ -150,17 +152,17 @@ test("an address is short: what is usual stands in it only where a reader needs 
   assert.deepEqual(wordsOf(ownChoice), { mine: MINE, model: "dino", detail: "2", with: "model:large" });
 });
 
-test("what an address leaves open is as the picture opens", () => {
-  assert.deepEqual(source(openedBy({})), ["tabby", "dino", 1]);
-  assert.deepEqual(source(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(source(openedBy({ mine: MINE })), [MINE, "dino", 1]);
+test("the words that an address leaves out are those with which the picture opens", () => {
+  assert.deepEqual(shownBy(openedBy({})), ["tabby", "dino", 1]);
+  assert.deepEqual(shownBy(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(shownBy(openedBy({ mine: MINE })), [MINE, "dino", 1]);
   assert.deepEqual(
-    source(openedBy({ model: "bundled" })),
+    shownBy(openedBy({ model: "bundled" })),
     ["meadow", "bundled", 1],
     "our models are shown a drawing first",
   );
-  assert.deepEqual(source(openedBy({ model: "large" })), ["tabby", "large", 1]);
-  assert.deepEqual(source(openedBy({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
+  assert.deepEqual(shownBy(openedBy({ model: "large" })), ["tabby", "large", 1]);
+  assert.deepEqual(shownBy(openedBy({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
 });
 
 test("who opens an address with another model than suits has chosen it", () => {
@@ -172,7 +174,7 @@ test("who opens an address with another model than suits has chosen it", () => {
 
 test("hostile words are left out", () => {
   for (const mine of ["", "x", "../../etc", MINE.toUpperCase(), `${MINE}0`, `${MINE}\n`, "<img src=x>", MINE.slice(1)])
-    assert.deepEqual(source(openedBy({ mine })), ["tabby", "dino", 1], mine);
+    assert.deepEqual(shownBy(openedBy({ mine })), ["tabby", "dino", 1], mine);
   for (const sample of ["__proto__", "constructor", "", "Tabby", "<b>"])
     assert.equal(openedBy({ sample }).sample, "tabby", sample);
   for (const detail of ["0", "5", "-1", "1e1", "2.5", "NaN", " 2", "2x"])
@@ -182,7 +184,7 @@ test("hostile words are left out", () => {
   assert.equal(openedBy({ mine: MINE, sample: "meadow" }).sample, null, "one picture");
 });
 
-test("what is left open of an address is known, and what it says of the usual is none of it", () => {
+test("the words of an address that the choice ignores are listed, but not words that name the usual", () => {
   const droppedTexts = (words) => droppedWords(words, openedBy(words)).map(([key, word]) => `${key}=${word}`);
   const unknownWords = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
   assert.deepEqual(
@@ -200,7 +202,7 @@ test("what is left open of an address is known, and what it says of the usual is
     assert.deepEqual(droppedTexts(words), []);
 });
 
-test("what is compared is a picture that there can be", () => {
+test("an address compares only with a picture that can exist", () => {
   for (const mine of ["x", "../y", "<img>"]) assert.equal(openedBy({ with: `mine:${mine}` }).beside, null, mine);
   assert.deepEqual(openedBy({ with: `mine:${MINE}` }).beside, { mine: MINE });
   assert.equal(openedBy({ sample: "tabby", with: "sample:tabby" }).beside, null, "nothing is compared with itself");

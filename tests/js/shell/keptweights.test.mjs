@@ -65,7 +65,7 @@ for (const [caseName, ranges] of Object.entries(AFTER_A_BREAK))
     assert.deepEqual(requests, [`bytes=${2 ** 21}-`]);
   });
 
-test("what was damaged on its way is dropped, and said", async () => {
+test("weights that were damaged on their way are dropped, and the error says so", async () => {
   const stored = aStorage();
   aHost({ bytes: BYTES.map((byte, i) => (i === 4_000_000 ? byte + 1 : byte)) });
   await assert.rejects(weights().read("dino"), { says: /not what was asked for/ });
@@ -83,7 +83,7 @@ test("a browser that keeps nothing has them for as long as the page", async () =
   assert.deepEqual(requests, [null]);
 });
 
-test("one on its way says how far it is, can be left, and what a former version kept goes", async () => {
+test("a download says how far it is and can be ended, and pieces of a former version are dropped", async () => {
   const stored = aStorage();
   stored.set("https://host.test/dino-0.bin?piece=0", new Response("old"));
   aHost();

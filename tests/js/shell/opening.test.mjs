@@ -3,25 +3,29 @@ import { test } from "node:test";
 
 import { adviceFor, tracesOf, viewFor, viewWithBeside } from "../../../playground/microscope/shell/choice.js";
 
-const CHOSEN = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
+const CHOICE = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 
 test("a choice is a trace: its picture, its model, and its grid where that is finer than usual", () => {
-  assert.deepEqual(tracesOf(CHOSEN), { main: { sample: "tabby", model: "dino" }, other: null });
-  assert.deepEqual(tracesOf({ ...CHOSEN, sample: null, mine: "ab", detail: 2 }), {
+  assert.deepEqual(tracesOf(CHOICE), { main: { sample: "tabby", model: "dino" }, other: null });
+  assert.deepEqual(tracesOf({ ...CHOICE, sample: null, mine: "ab", detail: 2 }), {
     main: { mine: "ab", model: "dino", detail: "2" },
     other: null,
   });
 });
 
-test("beside it: another picture in the same model and grid, or the same picture in another model", () => {
-  const other = (beside, overrides = {}) => tracesOf({ ...CHOSEN, ...overrides, beside }).other;
-  assert.deepEqual(other({ sample: "meadow" }, { detail: 2 }), { sample: "meadow", model: "dino", detail: "2" });
-  assert.deepEqual(other({ mine: "ab" }), { mine: "ab", model: "dino" });
-  assert.deepEqual(other({ sample: "meadow" }, { sample: null, mine: "ab" }), { sample: "meadow", model: "dino" });
-  assert.deepEqual(other({ model: "large" }), { sample: "tabby", model: "large" });
-  assert.deepEqual(other({ model: "large" }, { sample: null, mine: "ab" }), { mine: "ab", model: "large" });
-  assert.deepEqual(other({ model: "large" }, { detail: 3 }), { sample: "tabby", model: "large" }, "in its usual grid");
-  assert.deepEqual(other({ model: "dino" }, { detail: 3 }), { sample: "tabby", model: "dino", detail: "3" });
+test("beside a trace stands another picture in the same model and grid, or its picture in another model", () => {
+  const otherTrace = (beside, overrides = {}) => tracesOf({ ...CHOICE, ...overrides, beside }).other;
+  assert.deepEqual(otherTrace({ sample: "meadow" }, { detail: 2 }), { sample: "meadow", model: "dino", detail: "2" });
+  assert.deepEqual(otherTrace({ mine: "ab" }), { mine: "ab", model: "dino" });
+  assert.deepEqual(otherTrace({ sample: "meadow" }, { sample: null, mine: "ab" }), { sample: "meadow", model: "dino" });
+  assert.deepEqual(otherTrace({ model: "large" }), { sample: "tabby", model: "large" });
+  assert.deepEqual(otherTrace({ model: "large" }, { sample: null, mine: "ab" }), { mine: "ab", model: "large" });
+  assert.deepEqual(
+    otherTrace({ model: "large" }, { detail: 3 }),
+    { sample: "tabby", model: "large" },
+    "in its usual grid",
+  );
+  assert.deepEqual(otherTrace({ model: "dino" }, { detail: 3 }), { sample: "tabby", model: "dino", detail: "3" });
 });
 
 test("what is compared turns to the second picture, and its end turns back what was turned", () => {

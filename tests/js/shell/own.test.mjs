@@ -6,7 +6,7 @@ import { aDatabase, aServer, CATALOGUE, goTo, json } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
-const FORGETS = "DELETE api/pictures";
+const FORGET_REQUEST = "DELETE api/pictures";
 const idOf = (n) => n.toString(16).padStart(16, "0");
 let visits = 0;
 let database = null;
@@ -21,7 +21,7 @@ function photographServer() {
     return json({ id, title: `photo ${id}`, thumb: `data:,${id}` });
   });
 }
-const sent = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
+const requestsTo = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
 const ids = (list) => list.map(({ id }) => Number.parseInt(id, 16));
 const photograph = (name = "cat.jpg") => new File(["bytes"], name, { type: "image/jpeg" });
 
@@ -114,7 +114,7 @@ test("a reload brings the photographs back, the latest last", async () => {
   assert.equal(reports.length, 1);
 });
 
-test("with what could not be kept there are no more than eight", async () => {
+test("together with a photograph that could not be kept there are no more than eight", async () => {
   photographServer();
   const formerVisit = await aVisit();
   for (let n = 0; n < 8; n++) await formerVisit.open(photograph());
@@ -146,7 +146,7 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
   assert.deepEqual(ids(album.list), [1]);
 });
 
-test("what was asked before it came again, and is answered late, sends it no second time", async () => {
+test("a late answer to a request from before the photograph came again does not send it a second time", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
@@ -174,7 +174,7 @@ test("what the server has forgotten is sent again, by its name", async () => {
   assert.deepEqual(ids(reloadedAlbum.list), [1], "it is here once");
 });
 
-test("what several parts miss at once is sent once; later, again", async () => {
+test("a photograph that several parts miss at once is sent once; later, again", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
@@ -197,7 +197,7 @@ test("a labelled picture is asked for by its number, then and again", async () =
   await album.openLabelled(17);
   assert.equal(choice.now.mine, idOf(0xc1fa));
   await album.bringAgain(idOf(0xc1fa));
-  assert.deepEqual(sent(server), ["POST api/labelled?number=17", "POST api/labelled?number=17"]);
+  assert.deepEqual(requestsTo(server), ["POST api/labelled?number=17", "POST api/labelled?number=17"]);
 });
 
 test("to forget empties page, browser and server, and shows a sample", async () => {
@@ -206,7 +206,7 @@ test("to forget empties page, browser and server, and shows a sample", async () 
   await album.open(photograph());
   await album.forget();
   assert.deepEqual([album.list, database.kept(), choice.now.mine, choice.now.sample], [[], [], null, "tabby"]);
-  assert.equal(sent(server).at(-1), FORGETS);
+  assert.equal(requestsTo(server).at(-1), FORGET_REQUEST);
   assert.equal(await album.bringAgain(idOf(1)), false, "nothing brings it back");
 });
 

@@ -49,29 +49,29 @@ function aStage(viewChanges) {
   return { lens, advice, before: null, opened: { ...lens.view }, good: null };
 }
 
-const shows = (stage, words, view = null) => {
+const bringChoice = (stage, words, view = null) => {
   choice.open(words);
   return bringTraces(stage, choice.now, view, new AbortController().signal);
 };
 
 test("a link that compares shows both, unless it says what stands beside the picture", async () => {
   const pair = { sample: "flock", model: "bundled", with: "sample:meadow" };
-  for (const [view, shown] of [
+  for (const [view, expectedBeside] of [
     [{}, "compare"],
     [{ layer: "4" }, "compare"],
     [{ beside: "convolution" }, "convolution"],
     [{ beside: "wall" }, "wall"],
   ]) {
     const stage = aStage([{}]);
-    await shows(stage, pair, view);
-    assert.deepEqual([stage.lens.view.beside, viewNow().beside], [shown, shown]);
+    await bringChoice(stage, pair, view);
+    assert.deepEqual([stage.lens.view.beside, viewNow().beside], [expectedBeside, expectedBeside]);
   }
 });
 
-test("what is chosen while another model comes is there when it has come", async () => {
+test("a view that is chosen while another model comes is there when it has come", async () => {
   const stage = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);
-  await shows(stage, { sample: "flock", model: "bundled" });
-  await shows(stage, { sample: "flock", model: "untrained" });
+  await bringChoice(stage, { sample: "flock", model: "bundled" });
+  await bringChoice(stage, { sample: "flock", model: "untrained" });
   const { what, locked, query } = stage.lens.view;
   assert.deepEqual({ what: what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
 });
@@ -84,25 +84,25 @@ test("the former model's picture fades while another model reads for long, and c
   await showChoice(stage);
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
-    let hasRead;
-    reading = new Promise((resolve) => (hasRead = resolve));
+    let finishReading;
+    reading = new Promise((resolve) => (finishReading = resolve));
     choice.open({ sample: "flock", model: "untrained" });
     sentences.length = 0;
-    const shown = showChoice(stage);
+    const firstShow = showChoice(stage);
     mock.timers.tick(FADES_AFTER - 1);
     assert.deepEqual(sentences, []);
     mock.timers.tick(1);
     assert.deepEqual(sentences, ["Another model is reading"]);
-    hasRead();
-    await shown;
+    finishReading();
+    await firstShow;
     assert.equal(sentences.at(-1), null);
     choice.open({ sample: "tabby", model: "untrained" }); // another picture in the same model does not fade
     sentences.length = 0;
-    reading = new Promise((resolve) => (hasRead = resolve));
-    const next = showChoice(stage);
+    reading = new Promise((resolve) => (finishReading = resolve));
+    const secondShow = showChoice(stage);
     mock.timers.tick(2 * FADES_AFTER);
-    hasRead();
-    await next;
+    finishReading();
+    await secondShow;
     assert.deepEqual(sentences, [null]);
   } finally {
     reading = null;
@@ -112,16 +112,16 @@ test("the former model's picture fades while another model reads for long, and c
 
 test("what is chosen after the first look at an own photograph stands in the address, and stays", async () => {
   const stage = aStage([{}, { what: "similarity", locked: true, query: "2,3" }]);
-  await shows(stage, { mine: MINE, model: "dino" });
+  await bringChoice(stage, { mine: MINE, model: "dino" });
   assert.deepEqual([viewNow().what, viewNow().locked, viewNow().query], ["similarity", true, "2,3"]);
-  await shows(stage, { mine: MINE, model: "bundled" });
+  await bringChoice(stage, { mine: MINE, model: "bundled" });
   assert.deepEqual([stage.lens.view.what, stage.lens.view.locked], ["similarity", true]);
 });
 
 test("what nobody has chosen is not in the address", async () => {
   const stage = aStage([{}, {}, {}]);
-  await shows(stage, { sample: "tabby" });
-  await shows(stage, { mine: MINE });
+  await bringChoice(stage, { sample: "tabby" });
+  await bringChoice(stage, { mine: MINE });
   assert.deepEqual(viewNow(), {});
 });
 
@@ -133,7 +133,7 @@ const nextTask = async () => {
 
 // Asks for a finer grid on a stage with a photograph. `answers`: the first requests' refusals. `check(stage)` runs
 // afterwards and may let time pass.
-async function asksForFiner(answers, check) {
+async function askForFiner(answers, check) {
   const stage = { ...aStage([]), stop: new AbortController() };
   stage.lens.greet = () => {};
   choice.open({ mine: MINE, model: "dino" });
@@ -154,7 +154,7 @@ async function asksForFiner(answers, check) {
 
 for (const status of [0, 408, 502, 503, 504])
   test(`what a busy server refuses with ${status} stays chosen, and is asked for until it comes`, () =>
-    asksForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (stage) => {
+    askForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (stage) => {
       assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 1, BUSY]);
       for (let attempt = 0; attempt < 2; attempt++) {
         mock.timers.tick(SERVER_AGAIN);
@@ -163,15 +163,17 @@ for (const status of [0, 408, 502, 503, 504])
       assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 2, undefined]);
     }));
 
-test("what is refused for good gives way to what was shown", () =>
-  asksForFiner([new Refusal(400, "The grid is too fine.")], async (stage) => {
+test("a choice that is refused for good gives way to what was shown", () =>
+  askForFiner([new Refusal(400, "The grid is too fine.")], async (stage) => {
     assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [1, 1, "The grid is too fine."]);
   }));
 
 test("what stands beside the picture stays while the server is busy", async () => {
   const stage = aStage([{}]);
   refusals = [new Refusal(503, BUSY)];
-  await assert.rejects(shows(stage, { sample: "flock", model: "bundled", with: "sample:meadow" }), { status: 503 });
+  await assert.rejects(bringChoice(stage, { sample: "flock", model: "bundled", with: "sample:meadow" }), {
+    status: 503,
+  });
   assert.deepEqual(choice.now.beside, { sample: "meadow" });
 });
 

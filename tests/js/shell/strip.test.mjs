@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createStrip } from "../../../playground/microscope/shell/strip.js";
-import { aHost, aPlace, press } from "./page.mjs";
+import { aHost, aPlace, pressKey } from "./page.mjs";
 
 const OWN = [
   { id: "a", title: "first.jpg", src: "data:,a" },
@@ -19,9 +19,9 @@ function aStrip(overrides) {
   const buttons = () => [...strip.element.querySelectorAll("[data-sample]")];
   return { host, strip, buttons, keys: () => buttons().map((button) => button.dataset.sample) };
 }
-const chosen = (buttons) => buttons.filter((button) => button.getAttribute("aria-pressed") === "true");
-const stops = (buttons) => buttons.filter((button) => button.tabIndex === 0);
-const focused = (strip) => strip.element.getRootNode().activeElement?.dataset.sample;
+const pressedAmong = (buttons) => buttons.filter((button) => button.getAttribute("aria-pressed") === "true");
+const tabStopsAmong = (buttons) => buttons.filter((button) => button.tabIndex === 0);
+const focusedKey = (strip) => strip.element.getRootNode().activeElement?.dataset.sample;
 
 test("own pictures come first, the latest before the others, then the samples", () => {
   const { keys } = aStrip({ own: OWN });
@@ -38,11 +38,11 @@ test("exactly the chosen picture is marked, and it is the Tab key's one stop", (
     host.choice.set(picture);
     const key = picture.mine ? `mine:${picture.mine}` : picture.sample;
     assert.deepEqual(
-      chosen(buttons()).map((button) => button.dataset.sample),
+      pressedAmong(buttons()).map((button) => button.dataset.sample),
       [key],
     );
     assert.deepEqual(
-      stops(buttons()).map((button) => button.dataset.sample),
+      tabStopsAmong(buttons()).map((button) => button.dataset.sample),
       [key],
     );
   }
@@ -60,13 +60,13 @@ test("the arrow keys move the focus, Home and End go to the ends, and nothing is
   const { host, strip, buttons } = aStrip({ own: OWN });
   buttons()[2].focus();
   const focusedKeys = ["ArrowRight", "ArrowLeft", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft"].map((key) => {
-    press(strip.element.getRootNode().activeElement, key);
-    return focused(strip);
+    pressKey(strip.element.getRootNode().activeElement, key);
+    return focusedKey(strip);
   });
   assert.deepEqual(focusedKeys, ["meadow", "tabby", "mine:a", "flock", "flock", "mine:b", "mine:b"]);
   assert.equal(host.choice.now.sample, "tabby");
   assert.deepEqual(
-    stops(buttons()).map((button) => button.dataset.sample),
+    tabStopsAmong(buttons()).map((button) => button.dataset.sample),
     ["mine:b"],
   );
 });
@@ -88,7 +88,7 @@ test("an own picture that comes while another is in focus takes no focus away", 
   const { host, strip, buttons } = aStrip({ own: OWN });
   buttons()[3].focus();
   await host.ownPictures.open({ name: "third.jpg" });
-  assert.equal(focused(strip), "meadow");
+  assert.equal(focusedKey(strip), "meadow");
 });
 
 test("the hint is the title, the name is what a screen reader says", () => {
@@ -111,7 +111,7 @@ test("the × forgets all own pictures, goes with them, and leaves the focus in t
   forgetButton.click();
   assert.deepEqual(keys(), ["tabby", "meadow", "flock"]);
   assert.equal(forgetButton.hidden, true);
-  assert.equal(focused(strip), "tabby");
+  assert.equal(focusedKey(strip), "tabby");
 });
 
 test("the words invite, or name the own picture that is shown", () => {

@@ -73,7 +73,7 @@ test("twice the side is about sixteen times as many scores", () => {
   assertNear(facts.twice, ((4 * 48 + 1) / 49) ** 2);
 });
 
-test("without its layer there is nothing to tell, without the others nothing of the layers", () => {
+test("without its layer the story has no facts; without the others the scene about layers has no guess", () => {
   assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), BASE, 16), null);
   const factsOfOneLayer = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), BASE, 16);
   assert.equal(factsOfOneLayer.layers, null);
@@ -103,8 +103,8 @@ test("no hole is left open in any scene, in any language", () => {
     for (let n = 1; n <= SCENE_COUNT; n++)
       for (const side of [16, null]) {
         const scene = sceneAt(n, { ...facts, side }, language);
-        const all = JSON.stringify([scene.title, scene.text, scene.guess]);
-        assert.ok(!/\{\w+\}|undefined|NaN|null ×/.test(all), all);
+        const sceneText = JSON.stringify([scene.title, scene.text, scene.guess]);
+        assert.ok(!/\{\w+\}|undefined|NaN|null ×/.test(sceneText), sceneText);
       }
 });
 
@@ -128,7 +128,7 @@ test("every guess can reach what is true, and its truth is right", () => {
   }
 });
 
-test("the volume: silent it is even, at the model's own it is the row, and it clips when one takes nearly all", () => {
+test("volume zero makes shares even, the model's own gives its row, and a huge one clips", () => {
   const evenShares = sharesAt(facts, 0, pack.tokens);
   for (const share of evenShares.shares) assertNear(share, 1 / pack.tokens);
   assert.ok(!evenShares.clips);
@@ -136,7 +136,7 @@ test("the volume: silent it is even, at the model's own it is the row, and it cl
   assert.ok(sharesAt(facts, 1e6, 3).clips);
 });
 
-test("the books: one fits, one is found easily and holds the least of those, one fits least", () => {
+test("of the three books one fits best, one is found easily and holds little, one fits least", () => {
   const [bestBook, thinBook, worstBook] = facts.books;
   assert.equal(bestBook.token, pack.prefixCount + facts.partner);
   assertNear(bestBook.score, facts.pair.score);
@@ -147,7 +147,7 @@ test("the books: one fits, one is found easily and holds the least of those, one
   assertNear(worstBook.share, Math.min(...facts.row));
 });
 
-test("what is said where a hand moves something is filled when it moves", () => {
+test("sentences that follow a hand keep their holes until it moves", () => {
   const allWords = [3, 5, 8].flatMap((n) => Object.values(sceneAt(n, facts, "en").figure.words)).join(" ");
   assert.deepEqual([...allWords.matchAll(/\{(\w+)\}/g)].map(([, hole]) => hole).sort(), [
     ...["count", "count", "keyScore", "keyShare", "loud", "loud", "stacked"],
