@@ -19,7 +19,7 @@ const ENTRIES_OF_SEVERAL_MOUNTS = JSON.parse(
   ),
 );
 
-// {entry: {mounts: source}}, by one Python for all
+// {entry: {mounts: source}}, made by one run of Python
 const SOURCES = JSON.parse(
   withBundle(
     "import json; sources = {}\nfor entry, mounts in json.loads(sys.argv[1]): " +
@@ -81,11 +81,11 @@ test("only code loses its spaces: strings, regular expressions and templates in 
   const source = `
 const n = { a: 1, b: 6 / 2, text: 'x, "y' };
 [n.text, n.b, /[",\`]: /.test("a: ,: "), \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(", ")} = \` : "e"}, \\\`g: \`];`;
-  const joined = withBundle("sys.stdout.buffer.write(bundle._joined(sys.argv[1]).encode())", source).toString();
+  const joinedSource = withBundle("sys.stdout.buffer.write(bundle._joined(sys.argv[1]).encode())", source).toString();
   const expected = ['x, "y', 3, true, "p: , 1, 2 = , `g: "];
   assert.deepEqual([...runInNewContext(source)], expected);
-  assert.deepEqual([...runInNewContext(joined)], expected, joined);
-  assert.ok(joined.length < source.length - 8, joined);
+  assert.deepEqual([...runInNewContext(joinedSource)], expected, joinedSource);
+  assert.ok(joinedSource.length < source.length - 8, joinedSource);
 });
 
 test("every module is in a bundle", () => {

@@ -18,7 +18,7 @@ export function container(header, sections) {
   const out = new Uint8Array(4 + length + offset);
   new DataView(out.buffer).setUint32(0, length, true);
   out.set(new TextEncoder().encode(text.padEnd(length)), 4);
-  for (const [at, bytes] of parts) out.set(bytes, 4 + length + at);
+  for (const [start, bytes] of parts) out.set(bytes, 4 + length + start);
   return out;
 }
 
@@ -60,19 +60,19 @@ export function packOf({
     ...(someHeads ? { some_heads: someHeads } : {}),
     ...header,
   };
-  const lengths = norms && { value_norms: ["float32", shape.slice(0, 3), valuesOf(2, tokens).map(Math.abs)] };
+  const normSection = norms && { value_norms: ["float32", shape.slice(0, 3), valuesOf(2, tokens).map(Math.abs)] };
   if (!eightBits) {
     const section = (source) => ["float32", shape, valuesOf(source, tokens * dim)];
-    return container(packHeader, { q: section(0), k: section(1), ...lengths });
+    return container(packHeader, { q: section(0), k: section(1), ...normSection });
   }
-  const code = (source, layer, head, i) => (source + 5 * layer + 11 * head + 3 * i) % 256;
-  const ends = [heldLayers.length, presentHeads.length, dim];
+  const codeAt = (source, layer, head, i) => (source + 5 * layer + 11 * head + 3 * i) % 256;
+  const rangeShape = [heldLayers.length, presentHeads.length, dim];
   const sections = Object.fromEntries(
     ["q", "k"].flatMap((name, source) => [
-      [name, ["uint8", shape, valuesOf(source, tokens * dim, code)]],
-      [`${name}_low`, ["float32", ends, valuesOf(source, dim)]],
-      [`${name}_step`, ["float32", ends, valuesOf(source + 4, dim)]],
+      [name, ["uint8", shape, valuesOf(source, tokens * dim, codeAt)]],
+      [`${name}_low`, ["float32", rangeShape, valuesOf(source, dim)]],
+      [`${name}_step`, ["float32", rangeShape, valuesOf(source + 4, dim)]],
     ]),
   );
-  return container(packHeader, { ...sections, ...lengths });
+  return container(packHeader, { ...sections, ...normSection });
 }

@@ -18,9 +18,9 @@ export function python() {
 
 function findPython() {
   const candidates = [process.env.PYTHON, join(ROOT, ".venv", "bin", "python"), "python3", "python"].filter(Boolean);
-  const result = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
-  if (!result) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");
-  return result;
+  const workingPython = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
+  if (!workingPython) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");
+  return workingPython;
 }
 
 export function fixture() {

@@ -21,10 +21,10 @@ test("a query is a patch or a prefix token, and nothing off the grid", () => {
 });
 
 test("a token keeps its place in a finer picture", () => {
-  const finer = { ...pack, prefix: ["cls"], prefixCount: 1, rows: 6, columns: 8, patches: 48, tokens: 49 };
-  assert.equal(view.queryOf(view.sameToken(view.tokenOf("2,3", pack), pack, finer), finer), "5,7");
-  assert.equal(view.queryOf(view.sameToken(view.tokenOf("0,0", pack), pack, finer), finer), "1,1");
-  assert.equal(view.sameToken(1, pack, finer), -1);
+  const finerPack = { ...pack, prefix: ["cls"], prefixCount: 1, rows: 6, columns: 8, patches: 48, tokens: 49 };
+  assert.equal(view.queryOf(view.sameToken(view.tokenOf("2,3", pack), pack, finerPack), finerPack), "5,7");
+  assert.equal(view.queryOf(view.sameToken(view.tokenOf("0,0", pack), pack, finerPack), finerPack), "1,1");
+  assert.equal(view.sameToken(1, pack, finerPack), -1);
   assert.equal(view.sameLayer(3, { layers: 12 }, { layers: 24 }), 6);
 });
 

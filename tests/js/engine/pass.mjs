@@ -64,7 +64,7 @@ async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], 
 }
 
 // Sets columns of a matrix to zero at the given points of the pass, for example to switch a head off.
-function zeroed(t, x, point, zero) {
+function setZeros(t, x, point, zero) {
   for (const [, column, columns] of zero.filter(([zeroPoint]) => zeroPoint === point))
     for (let row = 0; row < x.rows; row++) {
       const source = partOfMatrix(x, row, 1, column, columns);
@@ -80,7 +80,7 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const applyCuts = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
   const options = {
     ...(scale !== undefined && { scale }),
-    at: (point, x) => zeroed(t, applyCuts(point, x), point, zero),
+    at: (point, x) => setZeros(t, applyCuts(point, x), point, zero),
   };
   const durations = { wall: [], cpu: [] };
   let layers, logits;

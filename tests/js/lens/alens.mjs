@@ -9,14 +9,14 @@ import { packOf } from "../packs.mjs";
 
 globalThis.matchMedia ??= () => ({ matches: false });
 
-let now = 0;
+let clockMs = 0;
 mock.timers.enable({ apis: ["setTimeout"] });
-mock.method(performance, "now", () => now);
+mock.method(performance, "now", () => clockMs);
 
 // Moves the clock on by this many milliseconds, and lets promises and timers run.
 export async function passTime(ms = 0) {
   await new Promise(setImmediate);
-  now += ms;
+  clockMs += ms;
   mock.timers.tick(ms);
   await new Promise(setImmediate);
 }
@@ -30,11 +30,11 @@ export function aSource(offers = EVERYTHING) {
   const questions = [];
   const ask =
     (kind) =>
-    (trace, ...others) => {
-      const { heads, rounded, signal } = others.pop() ?? {};
+    (trace, ...args) => {
+      const { heads, rounded, signal } = args.pop() ?? {};
       const isGiven = (item) => item !== "" && item !== null;
       const valuesOf = (word) => (Array.isArray(word) ? word : Object.values(word).filter(isGiven));
-      const words = others.flatMap((word) => (word && typeof word === "object" ? valuesOf(word) : [word]));
+      const words = args.flatMap((word) => (word && typeof word === "object" ? valuesOf(word) : [word]));
       const text = [kind, trace.id, ...words].join(" ");
       const question = { text, heads, rounded, signal };
       questions.push(question);

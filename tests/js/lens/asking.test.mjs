@@ -60,11 +60,11 @@ test("after an answer the next question comes at once", async () => {
 });
 
 test("a layer that the film alone shows costs no frame, but for the last one; then the host hears of it", async () => {
-  let calls = 0;
+  let allHereCount = 0;
   const { lens, source } = aLens({
     pack: { layers: 3, held: [0] },
     film: true,
-    host: { allHere: () => calls++ },
+    host: { allHere: () => allHereCount++ },
   });
   runFrame(lens);
   await passTime(REST_MS);
@@ -72,10 +72,10 @@ test("a layer that the film alone shows costs no frame, but for the last one; th
   lens.page.schedule = () => frames++;
   latestRequest(source, "layers cat 1").answer(packOf({ layers: 3, held: [1] }));
   await passTime();
-  assert.deepEqual([frames, calls], [0, 0]);
+  assert.deepEqual([frames, allHereCount], [0, 0]);
   latestRequest(source, "layers cat 2").answer(packOf({ layers: 3, held: [2] }));
   await passTime();
-  assert.deepEqual([frames, calls], [1, 1]);
+  assert.deepEqual([frames, allHereCount], [1, 1]);
 });
 
 test("what came is not asked for again before the next frame", async () => {

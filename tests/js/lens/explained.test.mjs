@@ -16,7 +16,7 @@ const LABELS = [
   [0, "a dog", 0.1],
 ];
 
-// A lens with labels.
+// A lens with labels. `mapRequests()`: the texts of the new requests that ask for maps.
 async function lensWithLabels(view, labels = LABELS) {
   const labelledLens = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, ...view } });
   runFrame(labelledLens.lens);
@@ -116,9 +116,9 @@ test("an occlusion comes step by step, and its check of relevance is told beside
   latestRequest(source, "occlusion").answer({ ...occlusion, passes: 48, foretells: 0.875, random: -0.125, blocks: 25 });
   await passTime(REST_MS);
   assert.deepEqual(count(), [], "that was the last");
-  const [measured] = lens.data.foretold.values();
+  const [measurement] = lens.data.foretold.values();
   assert.equal(
-    trustWords(WAYS.relevance, "any", measured),
+    trustWords(WAYS.relevance, "any", measurement),
     "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour; a " +
       "random map −0.13, a constant one 0.00).",
   );

@@ -10,9 +10,9 @@ const VIEW = { layer: 1, head: 1, query: "3,3" };
 
 async function greet(microscope) {
   let startCount = 0;
-  const comes = microscope.lens.greet(() => startCount++);
+  const willCome = microscope.lens.greet(() => startCount++);
   await passTime(900);
-  return { comes, startCount, ghost: () => microscope.find(".ghost:not(.leaves)") };
+  return { comes: willCome, startCount, ghost: () => microscope.find(".ghost:not(.leaves)") };
 }
 
 test("the ghost visits the patch that is listened to most and one that is not, and ends where it began", () => {

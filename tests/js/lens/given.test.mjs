@@ -56,11 +56,11 @@ test("a picture is asked for once and kept", async () => {
   const { lens, source } = aLens();
   const pictureRequest = receivePicture(lens.data, aTrace("cat"));
   latestRequest(source, "picture").answer("bitmap");
-  const result = await pictureRequest;
-  assert.deepEqual(result, { id: "picture of cat", bitmap: "bitmap" });
+  const keptPicture = await pictureRequest;
+  assert.deepEqual(keptPicture, { id: "picture of cat", bitmap: "bitmap" });
   assert.equal(
     await receivePicture(lens.data, { ...aTrace("cat in another model"), picture: aTrace("cat").picture }),
-    result,
+    keptPicture,
   );
   assert.deepEqual(newRequests(source), ["picture cat"]);
 });

@@ -9,19 +9,19 @@ const middleOf = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
 
 test("a line runs from the locked patch to the one under the cursor, and says what it gives", async () => {
   const microscope = await mountLens({ pack: GRID, view: LOCKED });
-  const [box, label] = [microscope.find(".lockline"), microscope.find(".pair-label")];
-  assert.ok(box.hidden);
+  const [lineBox, label] = [microscope.find(".lockline"), microscope.find(".pair-label")];
+  assert.ok(lineBox.hidden);
   microscope.point("pointermove", microscope.part("picture"), ...middleOf(5, 6));
   const { aim, row } = microscope.lens.read();
   const ends = ["x1", "y1", "x2", "y2"].map((name) => Number(microscope.find(".wire").getAttribute(name)));
-  assert.deepEqual([box.hidden, ends], [false, [3.5, 3.5, 6.5, 5.5]]);
+  assert.deepEqual([lineBox.hidden, ends], [false, [3.5, 3.5, 6.5, 5.5]]);
   assert.equal(aim.weight, row[2 + 5 * 7 + 6]);
   assert.match(label.textContent, /^gives this patch .* %rank \d+ of 44 · q·k\/√4 = /);
   assert.ok(label.textContent.includes(`rank ${aim.rank} of`));
   microscope.point("pointermove", microscope.part("picture"), ...middleOf(3, 3));
   assert.match(label.textContent, /^gives itself /);
   microscope.point("pointerleave", microscope.part("picture"), 0, 0);
-  assert.ok(box.hidden);
+  assert.ok(lineBox.hidden);
 });
 
 test("in a column the words are turned round, and a map has neither weight nor arithmetic", async () => {

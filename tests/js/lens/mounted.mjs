@@ -38,9 +38,14 @@ define(
   globalThis,
   "ImageData",
   class {
-    constructor(first, second, third) {
-      const data = typeof first === "number" ? new Uint8ClampedArray(4 * first * second) : first;
-      Object.assign(this, { data, width: typeof first === "number" ? first : second, height: third ?? second });
+    constructor(dataOrWidth, widthOrHeight, heightOfData) {
+      const data =
+        typeof dataOrWidth === "number" ? new Uint8ClampedArray(4 * dataOrWidth * widthOrHeight) : dataOrWidth;
+      Object.assign(this, {
+        data,
+        width: typeof dataOrWidth === "number" ? dataOrWidth : widthOrHeight,
+        height: heightOfData ?? widthOrHeight,
+      });
     }
   },
 );
@@ -140,7 +145,7 @@ export async function mountLens({
   const lens = createLens(parent, hostOptions);
   formerLens = lens;
   const { firstElementChild: root } = parent;
-  const overrides = { layers: 4, held: [0, 1, 2, 3], size: [32, 48], sections: {}, ...pack };
+  const packOptions = { layers: 4, held: [0, 1, 2, 3], size: [32, 48], sections: {}, ...pack };
   const show = async (id, options, beside) => {
     const promise = lens.show({
       main: aTrace(id, { model: "small", ...trace }),
@@ -149,7 +154,7 @@ export async function mountLens({
     });
     for (let round = 0; round < 4; round++) {
       for (const question of source.questions.filter(({ done }) => !done)) {
-        if (question.text.startsWith("layers")) question.answer(packOf(overrides));
+        if (question.text.startsWith("layers")) question.answer(packOf(packOptions));
         else if (question.text.startsWith("picture")) question.answer(bitmap);
         else continue;
         question.done = true;
@@ -185,9 +190,9 @@ export async function mountLens({
       draw();
     },
     // `x` and `y`: the place on the element, from 0 to 1.
-    point: (kind, on, x, y, overrides = {}) => {
+    point: (kind, target, x, y, overrides = {}) => {
       const eventPlace = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...overrides };
-      on.dispatchEvent(Object.assign(new page.MouseEvent(kind, eventPlace), overrides));
+      target.dispatchEvent(Object.assign(new page.MouseEvent(kind, eventPlace), overrides));
       draw();
     },
   };

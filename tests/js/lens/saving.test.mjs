@@ -9,8 +9,8 @@ const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("a file is named after what it shows", () => {
   const shown = { token: 5, pack: { headNumbers: [0, 2, 5], prefixCount: 1, columns: 7, prefix: ["cls"] } };
-  const name = (view, overrides) =>
-    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", overrides);
+  const name = (view, suffix) =>
+    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", suffix);
   assert.equal(name({}), "attention-layer1-head2-0-4.png");
   assert.equal(name({}, "@2x"), "attention-layer1-head2-0-4@2x.png");
   assert.equal(name({ what: "rollout" }), "attention-rollout-0-4.png");
@@ -25,7 +25,7 @@ test("a file of both pictures is about twice as wide, at one, two and four times
       [1, false],
       [1, true],
       [2, true],
-    ].map(([factor, all]) => microscope.lens.picture(factor, all));
+    ].map(([factor, withBoth]) => microscope.lens.picture(factor, withBoth));
     assert.ok(pair.width > 1.8 * single.width, beside);
     assert.deepEqual([doubledPair.width, doubledPair.height], [2 * pair.width, 2 * pair.height]);
   }

@@ -35,11 +35,11 @@ test("each cut is listed, holds where its chooser says, and is undone", async ()
   const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, cut: "3,3>2,5;*>3x3@2" } });
   const names = () => [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
   assert.deepEqual(names(), ["✂ 3,3 ⇢ 2,5", "✂ everybody ⇢ 3×3 alone"]);
-  const [first, second] = microscope.root.querySelectorAll(".cuts select");
+  const [firstChooser, secondChooser] = microscope.root.querySelectorAll(".cuts select");
   const places = (chooser) => [...chooser.children].map((item) => item.textContent);
-  assert.deepEqual(places(first), ["in all layers", "in layer 1", "in layer 1, head 1"]);
-  assert.deepEqual(places(second).at(-1), "in layer 2");
-  microscope.input(first, "1.1", "change");
+  assert.deepEqual(places(firstChooser), ["in all layers", "in layer 1", "in layer 1, head 1"]);
+  assert.deepEqual(places(secondChooser).at(-1), "in layer 2");
+  microscope.input(firstChooser, "1.1", "change");
   assert.equal(microscope.lens.view.cut, "3,3>2,5@1.1;*>3x3@2");
   microscope.click(microscope.find(".cuts li button"));
   assert.equal(microscope.lens.view.cut, "*>3x3@2");

@@ -37,7 +37,7 @@ test("the patch under the cursor asks, unless one is locked", () => {
 
 test("the scale is altered where it is not the trained one", () => {
   const trainedScale = 0.5; // 1/√d_k of heads with four numbers
-  for (const [scale, number, altered] of [
+  for (const [scale, number, isAltered] of [
     ["on", trainedScale, false],
     [trainedScale, trainedScale, false],
     ["off", 1, true],
@@ -45,7 +45,7 @@ test("the scale is altered where it is not the trained one", () => {
     [0.4, 0.4, true],
   ]) {
     const { shown } = resolvedLens({ view: { scale } });
-    assert.deepEqual([shown.scale, shown.altered], [number, altered], `${scale}`);
+    assert.deepEqual([shown.scale, shown.altered], [number, isAltered], `${scale}`);
   }
 });
 

@@ -51,15 +51,15 @@ function parametersOf(text) {
 
 // "a, { b, c }, d) …" → ["a", "{ b, c }", "d"]
 function parametersIn(text) {
-  const result = [""];
+  const parameters = [""];
   let depth = 0;
   for (const letter of text) {
     if ("([{".includes(letter)) depth++;
     if (")]}".includes(letter) && depth-- === 0) break;
-    if (letter === "," && depth === 0) result.push("");
-    else result[result.length - 1] += letter;
+    if (letter === "," && depth === 0) parameters.push("");
+    else parameters[parameters.length - 1] += letter;
   }
-  return result.map((item) => item.trim());
+  return parameters.map((item) => item.trim());
 }
 
 // The places of the parameters that a function writes to.
@@ -82,8 +82,8 @@ function writesOf(text, properties, writtenArguments) {
   };
   const note = (path) => propertyOf(path) && writtenPaths.add(propertyOf(path));
   const names = [...GROUPS.map((group) => `(?:lens\\.)?${group}\\.\\w+`), ...aliases.keys()].join("|");
-  for (const [, path, others] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITES})`, "g")))
-    if (path.includes(".") || /^[.[]/.test(others)) note(path); // an assignment to a variable writes no property
+  for (const [, path, write] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITES})`, "g")))
+    if (path.includes(".") || /^[.[]/.test(write)) note(path); // an assignment to a variable writes no property
   for (const [, path] of text.matchAll(/(?<![\w.])(?:delete |\+\+|--)([\w.]+)/g)) note(path);
   for (const { 0: callStart, 1: name, index } of text.matchAll(/(?<![\w.])(Object\.assign|\w+)\(/g)) {
     const args = parametersIn(text.slice(index + callStart.length));

@@ -42,7 +42,7 @@ const writtenProperties = (body, parameters = "choice, data, frame") =>
   ].join(" ");
 
 test("writes are found, however they are written", () => {
-  for (const [body, result, parameters] of [
+  for (const [body, expected, parameters] of [
     ["  choice.hover = 3;", "choice.hover"],
     ["  lens.choice.view = { ...view };", "choice.view", "lens"],
     ["  frame.sampled++;\n  frame.unit *= 2;\n  frame.photo ??= null;", "frame.sampled frame.unit frame.photo"],
@@ -60,7 +60,7 @@ test("writes are found, however they are written", () => {
     ["  const shown = resolve(choice, data, frame);\n  shown.mark = 3;", "frame.shown"],
     ["  keep(data.labels);\n}\nfunction keep(map) {\n  map.set(1, 2);", "data.labels"],
   ])
-    assert.equal(writtenProperties(body, parameters), result, body);
+    assert.equal(writtenProperties(body, parameters), expected, body);
 });
 
 test("what only reads, and what belongs to others, is no write", () => {

@@ -9,9 +9,9 @@ import { draw, mountDrawing, WIDE, waitForPhotograph } from "./mounting.mjs";
 const { carried } = await import("../../../playground/microscope/lessons/mixture.js");
 
 const [LAYER, HEADS, TOKENS, DIM] = [2, 2, 5, 2]; // a class token and 2 × 2 patches
-const wave = (source, head, i) => Math.sin(1 + source + 3 * head + 0.7 * i) * 2;
-const numbersOf = (source, size) =>
-  Array.from({ length: HEADS }, (_, head) => Array.from({ length: TOKENS * size }, (_, i) => wave(source, head, i)));
+const wave = (phase, head, i) => Math.sin(1 + phase + 3 * head + 0.7 * i) * 2;
+const numbersOf = (phase, size) =>
+  Array.from({ length: HEADS }, (_, head) => Array.from({ length: TOKENS * size }, (_, i) => wave(phase, head, i)));
 const [Q, K] = [numbersOf(0, DIM), numbersOf(1, DIM)];
 const NORMS = [
   [1, 1, 1, 1, 300], // the last patch's value is so long that this patch adds most, whatever its weight
@@ -42,7 +42,7 @@ function rowsOf(head, patch) {
     for (let d = 0; d < DIM; d++) score += Q[head][token * DIM + d] * K[head][j * DIM + d];
     return Math.exp(score / 2);
   });
-  const shares = (numbers) => numbers.map((item) => item / numbers.reduce((a, b) => a + b));
+  const shares = (numbers) => numbers.map((number) => number / numbers.reduce((a, b) => a + b));
   const weights = shares(powers);
   return [weights, shares(weights.map((weight, j) => weight * NORMS[head][j]))];
 }
@@ -50,9 +50,9 @@ function rowsOf(head, patch) {
 function assertShown(drawing, head, patch) {
   const { weights, arriving, ...shown } = drawing.read();
   assert.deepEqual([shown.layer, shown.head, shown.patch], [LAYER, head, patch]);
-  for (const [source, byHand] of rowsOf(head, patch).entries())
-    for (const [j, item] of byHand.entries())
-      assert.ok(Math.abs([weights, arriving][source][j] - item) < 1e-5, `${source} ${j}`);
+  for (const [rowIndex, expectedRow] of rowsOf(head, patch).entries())
+    for (const [j, share] of expectedRow.entries())
+      assert.ok(Math.abs([weights, arriving][rowIndex][j] - share) < 1e-5, `${rowIndex} ${j}`);
   const brightestOf = (row) => row.slice(1).indexOf(Math.max(...row.slice(1)));
   assert.deepEqual(shown.tops, rowsOf(head, patch).map(brightestOf));
 }

@@ -115,14 +115,14 @@ test("a pointer and the arrow keys read a chart at other numbers of tokens", () 
 });
 
 test("where a case is impossible a sentence says why, and nothing is drawn", () => {
-  const hidden = (drawing) => [...drawing.find(".drawing, [data-drawing]").children].map((item) => item.hidden);
+  const hiddenFlags = (drawing) => [...drawing.find(".drawing, [data-drawing]").children].map((item) => item.hidden);
   const drawing = mountDrawing(mount, { ...DATA, width: 1024 });
   assert.deepEqual(texts(drawing, "trouble"), ["1024 in 12 leaves 4"]);
-  assert.deepEqual(hidden(drawing), [false, ...Array(7).fill(true)]);
+  assert.deepEqual(hiddenFlags(drawing), [false, ...Array(7).fill(true)]);
   assert.deepEqual(texts(mountDrawing(mount, { ...DATA, image: 64, patch: 96 }), "trouble"), ["no patch of 96 in 64"]);
   pressButton(drawing, "Ti");
   assert.deepEqual(texts(drawing, "trouble"), [""]);
-  assert.ok(!hidden(drawing).includes(true));
+  assert.ok(!hiddenFlags(drawing).includes(true));
 });
 
 test("FLOPs and bytes in words", () => {

@@ -23,23 +23,23 @@ const DIALS = {
 };
 
 test("the dials turn the row at once, and the page hears where they rest", () => {
-  const reports = [];
-  const drawing = mountPart(softmaxbars, DIALS, { setStateValue: (_name, value) => reports.push(value) });
+  const sentSettings = [];
+  const drawing = mountPart(softmaxbars, DIALS, { setStateValue: (_name, value) => sentSettings.push(value) });
   const ref = (name) => drawing.find(`[data-ref="${name}"]`);
   assert.deepEqual([ref("widthDial").value, ref("powerDial").value], ["1", "1"]);
   const peakBefore = ref("peak").textContent;
   drawing.click(drawing.find('[data-power="0"]'));
   assert.notEqual(ref("peak").textContent, peakBefore);
   assert.match(ref("peak").textContent, /^> 99\.99 %$/);
-  assert.deepEqual(reports, []);
+  assert.deepEqual(sentSettings, []);
   draw();
-  assert.deepEqual(reports, [{ dk: 64, power: 0, row: 3 }]);
+  assert.deepEqual(sentSettings, [{ dk: 64, power: 0, row: 3 }]);
   drawing.input(ref("widthDial"), "0");
   draw();
-  assert.deepEqual(reports.at(-1), { dk: 4, power: 0, row: 3 });
+  assert.deepEqual(sentSettings.at(-1), { dk: 4, power: 0, row: 3 });
   drawing.click(ref("again"));
   draw();
-  assert.equal(reports.at(-1).row, 4, "another random row");
+  assert.equal(sentSettings.at(-1).row, 4, "another random row");
 });
 
 test("a run of the page takes no choice back; another view does", () => {

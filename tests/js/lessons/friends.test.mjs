@@ -40,8 +40,9 @@ function rowOf(query, temperature, hidden = []) {
   return powers.map((power) => power / powerSum);
 }
 
-function assertRow(row, byHand) {
-  for (const [j, weight] of byHand.entries()) assert.ok(Math.abs(row[j] - weight) < 1e-6, `${j}: ${row}; ${byHand}`);
+function assertRow(row, expected) {
+  for (const [j, weight] of expected.entries())
+    assert.ok(Math.abs(row[j] - weight) < 1e-6, `${j}: ${row}; ${expected}`);
 }
 
 test("a patch attends by colour, at the temperature of the dial", async () => {

@@ -53,8 +53,8 @@ test("before the guess the chart holds only the known part of the curve that is 
     at: [0, 3],
     marks: [],
   };
-  const points = (open) => {
-    const state = { guess: null, truth: 4, open, width: 400, height: 300 };
+  const points = (isOpen) => {
+    const state = { guess: null, truth: 4, open: isOpen, width: 400, height: 300 };
     return CHARTS.Lines(chart, state)
       .svg.match(/d="([^"]*)"/)[1]
       .match(/[ML]/g).length;
@@ -100,7 +100,7 @@ test("the name of a curve stands above it, or below it, and does not cross it", 
     const { svg } = CHARTS.Lines(chart, { guess: null, truth: 4, open: true, width: 700, height: 300 });
     const points = [...svg.match(/d="([^"]*)"/)[1].matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, a, b]) => [+a, +b]);
     const [, right, height] = svg.match(/<text x="([\d.]+)" y="([\d.]+)" class="series"/).map(Number);
-    const heightsAlongName = points.filter(([x]) => x > right - 7 * curve.name.length && x < right).map(([, at]) => at);
+    const heightsAlongName = points.filter(([x]) => x > right - 7 * curve.name.length && x < right).map(([, y]) => y);
     assert.ok(heightsAlongName.length > 0);
     assert.ok(
       below ? height - 12 > Math.max(...heightsAlongName) : height < Math.min(...heightsAlongName),

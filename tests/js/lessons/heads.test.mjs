@@ -106,9 +106,9 @@ const BOARD = {
 };
 
 function mountBoard(data = BOARD) {
-  const reports = [];
-  const drawing = mountPart(board, data, { setStateValue: (name, { off }) => reports.push([name, off]) });
-  return { ...drawing, toldSettings: reports };
+  const sentSettings = [];
+  const drawing = mountPart(board, data, { setStateValue: (name, { off }) => sentSettings.push([name, off]) });
+  return { ...drawing, toldSettings: sentSettings };
 }
 const boardReport = () => document.documentElement.__reports.board;
 

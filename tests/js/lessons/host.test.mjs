@@ -14,7 +14,7 @@ const {
 } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
-// A step of a lesson as on the site without a server; `drawing.set` collects the settings that controls change.
+// A step of a lesson as on the site without a server; `drawing.settings` holds the settings that controls change.
 function playStep(parts, settings, options = {}, overrides = {}) {
   const state = { settings, defaults: { ...settings }, options, scripts: {}, read: async () => null, fileAt: String };
   Object.assign(state, overrides);

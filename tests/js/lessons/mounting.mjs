@@ -80,11 +80,11 @@ Object.defineProperty(page.SVGSVGElement.prototype, "viewBox", {
 });
 
 // Mounts a part; returns {find, texts, click, again, …}. again(data) mounts the part once more, with other data.
-export function mountPart(mount, data, { within, ...overrides } = {}) {
+export function mountPart(mount, data, { within, ...otherArguments } = {}) {
   const parentElement = document.createElement("div");
   if (within) parentElement.append(within);
   document.body.replaceChildren(parentElement);
-  const remount = (newData) => mount({ data: newData, parentElement, ...overrides });
+  const remount = (newData) => mount({ data: newData, parentElement, ...otherArguments });
   const leave = remount(data);
   const find = (selector) => parentElement.querySelector(selector);
   const dispatch = (eventClass, element, eventName, values = {}) =>
@@ -108,7 +108,7 @@ export function mountPart(mount, data, { within, ...overrides } = {}) {
   };
 }
 
-// Mounts a drawing that lives across remounts (drawing/stage.js). `told`: the settings that it sent to the page.
+// Mounts a drawing that lives across remounts (drawing/stage.js). `toldSettings`: what it told the page.
 export function mountDrawing(component, data) {
   const settingsSent = {};
   const box = document.createElement("div");

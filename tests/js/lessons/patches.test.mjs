@@ -47,10 +47,10 @@ test("a patch is laid out as a vector, and the sum is that of its products with 
   const drawing = mountDrawing(patches, data({ at: "1,2" }));
   const { at, number, vector, sum, bias, token, grid } = drawing.read();
   assert.deepEqual([at, number, grid, bias, token], [5, 1, [2, 3], -0.25, TOKENS[11]]);
-  const byHand = vectorOf(1, 2);
-  for (const [i, item] of byHand.entries()) assert.ok(Math.abs(vector[i] - item) < 1e-6, `number ${i}`);
+  const expectedVector = vectorOf(1, 2);
+  for (const [i, item] of expectedVector.entries()) assert.ok(Math.abs(vector[i] - item) < 1e-6, `number ${i}`);
   const filter = FILTERS.slice(27);
-  const total = byHand.reduce((total, item, i) => total + item * filter[i], 0);
+  const total = expectedVector.reduce((total, item, i) => total + item * filter[i], 0);
   assert.ok(Math.abs(sum - total) < 1e-4, `${sum}, by hand ${total}`);
   const sentence = drawing.find('[data-ref="sum"]').textContent;
   assert.match(sentence, /24 more/);

@@ -9,23 +9,23 @@ const { shuffle } = await import("../../../playground/microscope/lessons/positio
 const [ROWS, COLUMNS, HEADS, DIM] = [2, 3, 2, 2];
 const PATCHES = ROWS * COLUMNS;
 const PLACES = [3, 0, 5, 1, 4, 2]; // the patch at each place
-const wave = (source, head, token, d) => Math.sin(source + 5 * head + 1.3 * token + d) * 2;
+const wave = (phase, head, token, d) => Math.sin(phase + 5 * head + 1.3 * token + d) * 2;
 // For each head, the class token's numbers, then the patches' in this order. `embeddingAt(place, d)` is added to each
 // number, as position embeddings are.
-const numbers = (source, order, embeddingAt = () => 0) =>
+const numbers = (phase, order, embeddingAt = () => 0) =>
   Array.from({ length: HEADS }, (_, head) =>
     [-1, ...order].flatMap((patch, place) =>
-      Array.from({ length: DIM }, (_, d) => wave(source, head, patch, d) + embeddingAt(place, d)),
+      Array.from({ length: DIM }, (_, d) => wave(phase, head, patch, d) + embeddingAt(place, d)),
     ),
   ).flat();
 const IN_ORDER = [...Array(PATCHES).keys()];
 
 function data({ embeddingAt, ...header } = {}) {
   const shape = [2, HEADS, 1 + PATCHES, DIM];
-  const bothPasses = (source) => [
+  const bothPasses = (phase) => [
     "float32",
     shape,
-    [...numbers(source, IN_ORDER, embeddingAt), ...numbers(source, PLACES, embeddingAt)],
+    [...numbers(phase, IN_ORDER, embeddingAt), ...numbers(phase, PLACES, embeddingAt)],
   ];
   return container(
     {

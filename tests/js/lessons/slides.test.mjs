@@ -31,15 +31,15 @@ document.body.innerHTML = `<div id="place"></div><nav><button id="back"></button
   <button id="on"></button><button id="notes"></button></nav><script type="application/json" id="slides"></script>`;
 const deck = { slides: SLIDES, story: "<p>living</p>", files: {}, scripts: {} };
 document.getElementById("slides").textContent = JSON.stringify(deck);
-const reports = [];
+const sentMessages = [];
 const iframePrototype = Object.getPrototypeOf(document.createElement("iframe"));
 Object.defineProperty(iframePrototype, "contentWindow", {
   configurable: true,
-  get: () => ({ postMessage: (message) => reports.push(message) }),
+  get: () => ({ postMessage: (message) => sentMessages.push(message) }),
 });
 await import("../../../playground/microscope/lessons/slides.js");
 
-const [first, second] = document.querySelectorAll(".slide");
+const [firstSlide, secondSlide] = document.querySelectorAll(".slide");
 const frame = document.querySelector("iframe");
 const pressKey = async (key) => {
   document.body.dispatchEvent(Object.assign(new KeyboardEvent("keydown", { bubbles: true }), { key }));
@@ -49,30 +49,32 @@ async function turnSlide() {
   dispatchEvent(new Event("hashchange"));
   await null;
 }
-const slideState = () => [first.hidden, second.hidden, document.getElementById("count").textContent];
+const slideState = () => [firstSlide.hidden, secondSlide.hidden, document.getElementById("count").textContent];
 
 test("the first slide has its scene of the story, and its notes are kept for who asks", async () => {
   assert.deepEqual(slideState(), [false, true, "1 of 2"]);
-  assert.equal(first.querySelector("h2").innerHTML, "A <em>row</em>");
+  assert.equal(firstSlide.querySelector("h2").innerHTML, "A <em>row</em>");
   assert.equal(frame.getAttribute("srcdoc"), "<p>living</p>");
-  assert.deepEqual(reports.at(-1), { scene: 1 });
-  assert.equal(first.querySelector(".notes").hidden, true);
+  assert.deepEqual(sentMessages.at(-1), { scene: 1 });
+  assert.equal(firstSlide.querySelector(".notes").hidden, true);
   await pressKey("n");
   assert.deepEqual(
-    [first.querySelector(".notes").hidden, first.querySelector(".notes").textContent],
+    [firstSlide.querySelector(".notes").hidden, firstSlide.querySelector(".notes").textContent],
     [false, SLIDES[0].notes],
   );
   document.getElementById("notes").click();
-  assert.equal(first.querySelector(".notes").hidden, true);
+  assert.equal(firstSlide.querySelector(".notes").hidden, true);
 });
 
 test("a lesson's step is played when its slide is reached, and keys and buttons stay within the slides", async () => {
-  assert.equal(second.querySelector(".scene").textContent, "");
+  assert.equal(secondSlide.querySelector(".scene").textContent, "");
   await pressKey("ArrowRight");
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   assert.ok(frame.classList.contains("away"));
-  assert.match(second.querySelector(".scene").textContent, /What grows\?/);
-  const pressedStates = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
+  assert.match(secondSlide.querySelector(".scene").textContent, /What grows\?/);
+  const pressedStates = [...secondSlide.querySelectorAll("button")].map((button) =>
+    button.getAttribute("aria-pressed"),
+  );
   assert.deepEqual(pressedStates, ["false", "true"]); // the setting comes from the plan, not from the defaults
   await pressKey("PageDown");
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);

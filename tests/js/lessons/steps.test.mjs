@@ -46,14 +46,14 @@ const DATA = container(
 );
 
 function mountWalk() {
-  const reports = [];
+  const sentSteps = [];
   const walkElement = document.createElement("div");
   walkElement.dataset.walk = "";
   const drawing = mountPart(steps, DATA, {
     within: walkElement,
-    setStateValue: (_name, value) => reports.push(value.walk ?? value),
+    setStateValue: (_name, value) => sentSteps.push(value.walk ?? value),
   });
-  return { ...drawing, toldSteps: reports, state: () => walkElement.__walk.read() };
+  return { ...drawing, toldSteps: sentSteps, state: () => walkElement.__walk.read() };
 }
 
 test("buttons, arrow keys and the list go to a step; the page hears of the last one, a moment later", () => {

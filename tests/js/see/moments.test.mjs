@@ -14,7 +14,7 @@ const scene = (rows) => ({
 
 test("moments: the opening one first, at most five, each of another place", () => {
   const opening = { layer: 3, head: 1, patch: 10 };
-  const result = momentsOf(
+  const moments = momentsOf(
     scene([
       [3, 1, 10],
       [2, 0, 30],
@@ -23,12 +23,12 @@ test("moments: the opening one first, at most five, each of another place", () =
     ]),
     opening,
   );
-  assert.ok(result.length >= 1 && result.length <= 5, JSON.stringify(result));
-  const farMoments = result.filter(({ kind }) => kind === "far" || kind === "same");
+  assert.ok(moments.length >= 1 && moments.length <= 5, JSON.stringify(moments));
+  const farMoments = moments.filter(({ kind }) => kind === "far" || kind === "same");
   for (const [i, moment] of farMoments.entries())
     for (const other of farMoments.slice(i + 1))
-      assert.ok(moment.patch !== other.patch || moment.best !== other.best, JSON.stringify(result));
-  for (const { layer, head, patch, best: brightest } of result) {
+      assert.ok(moment.patch !== other.patch || moment.best !== other.best, JSON.stringify(moments));
+  for (const { layer, head, patch, best: brightest } of moments) {
     assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightest < pack.patches);
     assert.ok(brightest >= 0);
   }

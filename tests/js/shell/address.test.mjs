@@ -79,8 +79,8 @@ test("an address is read back as it was written", () => {
   setView(view);
   setPage({ tour: "2" });
   writeAddress();
-  const parsed = readAddress();
-  assert.deepEqual(parsed, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
+  const parsedAddress = readAddress();
+  assert.deepEqual(parsedAddress, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
 });
 
 test("who compares and looks at the convolution has a link to just that; `with` alone shows both", () => {

@@ -49,21 +49,21 @@ export const paths = (server) => server.questions.map(({ method, path }) => `${m
 
 // The parts of IndexedDB that own.js needs: one database with one store. While `full`, it stores nothing more.
 export function aDatabase() {
-  let stored = null;
-  const database = { kept: () => [...(stored?.values() ?? [])], full: false };
+  let records = null;
+  const database = { kept: () => [...(records?.values() ?? [])], full: false };
   const answerLater = (request, result, name = "onsuccess") => {
     Object.assign(request, { result });
     setImmediate(() => request[name]?.());
     return request;
   };
   const store = {
-    getAll: () => [...stored.values()].map((value) => ({ ...value })),
-    put: (value) => void (database.full || stored.set(value.id, value)),
-    delete: (id) => void stored.delete(id),
-    clear: () => stored.clear(),
+    getAll: () => [...records.values()].map((value) => ({ ...value })),
+    put: (value) => void (database.full || records.set(value.id, value)),
+    delete: (id) => void records.delete(id),
+    clear: () => records.clear(),
   };
   const connection = {
-    createObjectStore: () => (stored = new Map()),
+    createObjectStore: () => (records = new Map()),
     transaction() {
       const transaction = {};
       const asRequest = (act) => (value) => {
@@ -80,7 +80,7 @@ export function aDatabase() {
     open() {
       const request = { result: connection };
       setImmediate(() => {
-        if (!stored) request.onupgradeneeded();
+        if (!records) request.onupgradeneeded();
         answerLater(request, connection);
       });
       return request;

@@ -77,9 +77,9 @@ test("each part of a trace has an address of its own", async () => {
   assert.deepEqual([...(await source.flows(trace))], [1, 2]);
   assert.deepEqual([...(await source.rollout(trace, "3,4"))], [1, 2]);
   assert.deepEqual(await source.names(trace, 0), [["a"]]);
-  const expectedRequest = (name, overrides) => [
+  const expectedRequest = (name, parameters) => [
     `api/trace/d/${name}`,
-    { sample: "tabby", model: "dino", ...overrides },
+    { sample: "tabby", model: "dino", ...parameters },
   ];
   assert.deepEqual(server.questions.map(wordsAsked), [
     expectedRequest("layers", { layers: "8,9", heads: "3" }),

@@ -9,7 +9,7 @@ const digest = createHash("sha256").update(BYTES).digest("hex").slice(0, 16);
 const FILES = { dino: { file: "dino-1.bin", bytes: BYTES.length, digest } };
 const weights = () => createKeptWeights(FILES, (name) => `https://host.test/${name}`);
 
-// The browser's cache storage.
+// Replaces the browser's cache storage; returns what it stores, a Map from addresses to responses.
 function aStorage() {
   const stored = new Map();
   const cache = {
@@ -45,10 +45,10 @@ function aHost({ breaks = Infinity, ranges = true, bytes = BYTES } = {}) {
 test("weights come in pieces, and are not asked for again", async () => {
   aStorage();
   const requests = aHost();
-  const calls = [];
+  const toldBytes = [];
   assert.equal(await weights().isKept("dino"), false);
-  assert.deepEqual(await weights().read("dino", { tell: (bytes) => calls.push(bytes) }), BYTES);
-  assert.deepEqual([calls[0], calls.at(-1)], [0, BYTES.length]);
+  assert.deepEqual(await weights().read("dino", { tell: (bytes) => toldBytes.push(bytes) }), BYTES);
+  assert.deepEqual([toldBytes[0], toldBytes.at(-1)], [0, BYTES.length]);
   assert.equal(await weights().isKept("dino"), true);
   assert.deepEqual(await weights().read("dino"), BYTES);
   assert.deepEqual(requests, [null]);

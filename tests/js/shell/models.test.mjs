@@ -142,11 +142,11 @@ test("the line says how far a model is, and only what is known", () => {
 });
 
 test("a model is asked for until it is there, and each answer is told", async () => {
-  const [reports, answers] = [[], [HALFWAY, ARRIVED]];
+  const [toldStates, answers] = [[], [HALFWAY, ARRIVED]];
   server.answers[`POST ${FETCHING}`] = STARTED;
   server.answers[`GET ${FETCHING}`] = () => answers.shift();
-  await pickModel(server.ask, "clip", (item) => reports.push(item));
-  assert.deepEqual(reports, [STARTED, HALFWAY, ARRIVED]);
+  await pickModel(server.ask, "clip", (item) => toldStates.push(item));
+  assert.deepEqual(toldStates, [STARTED, HALFWAY, ARRIVED]);
   assert.deepEqual(server.requests, [`POST ${FETCHING}`, `GET ${FETCHING}`, `GET ${FETCHING}`]);
 });
 
@@ -190,10 +190,10 @@ test("who gives up is told to the server, once", async () => {
 test("the chosen model is marked, and follows the choice", async () => {
   fill();
   await until(() => button("bundled"), "no card is drawn");
-  const current = () => [...box.querySelectorAll("[aria-current]")].map((item) => item.dataset.model);
-  assert.deepEqual(current(), ["bundled"]);
+  const markedModels = () => [...box.querySelectorAll("[aria-current]")].map((item) => item.dataset.model);
+  assert.deepEqual(markedModels(), ["bundled"]);
   choice.set({ model: "dino" });
-  assert.deepEqual(current(), ["dino"]);
+  assert.deepEqual(markedModels(), ["dino"]);
 });
 
 test("a model that is here is chosen at once, and the sheet closes", async () => {

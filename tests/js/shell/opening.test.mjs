@@ -79,9 +79,9 @@ const DINO = { model: "dino", title: "DINOv2 S/14" };
 const REAL = { ...DINO, here: true, may_fetch: false };
 
 test("where the app chose another model it says so, and offers the former one", () => {
-  const result = adviceFor(OURS, "drawing", { chose: false }, DINO, REAL);
+  const firstAdvice = adviceFor(OURS, "drawing", { chose: false }, DINO, REAL);
   const sentence = "a drawing: shown in our small ViT";
-  assert.deepEqual(result, { says: sentence, model: "dino", label: "use DINOv2 S/14" });
+  assert.deepEqual(firstAdvice, { says: sentence, model: "dino", label: "use DINOv2 S/14" });
   const advice = adviceFor(OURS, "photograph", { chose: false }, DINO, { ...REAL, here: false, megabytes: 24 });
   assert.equal(advice.label, "use DINOv2 S/14 (24 MB, once)", "what it costs is said before");
   const reverseAdvice = adviceFor(DINO, "photograph", { chose: false }, OURS, REAL);

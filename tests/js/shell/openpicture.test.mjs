@@ -6,13 +6,13 @@ import { smallEnough } from "../../../playground/microscope/shell/readable.js";
 import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
 import { aFile, aHost, aPlace, dispatchFiles, page, until } from "./page.mjs";
 
-const names = (files) => files.map((file) => file.name);
+const namesOf = (files) => files.map((file) => file.name);
 
 function aSheet(overrides = {}) {
   const takenNames = [];
   const box = aPlace();
   const options = {
-    take: (files) => takenNames.push(...names(files)),
+    take: (files) => takenNames.push(...namesOf(files)),
     labelled: null,
     signal: new AbortController().signal,
   };
@@ -32,11 +32,11 @@ function onPhone(run) {
 
 test("of several files the pictures are taken; HEIC counts although browsers give it no type", () => {
   const files = [aFile("a.txt", "text/plain"), aFile("b.jpg"), aFile("c.HEIC", ""), aFile("d.pdf", "application/pdf")];
-  assert.deepEqual(names(picturesAmong(files)), ["b.jpg", "c.HEIC"]);
+  assert.deepEqual(namesOf(picturesAmong(files)), ["b.jpg", "c.HEIC"]);
 });
 
 test("a file alone is taken whatever it seems to be: the server says what is wrong with it", () => {
-  assert.deepEqual(names(picturesAmong([aFile("a.txt", "text/plain"), aFile("b.pdf", "")])), ["a.txt"]);
+  assert.deepEqual(namesOf(picturesAmong([aFile("a.txt", "text/plain"), aFile("b.pdf", "")])), ["a.txt"]);
   assert.deepEqual(picturesAmong([]), []);
   assert.deepEqual(picturesAmong(null), []);
 });

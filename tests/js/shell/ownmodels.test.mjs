@@ -168,10 +168,10 @@ test("of a folder its weights and what lies beside them are read", async () => {
     name: "leaves",
     createReader: () => ({ readEntries: (onEntries) => onEntries(batches.shift()) }),
   };
-  const result = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
-  assert.equal(result.folder, "leaves");
+  const drop = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
+  assert.equal(drop.folder, "leaves");
   assert.deepEqual(
-    result.files.map(({ name }) => name),
+    drop.files.map(({ name }) => name),
     ["model.safetensors", "config.json"],
   );
 });

@@ -15,13 +15,13 @@ import "./page.mjs";
 goTo("/microscope");
 Object.assign(catalogue, CATALOGUE, { real: null }); // without a real model, the stage gives no advice
 let refusals = []; // the errors with which the next requests fail
-let reading = null; // a promise for which the next trace waits
+let nextReading = null; // a promise for which the next trace waits
 askNearer({
   has: () => true,
   async open({ model, sample, mine, first, detail }) {
     const refusal = sample === "meadow" || mine ? refusals.shift() : null;
     if (refusal) throw refusal;
-    await reading;
+    await nextReading;
     return {
       ...{ id: `${sample ?? mine} ${model} ${first}`, model, detail, opens: {}, private: Boolean(mine) },
       ...{ first: Boolean(mine) && !first, picture: { id: sample ?? mine } },
@@ -85,7 +85,7 @@ test("the former model's picture fades while another model reads for long, and c
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     let finishReading;
-    reading = new Promise((resolve) => (finishReading = resolve));
+    nextReading = new Promise((resolve) => (finishReading = resolve));
     choice.open({ sample: "flock", model: "untrained" });
     sentences.length = 0;
     const firstShow = showChoice(stage);
@@ -98,14 +98,14 @@ test("the former model's picture fades while another model reads for long, and c
     assert.equal(sentences.at(-1), null);
     choice.open({ sample: "tabby", model: "untrained" }); // another picture in the same model does not fade
     sentences.length = 0;
-    reading = new Promise((resolve) => (finishReading = resolve));
+    nextReading = new Promise((resolve) => (finishReading = resolve));
     const secondShow = showChoice(stage);
     mock.timers.tick(2 * FADES_AFTER);
     finishReading();
     await secondShow;
     assert.deepEqual(sentences, [null]);
   } finally {
-    reading = null;
+    nextReading = null;
     mock.timers.reset();
   }
 });
@@ -202,8 +202,8 @@ test("what an address asks for and can't be shown is said, once", async () => {
 test("a model that lies here under another name is opened by a press", async () => {
   const stage = { ...aStage([{}, {}]), stop: new AbortController() };
   stage.lens.greet = () => {};
-  const missing = { model: "own/leaves", title: "leaves", here: true };
-  refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing })];
+  const missingModel = { model: "own/leaves", title: "leaves", here: true };
+  refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing: missingModel })];
   choice.open({ sample: "meadow", model: "leaves" });
   await showChoice(stage);
   const openButton = [...document.querySelectorAll(".attention-notice button")].find(

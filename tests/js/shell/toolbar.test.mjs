@@ -194,7 +194,9 @@ test("models and Export are filled with what they need, and done() closes them",
 
 test("a model for the comparison is chosen on the same cards, and stands beside", () => {
   let options = null;
-  const { host, part, sheet } = aToolbar({ sheets: { models: (_, all) => (options = all), export: () => {} } });
+  const { host, part, sheet } = aToolbar({
+    sheets: { models: (_, sheetOptions) => (options = sheetOptions), export: () => {} },
+  });
   part(".compare").click();
   [...sheet().querySelectorAll(".tabs button")][1].click();
   options.choice.set({ model: "small", chose: true });

@@ -46,14 +46,14 @@ function weights() {
   norm("norm");
   linear("head", WIDTH, LABELS.length);
   const config = { depth: LAYERS, heads: HEADS, width: WIDTH, mlp_width: MLP_WIDTH, patch_size: PATCH, prefix: PREFIX };
-  const overrides = {
+  const restOfConfig = {
     native_grid: [4, 4],
     mean: [0.5, 0.5, 0.5],
     std: [0.5, 0.5, 0.5],
     eps: 1e-6,
     classes: LABELS.length,
   };
-  const defaults = {
+  const usualParts = {
     positions: "learned",
     pool: "token",
     activation: "gelu",
@@ -61,7 +61,7 @@ function weights() {
     interpolation: "bicubic",
   };
   return container(
-    { format: "attention-playground/weights-1", config: { ...config, ...overrides, ...defaults } },
+    { format: "attention-playground/weights-1", config: { ...config, ...restOfConfig, ...usualParts } },
     sections,
   );
 }
@@ -159,17 +159,17 @@ test("a layer is here before the pass has ended", async () => {
 
 test("a new picture ends the former pass within a layer, unless somebody waits for it", async () => {
   const { source, worker } = aSource();
-  const [first, second] = [await source.open(words()), await source.open(words({ sample: "dog" }))];
-  await source.layers(first, [0]);
-  await source.layers(second, [3]);
+  const [firstTrace, secondTrace] = [await source.open(words()), await source.open(words({ sample: "dog" }))];
+  await source.layers(firstTrace, [0]);
+  await source.layers(secondTrace, [3]);
   assert.ok(layerCount(worker, 1) <= 2, `${layerCount(worker, 1)} layers of the former picture`);
   assert.ok(worker.sentMessages.some(({ id, stopped }) => id === 1 && stopped));
-  await source.layers(first, [3]); // the stopped pass starts again on request
+  await source.layers(firstTrace, [3]); // the stopped pass starts again on request
   assert.equal(passCount(worker), 3);
 
   const secondTry = aSource();
-  const promises = [words(), words({ sample: "dog" })].map(async (source) =>
-    secondTry.source.layers(await secondTry.source.open(source), [3]),
+  const promises = [words(), words({ sample: "dog" })].map(async (pictureWords) =>
+    secondTry.source.layers(await secondTry.source.open(pictureWords), [3]),
   );
   assert.equal((await Promise.all(promises)).length, 2);
   assert.equal(passCount(secondTry.worker), 2);

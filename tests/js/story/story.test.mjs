@@ -36,7 +36,7 @@ test("the partner is the patch beyond the neighbours that gets most", () => {
 test("a score by hand: the products of query and key, their sum, divided by the root", () => {
   const { q, k, products, dot, score } = facts.pair;
   let sum = 0;
-  for (const [at, item] of q.entries()) sum += item * k[at];
+  for (const [index, number] of q.entries()) sum += number * k[index];
   assertNear(dot, sum);
   assertNear(score, sum / Math.sqrt(pack.dim));
   assertNear(
