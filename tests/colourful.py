@@ -9,20 +9,20 @@ from made_pictures import exif, saved
 from PIL import Image
 
 SRGB_CURVE = parametric_curve(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
-DISPLAY_P3 = ((0.51512, 0.2412, -0.00105), (0.29198, 0.69225, 0.04189), (0.1571, 0.06657, 0.78407))
-ADOBE_RGB = ((0.60974, 0.31111, 0.01947), (0.20528, 0.62567, 0.06087), (0.14919, 0.06322, 0.74457))
+DISPLAY_P3_PRIMARIES = ((0.51512, 0.2412, -0.00105), (0.29198, 0.69225, 0.04189), (0.1571, 0.06657, 0.78407))
+ADOBE_RGB_PRIMARIES = ((0.60974, 0.31111, 0.01947), (0.20528, 0.62567, 0.06087), (0.14919, 0.06322, 0.74457))
 
 
-def colour_profile(name: str, primaries: tuple, response: bytes) -> bytes:
+def colour_profile(name: str, primaries: tuple, response_curve: bytes) -> bytes:
     """An ICC profile of a camera or a screen, from its primaries (XYZ) and its response to light."""
     channels = {f"{channel}XYZ": xyz(*colour) for channel, colour in zip("rgb", primaries, strict=True)}
-    curves = {f"{channel}TRC": response for channel in "rgb"}
+    curves = {f"{channel}TRC": response_curve for channel in "rgb"}
     return profile(with_standard_tags(desc=text_tag(name), **channels, **curves), kind=b"mntr")
 
 
-P3 = colour_profile("Display P3", DISPLAY_P3, SRGB_CURVE)
-ADOBE = colour_profile("Adobe RGB (1998)", ADOBE_RGB, curve(round(2.2 * 256)))
-GREY_GAMMA = profile(
+P3_PROFILE = colour_profile("Display P3", DISPLAY_P3_PRIMARIES, SRGB_CURVE)
+ADOBE_PROFILE = colour_profile("Adobe RGB (1998)", ADOBE_RGB_PRIMARIES, curve(round(2.2 * 256)))
+GREY_GAMMA_PROFILE = profile(
     with_standard_tags(desc=text_tag("Gamma 1.8"), kTRC=curve(round(1.8 * 256))), b"GRAY", kind=b"mntr"
 )
 
@@ -63,26 +63,26 @@ def _filtered(rows: np.ndarray, y: int, filter_number: int, pixel_bytes: int) ->
 COLOURFUL_FILES = {  # kind of file -> a function that writes the photograph as such a file
     "sRGB": lambda photo: saved(photo, "PNG"),
     "sRGB, JPEG": lambda photo: saved(photo, "JPEG", quality=92),
-    "Display P3": lambda photo: saved(photo, "PNG", icc_profile=P3),
-    "Display P3, JPEG": lambda photo: saved(photo, "JPEG", quality=92, icc_profile=P3),
-    "Display P3, turned": lambda photo: saved(photo, "JPEG", quality=92, icc_profile=P3, exif=exif(6)),
-    "Adobe RGB": lambda photo: saved(photo, "JPEG", quality=92, icc_profile=ADOBE),
+    "Display P3": lambda photo: saved(photo, "PNG", icc_profile=P3_PROFILE),
+    "Display P3, JPEG": lambda photo: saved(photo, "JPEG", quality=92, icc_profile=P3_PROFILE),
+    "Display P3, turned": lambda photo: saved(photo, "JPEG", quality=92, icc_profile=P3_PROFILE, exif=exif(6)),
+    "Adobe RGB": lambda photo: saved(photo, "JPEG", quality=92, icc_profile=ADOBE_PROFILE),
     "grey": lambda photo: saved(photo.convert("L"), "PNG"),
-    "grey of gamma 1.8": lambda photo: saved(photo.convert("L"), "PNG", icc_profile=GREY_GAMMA),
+    "grey of gamma 1.8": lambda photo: saved(photo.convert("L"), "PNG", icc_profile=GREY_GAMMA_PROFILE),
     "sixteen bits": sixteen_bit_png,
     "sixteen bits, grey": lambda photo: sixteen_bit_png(photo.convert("L")),
-    "sixteen bits, Display P3": lambda photo: sixteen_bit_png(photo, P3),
+    "sixteen bits, Display P3": lambda photo: sixteen_bit_png(photo, P3_PROFILE),
     "sixteen bits, half transparent": lambda photo: sixteen_bit_png(half_transparent(photo)),
     "half transparent": lambda photo: saved(half_transparent(photo), "PNG"),
     "half transparent, turned": lambda photo: saved(half_transparent(photo), "PNG", exif=exif(6)),
     "half transparent, WebP": lambda photo: saved(half_transparent(photo), "WEBP", lossless=True),
     "half transparent, palette": lambda photo: saved(half_transparent(photo).quantize(64), "PNG"),
     "half transparent, grey": lambda photo: saved(half_transparent(photo).convert("LA"), "PNG"),
-    "half transparent, Display P3": lambda photo: saved(half_transparent(photo), "PNG", icc_profile=P3),
+    "half transparent, Display P3": lambda photo: saved(half_transparent(photo), "PNG", icc_profile=P3_PROFILE),
     "half transparent, Adobe RGB, WebP": lambda photo: saved(
-        half_transparent(photo), "WEBP", lossless=True, icc_profile=ADOBE
+        half_transparent(photo), "WEBP", lossless=True, icc_profile=ADOBE_PROFILE
     ),
     "half transparent, grey of gamma 1.8": lambda photo: saved(
-        half_transparent(photo).convert("LA"), "PNG", icc_profile=GREY_GAMMA
+        half_transparent(photo).convert("LA"), "PNG", icc_profile=GREY_GAMMA_PROFILE
     ),
 }

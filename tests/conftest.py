@@ -161,10 +161,10 @@ def really_here():
     from playground.errors import PlaygroundError
     from playground.models import borrowed
 
-    def fetched(group_name: str):
+    def fetch(group_name: str):
         try:
             borrowed.fetch(borrowed.GROUPS[group_name])
         except PlaygroundError as error:
             pytest.skip(f"{group_name} can't be had here: {error}")
 
-    return fetched
+    return fetch

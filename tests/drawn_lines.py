@@ -10,10 +10,10 @@ def closed_curve(points: np.ndarray) -> np.ndarray:
     """(points, 2) -> (corners, 2): a closed curve of quadratic Béziers. Each point is the control point of one Bézier,
     whose ends lie halfway to the neighbouring points."""
     middles = (points + np.roll(points, -1, 0)) / 2
-    return flattened(np.vstack([middles[-1:], np.stack([points, middles], axis=1).reshape(-1, 2)]))
+    return flattened_curve(np.vstack([middles[-1:], np.stack([points, middles], axis=1).reshape(-1, 2)]))
 
 
-def flattened(curve: np.ndarray) -> np.ndarray:
+def flattened_curve(curve: np.ndarray) -> np.ndarray:
     """(1 + 2 curves, 2) -> (corners, 2): quadratic Béziers as polygons. `curve` holds the start, then for each Bézier
     its control point and its end, as a canvas and a PDF do."""
     start, control, end = curve[:-1:2], curve[1::2], curve[2::2]

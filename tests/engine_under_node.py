@@ -37,7 +37,7 @@ class EnginePass:
     points: list[str]  # names of the points at which the engine calls `at`
 
 
-def run(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
+def run_job(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
     file = folder / "job.json"
     file.write_text(json.dumps(job))
     result = subprocess.run([node(), str(runner), str(file)], capture_output=True, text=True)
@@ -66,7 +66,8 @@ def open_models(models: list[dict], folder: Path) -> list[OpenedModel]:
         for model, out in zip(models, out_files, strict=True)
     ]
     return [
-        OpenedModel(**report, weights=out) for report, out in zip(run({"open": jobs}, folder), out_files, strict=True)
+        OpenedModel(**report, weights=out)
+        for report, out in zip(run_job({"open": jobs}, folder), out_files, strict=True)
     ]
 
 
@@ -80,7 +81,7 @@ def run_pass(
     (folder / "image.f32").write_bytes(trace.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out_file = folder / "out.f32"
-    report = run({**files, "grid": trace.grid, "out": str(out_file), **options}, folder)
+    report = run_job({**files, "grid": trace.grid, "out": str(out_file), **options}, folder)
     shape = (trace.layers, trace.heads, trace.tokens, trace.head_dim)
     sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
     sizes["features"] = (trace.layers, trace.tokens, shape[1] * shape[3])
@@ -112,12 +113,14 @@ def distance(engine_rows: np.ndarray, expected_rows: np.ndarray) -> tuple[float,
     )
 
 
-def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more_options) -> np.ndarray:
+def resized_by_engine(
+    picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more_options
+) -> np.ndarray:
     """(height, width, 3): the picture, resized by the engine to `size`, its (height, width)."""
     pixels, out_file = folder / "pixels.bin", folder / "resized.bin"
     pixels.write_bytes(np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA")).tobytes())
     options = {"size": (picture.height, picture.width), "to": size, "band": band, **more_options}
-    run({"pixels": str(pixels), "out": str(out_file), **options}, folder)
+    run_job({"pixels": str(pixels), "out": str(out_file), **options}, folder)
     return np.fromfile(out_file, np.uint8).reshape(*size, 4)[..., :3]
 
 

@@ -134,7 +134,7 @@ def for_each(strategy: st.SearchStrategy, count: int, seed: int, try_one: Callab
         max_examples=count, database=None, deadline=None, suppress_health_check=silenced_checks, print_blob=False
     )
     @hypothesis.given(strategy)
-    def each(given) -> None:
-        try_one(given)
+    def each(example) -> None:
+        try_one(example)
 
     each()

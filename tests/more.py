@@ -115,10 +115,10 @@ def streamlit() -> Iterator[Outcome]:
 
 def minor_releases(pip_output: str) -> list[str]:
     """The newest patch release of each of the last minor releases, from pip's "Available versions: 1.67.0, …"."""
-    newest: dict[str, str] = {}
+    newest_patches: dict[str, str] = {}
     for version in re.findall(r"\b(\d+\.\d+\.\d+)\b", pip_output.partition("Available versions:")[2]):
-        newest.setdefault(version.rpartition(".")[0], version)
-    return list(newest.values())[:RELEASE_COUNT]
+        newest_patches.setdefault(version.rpartition(".")[0], version)
+    return list(newest_patches.values())[:RELEASE_COUNT]
 
 
 def make_environment(release: str) -> int:

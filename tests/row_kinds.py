@@ -15,7 +15,7 @@ import numpy as np
 from playground.analysis.moments import ALIKE, component, directions, late_keys, neighbourhood_radius, spread
 from playground.tracing import Trace, softmax_rows
 
-CROWD = 48  # number of evenly spread patches whose rows are averaged
+CROWD_SIZE = 48  # number of evenly spread patches whose rows are averaged
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
 EARLY_SHARE = 1 / 3  # layers in this first share of the depth count as early
 CROWD_SHARE = 0.5  # the crowd explains a row's largest weight if its own mean weight there is this share of it or more
@@ -50,7 +50,7 @@ def kind_and_facts(trace: Trace, layer: int, head: int, query: tuple[int, int]) 
     prefix_count, patch = len(trace.prefix), query[0] * trace.grid[1] + query[1]
     late_directions = directions(late_keys(trace), prefix_count)
     q, k = (x[head].cpu().float() for x in trace.record[layer][:2])
-    query_patches = spread(trace.grid, CROWD)
+    query_patches = spread(trace.grid, CROWD_SIZE)
     crowd = crowd_of(
         softmax_rows(q[prefix_count + query_patches], k, trace.scale).numpy(), query_patches, prefix_count, trace.grid
     )

@@ -23,8 +23,8 @@ from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
 TIMES_EVEN = 20  # least median of the rows' largest weights, as a multiple of an even row's weight
-STEP = 1.12  # factor by which queries and keys grow in each of at most TURNS turns
-TURNS = 60
+GROWTH = 1.12  # factor by which queries and keys grow in each of at most TURNS turns
+MOST_TURNS = 60
 NO_CLASSES = {"num_classes": 0}
 NARROW = {"embed_dim": 384, "num_heads": 6}
 LIKE_SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "intermediate_size": 1536,
@@ -63,7 +63,7 @@ def make_sharp(family: str, folder: Path, photograph: Image.Image, **smaller) ->
     library, name, changes = FAMILIES[family]
     changes = changes | smaller
     model = scramble(timm.create_model(name, **changes)) if library == "timm" else hugging_face_model(name, **changes)
-    for _ in range(TURNS):
+    for _ in range(MOST_TURNS):
         if library == "timm":
             save_for_hf(model, folder, model_args=changes, safe_serialization=True)
         else:
@@ -86,13 +86,13 @@ def _sharpen(model: torch.nn.Module) -> None:
     parameters = dict(model.named_parameters())
     if norm_names := [name for name in parameters if re.search(QK_NORMS, name)]:
         for name in norm_names:
-            parameters[name].mul_(STEP)
+            parameters[name].mul_(GROWTH)
         return
     for name, parameter in parameters.items():
         if re.search(JOINT_QKV, name):
-            parameter[: 2 * len(parameter) // 3].mul_(STEP)
+            parameter[: 2 * len(parameter) // 3].mul_(GROWTH)
         elif re.search(QUERIES_AND_KEYS, name):
-            parameter.mul_(STEP)
+            parameter.mul_(GROWTH)
 
 
 def _traced(vit: VisionTransformer, photograph: Image.Image) -> Trace:

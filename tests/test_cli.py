@@ -186,10 +186,10 @@ def test_flags_say_how_a_model_was_trained_and_the_printed_command_repeats_them(
     save_file({key: value.clone() for key, value in reference.state_dict().items()}, "mine.safetensors")
     arguments = ["figure", "meadow", "--model", "vit_tiny_patch16_224", "--weights", "mine.safetensors", "--layer", "1"]
     flags = ["--mean", "0.485,0.456,0.406", "--std", "0.229 0.224 0.225", "--num-heads", "6", "--act-layer", "gelu"]
-    with pytest.warns(PlaygroundWarning) as caught:
+    with pytest.warns(PlaygroundWarning) as caught_warnings:
         assert main([*arguments, "-o", "guessed.json"]) == 0
     (sentence,) = {
-        _in_a_line(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught
+        _in_a_line(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught_warnings
     }
     assert sentence.startswith(
         "playground: Assumed of vit_tiny_patch16_224: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads"

@@ -35,14 +35,14 @@ def features_by_hand(vit, pixels, silent) -> torch.Tensor:
         y, attn = block.norm1(x)[0], block.attn
         d = vit.config.width // attn.heads
         q, k, v = (y @ w.T + b for w, b in zip(attn.qkv.weight.chunk(3), attn.qkv.bias.chunk(3), strict=True))
-        mixed = torch.zeros_like(y)
+        mixed_values = torch.zeros_like(y)
         for head in range(attn.heads):
             part = slice(head * d, head * d + d)
             for i in range(len(y)):
                 heard_keys = [j for j in range(len(y)) if not silent(layer, head, i, j)]
                 exponentials = torch.exp(q[i, part] @ k[heard_keys][:, part].T / math.sqrt(d))
-                mixed[i, part] = (exponentials / exponentials.sum()) @ v[heard_keys][:, part]
-        x = x + (mixed @ attn.proj.weight.T + attn.proj.bias)[None]
+                mixed_values[i, part] = (exponentials / exponentials.sum()) @ v[heard_keys][:, part]
+        x = x + (mixed_values @ attn.proj.weight.T + attn.proj.bias)[None]
         x = x + block.mlp(block.norm2(x))
     return x[0]
 
@@ -157,11 +157,12 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
             for layer, block in enumerate(small.blocks):
                 y = block.norm1(x)
                 q, k, v = block.attn.qkv(y).view(1, -1, 3, small.config.heads, d).permute(2, 0, 3, 1, 4)
-                mixed = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)  # (tokens, width)
+                # (tokens, width)
+                mixed_values = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)
                 if layer == 1:
-                    part = mixed[:, head * d : head * d + d]
+                    part = mixed_values[:, head * d : head * d + d]
                     part.copy_(torch.zeros_like(part) if replacement == "zero" else part.mean(0).expand_as(part))
-                x = x + block.attn.proj(mixed)[None]
+                x = x + block.attn.proj(mixed_values)[None]
                 x = x + block.mlp(block.norm2(x))
         torch.testing.assert_close(trace.features(), x[0], atol=1e-4, rtol=1e-4)
         assert torch.equal(trace.weights(1), playground.trace(small, picture).weights(1)), "nobody is cut from anybody"

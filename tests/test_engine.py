@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SMALL, scramble
-from engine_under_node import distance, resized, rows, rows_in_python, run, run_pass
+from engine_under_node import distance, resized_by_engine, rows, rows_in_python, run_job, run_pass
 from PIL import Image
 
 from playground.errors import PlaygroundError
@@ -221,7 +221,7 @@ def test_pictures_are_resized_as_pillow_does_to_the_bit(size, mode, tmp_path):
     noise = np.random.default_rng(1).integers(0, 256, (64, 97, len(mode)), dtype=np.uint8)
     picture = Image.fromarray(noise, mode)
     expected = picture.convert("RGB").resize(size[::-1], Image.Resampling.BICUBIC)
-    assert np.array_equal(resized(picture, size, tmp_path), np.asarray(expected))
+    assert np.array_equal(resized_by_engine(picture, size, tmp_path), np.asarray(expected))
 
 
 @pytest.mark.parametrize("interpolation", ["bilinear", "lanczos", "nearest"])
@@ -229,22 +229,22 @@ def test_pictures_are_resized_as_pillow_does_to_the_bit(size, mode, tmp_path):
 def test_other_interpolations_resize_as_pillow_does_too(size, interpolation, tmp_path):
     picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 97, 3), dtype=np.uint8))
     expected = picture.resize(size[::-1], Image.Resampling[interpolation.upper()])
-    assert np.array_equal(resized(picture, size, tmp_path, interpolation=interpolation), np.asarray(expected))
+    assert np.array_equal(resized_by_engine(picture, size, tmp_path, interpolation=interpolation), np.asarray(expected))
 
 
 def test_a_photograph_that_comes_in_bands_is_resized_as_pillow_does(tmp_path):
     picture = Image.open(named("meadow").path).convert("RGB")
     expected = picture.resize((224, 168), Image.Resampling.BICUBIC)
     for band in (1, 64, picture.height):
-        assert np.array_equal(resized(picture, (168, 224), tmp_path, band), np.asarray(expected))
+        assert np.array_equal(resized_by_engine(picture, (168, 224), tmp_path, band), np.asarray(expected))
 
 
 def test_pictures_of_every_aspect_get_the_grid_that_python_gives_them(tmp_path):
     random = np.random.default_rng(0)
     sizes = [(1, 1), (1, 5000), (5000, 1), (640, 480), *random.integers(1, 4000, (200, 2)).tolist()]
-    natives = [(14, 14), (28, 28), (37, 37), (2, 9)]
-    questions = [[size, native] for size in sizes for native in natives]
-    assert run({"fits": questions}, tmp_path) == [list(images.fit(size, 1, native)) for size, native in questions]
+    native_grids = [(14, 14), (28, 28), (37, 37), (2, 9)]
+    questions = [[size, native] for size in sizes for native in native_grids]
+    assert run_job({"fits": questions}, tmp_path) == [list(images.fit(size, 1, native)) for size, native in questions]
 
 
 # The weights

@@ -24,7 +24,7 @@ FLAKY = FAILS_ONCE.format(what="falls", fails='raise ValueError("only once")')
 CRASH = FAILS_ONCE.format(what="ends_its_process", fails="os._exit(3)")
 
 
-def gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
+def run_gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
     """Runs the gate over tests with these texts; returns its status and its output."""
     for name, text in files.items():
         (folder / f"test_{name}.py").write_text(text)
@@ -37,7 +37,7 @@ def gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
 
 
 def test_a_test_that_passes_alone_is_named_with_both_outputs_and_the_gate_passes(tmp_path):
-    status, output = gate(tmp_path, *TWO_PROCESSES, flaky=FLAKY, crash=CRASH)
+    status, output = run_gate(tmp_path, *TWO_PROCESSES, flaky=FLAKY, crash=CRASH)
     assert status == 0
     assert set(output.splitlines()[-2:]) == {
         "FLAKED test_flaky.py::test_falls_the_first_time",
@@ -50,7 +50,7 @@ def test_a_test_that_passes_alone_is_named_with_both_outputs_and_the_gate_passes
 
 
 def test_a_test_that_fails_twice_fails_the_gate_even_beside_a_flaky_one(tmp_path):
-    status, output = gate(tmp_path, flaky=FLAKY, broken="def test_falls():\n    assert 1 == 2\n")
+    status, output = run_gate(tmp_path, flaky=FLAKY, broken="def test_falls():\n    assert 1 == 2\n")
     assert status == 1
     assert output.splitlines()[-2:] == [
         "FELL TWICE test_broken.py::test_falls",
@@ -59,6 +59,6 @@ def test_a_test_that_fails_twice_fails_the_gate_even_beside_a_flaky_one(tmp_path
 
 
 def test_a_file_that_can_not_be_imported_fails_the_gate_at_once(tmp_path):
-    status, output = gate(tmp_path, only="import nothing_of_this_name\n")
+    status, output = run_gate(tmp_path, only="import nothing_of_this_name\n")
     assert status not in (0, 1)
     assert "FLAKED" not in output

@@ -33,8 +33,8 @@ def refused(match: str = r"\.$"):
 
 
 def pack_of(header: dict, body: bytes = b"") -> bytes:
-    text = json.dumps(header).encode()
-    return struct.pack("<I", len(text)) + text + body
+    header_text = json.dumps(header).encode()
+    return struct.pack("<I", len(header_text)) + header_text + body
 
 
 def section(dtype="uint8", shape=(4,), offset=0) -> dict:

@@ -160,7 +160,7 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
     files = files_in(tmp_path)
     shards = [file for file in files if file.suffix == ".safetensors"]
     assert len(shards) > 1
-    complete, without_index, without_shard = open_models(
+    complete_model, without_index, without_shard = open_models(
         [
             {"files": files, "folder": "mine"},
             {"files": [file for file in files if file.name != INDEX]},
@@ -169,7 +169,7 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
         tmp_path,
     )
     whole_model = playground.load(tmp_path, device="cpu")
-    assert_same(complete, whole_model)
+    assert_same(complete_model, whole_model)
     assert_same(without_index, whole_model)
     assert without_shard.error == (
         f"model.safetensors lies in {len(shards)} files, and {len(shards) - 1} were dropped: drop all of them together."
@@ -244,8 +244,8 @@ def test_a_config_that_makes_no_sense_is_ignored_or_refused_as_in_python(tmp_pat
 def test_a_file_that_holds_no_plain_vit_is_refused_by_what_it_holds(tmp_path):
     import transformers
 
-    swin = transformers.SwinConfig(image_size=64, embed_dim=8, depths=[1], num_heads=[1], window_size=2)
-    transformers.SwinModel(swin).save_pretrained(tmp_path / "swin")
+    swin_config = transformers.SwinConfig(image_size=64, embed_dim=8, depths=[1], num_heads=[1], window_size=2)
+    transformers.SwinModel(swin_config).save_pretrained(tmp_path / "swin")
     for name, state in {
         "relative": copy_of(changed({})) | {"blocks.0.attn.rel_pos": torch.zeros(3)},
         "two": {f"{prefix}.{key}": x.clone() for prefix in "ab" for key, x in copy_of(changed({})).items()},

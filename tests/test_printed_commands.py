@@ -24,7 +24,7 @@ from playground.serving import settings
 from playground.serving.routes import ROUTES
 
 ROOT = Path(__file__).parent.parent
-KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
+KEY_HEADER = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 QUICK_OPTIONS = {"purpose": "column", "dpi": 20}
 
 
@@ -60,7 +60,7 @@ def http():
 
 
 def export_answer(http, **parameters: str) -> dict:
-    answer = http.get("/api/exports", params=parameters, headers=KEY)
+    answer = http.get("/api/exports", params=parameters, headers=KEY_HEADER)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -77,7 +77,7 @@ def test_the_sheet_of_export_prints_a_command_for_a_photograph_in_another_model_
 
 
 def upload(http, data: bytes, name: str) -> str:
-    return http.post("/api/pictures", content=data, headers=KEY | {"x-playground-name": name}).json()["id"]
+    return http.post("/api/pictures", content=data, headers=KEY_HEADER | {"x-playground-name": name}).json()["id"]
 
 
 def test_of_one_s_own_photograph_the_command_is_printed_where_it_finds_the_file(http, picture):
@@ -87,7 +87,7 @@ def test_of_one_s_own_photograph_the_command_is_printed_where_it_finds_the_file(
     assert replay(line).stat().st_size > 1000
     for name in ("", f"{80 * 'a'}.png"):  # no name, and one that is too long to be kept
         assert export_answer(http, mine=upload(http, data, name), model="untrained")["command"] == ""
-    drawing = http.post("/api/labelled", params={"number": "3"}, headers=KEY).json()["id"]
+    drawing = http.post("/api/labelled", params={"number": "3"}, headers=KEY_HEADER).json()["id"]
     assert export_answer(http, mine=drawing, model="untrained")["command"] == "", "a picture of a data set is no file"
 
 

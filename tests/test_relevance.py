@@ -10,7 +10,7 @@ from playground import relevance
 from playground.errors import PlaygroundError
 
 
-def explicit_pass(vit, first_tokens, answer, cut=None):
+def explicit_pass(vit, first_tokens, read_answer, cut=None):
     """A pass that keeps gradients: (the answer; each layer's weights, (heads, tokens, tokens); the tokens after each
     layer)."""
     weights_of_layers, xs, x = [], [], first_tokens
@@ -28,7 +28,7 @@ def explicit_pass(vit, first_tokens, answer, cut=None):
         x = x + block.ls1(block.attn.proj((weights @ v).transpose(0, 1).flatten(1)[None]))
         x = x + block.ls2(block.mlp(block.norm2(x)))
         xs.append(x)
-    return answer(x), weights_of_layers, xs
+    return read_answer(x), weights_of_layers, xs
 
 
 def explained_numbers(small, trace):
@@ -167,12 +167,12 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     trace = playground.trace(small, picture)
     expected = trace.relevance(label=7)
     monkeypatch.setattr(relevance, "BLOCK", 4 * trace.tokens)
-    real_chunks, sizes = relevance._chunks, []
+    real_chunks, block_sizes = relevance._chunks, []
     monkeypatch.setattr(
-        relevance, "_chunks", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in real_chunks(qkv))
+        relevance, "_chunks", lambda qkv: (block_sizes.append(r.stop - r.start) or (b, r) for b, r in real_chunks(qkv))
     )
     torch.testing.assert_close(trace.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
-    assert set(sizes) == {1}
+    assert set(block_sizes) == {1}
 
 
 @pytest.mark.slow

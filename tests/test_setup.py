@@ -42,9 +42,9 @@ def change_times(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-def dockerfile_line(word: str, part: str) -> str:
+def dockerfile_line(instruction: str, part: str) -> str:
     joined_lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    (line,) = re.findall(rf"^{word} (.*{part}.*)$", joined_lines, re.MULTILINE)
+    (line,) = re.findall(rf"^{instruction} (.*{part}.*)$", joined_lines, re.MULTILINE)
     return line
 
 
@@ -69,13 +69,15 @@ def test_the_image_is_built_without_what_can_not_be_had_and_the_build_says_so(tm
 
 
 def test_the_image_and_make_give_the_same_commands_and_no_volume_hides_what_they_fetch(monkeypatch):
-    line, commands = dockerfile_line("RUN", "download dinov2-small"), r"-m playground (download [\w -]+|prepare)"
-    assert re.findall(commands, line) == re.findall(commands, (ROOT / "Makefile").read_text(encoding="utf-8"))
-    assert re.findall(commands, line)[0].split()[1:] == list(borrowed.GROUPS)
+    line, command_pattern = dockerfile_line("RUN", "download dinov2-small"), r"-m playground (download [\w -]+|prepare)"
+    assert re.findall(command_pattern, line) == re.findall(
+        command_pattern, (ROOT / "Makefile").read_text(encoding="utf-8")
+    )
+    assert re.findall(command_pattern, line)[0].split()[1:] == list(borrowed.GROUPS)
     monkeypatch.setenv("HF_HUB_CACHE", re.search(r"HF_HUB_CACHE=(\S+);", line)[1])
-    built_in = re.search(r"PLAYGROUND_BORROWED=(\S+)", dockerfile_line("ENV", "PLAYGROUND_BORROWED"))[1]
-    assert str(borrowed.cache_folder()) == built_in
-    assert not Path(built_in).is_relative_to(re.search(r"HF_HOME=(\S+)", dockerfile_line("ENV", "HF_HOME"))[1])
+    built_in_folder = re.search(r"PLAYGROUND_BORROWED=(\S+)", dockerfile_line("ENV", "PLAYGROUND_BORROWED"))[1]
+    assert str(borrowed.cache_folder()) == built_in_folder
+    assert not Path(built_in_folder).is_relative_to(re.search(r"HF_HOME=(\S+)", dockerfile_line("ENV", "HF_HOME"))[1])
 
 
 def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_package():

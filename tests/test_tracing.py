@@ -191,17 +191,17 @@ def test_nothing_of_the_size_tokens_squared_exists_until_it_is_asked_for(picture
         Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
     )
     vit.eval()
-    with LargestTensor() as watch:
+    with LargestTensor() as largest_tensor:
         trace = playground.trace(vit, picture, size=(512, 512))  # 4,097 tokens
         trace.rows(1, (20, 30))
         trace.scores(1, 0, "cls")
         trace.value_norms(0)
         trace.similarity((2, 2))
-    assert watch.largest < trace.tokens**2 / 10
-    with LargestTensor() as watch:
+    assert largest_tensor.largest < trace.tokens**2 / 10
+    with LargestTensor() as largest_tensor:
         trace.column(1, 1, (3, 3))
         trace.rollout((3, 3))
-    assert watch.largest < trace.tokens**2 / 3  # one block of rows of one head
+    assert largest_tensor.largest < trace.tokens**2 / 3  # one block of rows of one head
 
 
 def test_a_row_of_a_vit_s_at_1024_squared_is_the_row_of_the_explicit_product(picture):

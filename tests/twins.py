@@ -10,13 +10,13 @@ from test_javascript import node
 CORE = Path(__file__).parent.parent / "playground" / "microscope" / "core"
 
 
-def in_javascript(names: list[str], lines: str, given: dict):
+def in_javascript(names: list[str], body: str, given: dict):
     """What these lines of JavaScript return. They can use the named modules of core/, and `given`."""
     imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in names)
     given_json = json.dumps(given, default=lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
     program = (
         f'{imports} import {{ readFileSync }} from "node:fs"; const given = JSON.parse(readFileSync(0, "utf8"));'
-        f"process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
+        f"process.stdout.write(JSON.stringify((() => {{ {body} }})()));"
     )
     result = subprocess.run(
         [node(), "--input-type=module", "-e", program], input=given_json, capture_output=True, text=True

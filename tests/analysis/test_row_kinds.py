@@ -81,7 +81,7 @@ def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
 def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
     random_pass, prefix_count = invented_pass(seed, grid, prefix), len(prefix)
     keys = random_pass["k"][2].transpose(1, 0, 2).reshape(random_pass["shape"]["tokens"], -1)
-    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.spread(grid, row_kinds.CROWD)
+    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.spread(grid, row_kinds.CROWD_SIZE)
     patches, expected = range(0, grid[0] * grid[1], 5), []
     for layer, head in ((0, 0), (3, 1)):
         rows = rows_of(random_pass, layer, head)
@@ -192,7 +192,11 @@ def test_what_is_left_over_is_noise_in_an_early_layer_alone():
 def rows_that_contradict(trace) -> tuple[list, int]:
     """The rows whose kind contradicts the place of the largest weight, and the number of rows that were looked at. The
     page's sentence names both the kind and that place."""
-    columns, prefix_count, queries = trace.grid[1], len(trace.prefix), row_kinds.spread(trace.grid, row_kinds.CROWD)
+    columns, prefix_count, queries = (
+        trace.grid[1],
+        len(trace.prefix),
+        row_kinds.spread(trace.grid, row_kinds.CROWD_SIZE),
+    )
     directions = row_kinds.directions(row_kinds.late_keys(trace), prefix_count)
     mistakes, count = [], 0
     for layer, head in itertools.product(range(trace.layers), range(trace.heads)):

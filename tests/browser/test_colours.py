@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from colourful import COLOURFUL_FILES, P3, half_transparent
+from colourful import COLOURFUL_FILES, P3_PROFILE, half_transparent
 from engine_under_node import distance, rows_in_python
 from made_pictures import saved
 from PIL import Image
@@ -104,7 +104,7 @@ def test_a_copy_that_is_made_smaller_before_it_is_sent_has_the_same_colours(deco
     large_pixels = np.asarray(photo.resize((2300, 1804), Image.Resampling.BICUBIC)).astype(int)
     large_pixels += np.random.default_rng(0).integers(-25, 26, large_pixels.shape)
     noisy_photo = Image.fromarray(large_pixels.clip(0, 255).astype(np.uint8))
-    options = {"icc_profile": P3} if kind == "Display P3" else {}
+    options = {"icc_profile": P3_PROFILE} if kind == "Display P3" else {}
     data = saved(noisy_photo if options else half_transparent(noisy_photo), "PNG", compress_level=1, **options)
     sent_bytes = decoder.sent(data)
     assert len(sent_bytes) < len(data) / 2, "it is sent as it is"

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from drawn_lines import cells_inside, flattened
+from drawn_lines import cells_inside, flattened_curve
 
 KEEP_LINES = """() => {
   for (const kind of [CanvasRenderingContext2D, OffscreenCanvasRenderingContext2D]) {
@@ -26,7 +26,7 @@ def drawn(visitor, grid) -> list[np.ndarray]:
     """The contour lines that were drawn last, each (corners, 2): row and column of every corner, in patches."""
     lines = visitor.page.evaluate("window.drawnLines")
     in_patches = np.array(grid) / (lines["height"], lines["width"])
-    return [flattened(np.array(curve)[:, ::-1] * in_patches) for curve in lines["curves"]]
+    return [flattened_curve(np.array(curve)[:, ::-1] * in_patches) for curve in lines["curves"]]
 
 
 @pytest.mark.parametrize(

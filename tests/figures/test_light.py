@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn_lines import cells_inside, closed_curve, flattened
+from drawn_lines import cells_inside, closed_curve, flattened_curve
 from matplotlib.patches import PathPatch
 from PIL import Image
 from test_javascript import node
@@ -269,7 +269,7 @@ def lines_of(axes) -> list[np.ndarray]:
     for path in outlines[-1:]:  # each outline is drawn twice on one path; the last is the narrower
         starts = np.flatnonzero(path.codes == path.MOVETO)
         ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
-        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
+        lines += [flattened_curve(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
     return lines
 
 

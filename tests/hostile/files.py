@@ -67,7 +67,7 @@ def large_pack(folder: Path, number: float) -> Reader:
     return partial(Trace.from_bytes, pack(header, arrays | {"value_norms": np.ones(shape[:3], np.float16)}))
 
 
-def lapse(folder: Path, size: int, header: bytes = b"") -> Reader:
+def lapse_file(folder: Path, size: int, header: bytes = b"") -> Reader:
     (folder / "lapse.bin").write_bytes(header)
     return partial(timelapse.read, sparse_file(folder / "lapse.bin", size))
 
@@ -110,8 +110,8 @@ FILES: dict[str, Callable[[Path], Reader]] = {
     ),
     "a large pack of NaN": partial(large_pack, number=float("nan")),
     "a large pack of infinite numbers": partial(large_pack, number=float("inf")),
-    "a time-lapse of a gigabyte": partial(lapse, size=10**9),
-    "a time-lapse of 90 MB of nothing": partial(lapse, size=90 * 10**6),
+    "a time-lapse of a gigabyte": partial(lapse_file, size=10**9),
+    "a time-lapse of 90 MB of nothing": partial(lapse_file, size=90 * 10**6),
     "a time-lapse whose moment is 75 MB of nothing": lapse_of_rubbish,
     "CIFAR's files of three million pictures": partial(cifar_files, pictures=3_000_000),
     "a gigabyte of CIFAR's names": partial(cifar_files, pictures=30, names=10**9),

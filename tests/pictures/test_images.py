@@ -10,7 +10,7 @@ import zlib
 import hostile
 import numpy as np
 import pytest
-from colourful import GREY_GAMMA
+from colourful import GREY_GAMMA_PROFILE
 from hostile.gifs_and_bmps import bmp
 from hostile.jpegs import jpeg_with, segment
 from hostile.making import NOISE
@@ -228,10 +228,10 @@ def test_what_shines_through_does_so_in_the_colours_of_the_profile():
     ]
     assert are_alike(corners(open_image(data)), mixed_colours, 8)
     grey = Image.new("L", (32, 32), 99)
-    opaque_grey = open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9))
+    opaque_grey = open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA_PROFILE)).getpixel((9, 9))
     grey.putalpha(255)
     assert opaque_grey != (99, 99, 99)
-    assert open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9)) == opaque_grey
+    assert open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA_PROFILE)).getpixel((9, 9)) == opaque_grey
 
 
 def test_a_photograph_of_24_megapixels_opens_whole():
