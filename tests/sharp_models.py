@@ -23,7 +23,7 @@ from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
 TIMES_EVEN = 20  # least median of the rows' largest weights, as a multiple of an even row's weight
-GROWTH = 1.12  # factor by which queries and keys grow in each of at most TURNS turns
+GROWTH = 1.12  # factor by which queries and keys grow in each of at most MOST_TURNS turns
 MOST_TURNS = 60
 NO_CLASSES = {"num_classes": 0}
 NARROW = {"embed_dim": 384, "num_heads": 6}
@@ -82,7 +82,7 @@ def _times_even(weights: np.ndarray) -> float:
 
 @torch.no_grad()
 def _sharpen(model: torch.nn.Module) -> None:
-    """Scales the weights of queries and keys by STEP, or the gains of their norms."""
+    """Scales the weights of queries and keys by GROWTH, or the gains of their norms."""
     parameters = dict(model.named_parameters())
     if norm_names := [name for name in parameters if re.search(QK_NORMS, name)]:
         for name in norm_names:

@@ -178,7 +178,7 @@ def test_heads_are_named_in_few_texts():
     assert cuts.read("zero@1", SHAPE).all[0].named_heads == "1.*"
 
 
-def test_what_the_command_line_says_is_what_python_does(small, picture):
+def test_a_typed_cut_gives_the_pass_of_python_s_method(small, picture):
     """A cut typed as text and the same cut by a method give the same pass."""
     plain_trace = playground.trace(small, picture)
     ablated_trace, typed_trace = (
@@ -264,7 +264,7 @@ def test_trace_puts_nothing_into_a_pass_and_names_the_method_that_does(small, pi
         ("zero@2.1;residual@3:7,5", lambda seen, other: seen.ablate([(2, 1)]).patch(other, 3, (7, 5))),
     ],
 )
-def test_a_figure_of_the_command_line_puts_what_python_puts(text, python_call, tmp_path, monkeypatch):
+def test_a_put_of_the_command_line_gives_the_row_of_python_s_method(text, python_call, tmp_path, monkeypatch):
     """The figure of the command line equals Python's, and the command in the figure's file makes it again."""
     monkeypatch.chdir(tmp_path)
     seen, other_trace = (playground.trace("bundled", name) for name in ("meadow", "flock"))
@@ -282,7 +282,7 @@ def test_a_figure_of_the_command_line_puts_what_python_puts(text, python_call, t
     assert Path("again.csv").read_text(encoding="utf-8") == table_text
 
 
-def test_what_is_put_needs_the_picture_that_it_is_taken_from(tmp_path, capsys):
+def test_a_put_needs_the_picture_that_it_is_taken_from(tmp_path, capsys):
     line = ["figure", "meadow", "--model", "untrained", "-o", str(tmp_path / "x.png")]
     assert main([*line, "--cut", "residual@3"]) != 0
     assert "name that picture, --with-image" in capsys.readouterr().err

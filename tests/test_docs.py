@@ -130,7 +130,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, p
 
 
 @pytest.mark.slow
-def test_every_name_command_and_lesson_has_its_place(site, published):
+def test_every_name_command_and_lesson_is_in_the_documentation(site, published):
     names = {*playground.__all__, "Trace.row"} - {"__version__"}
     assert {f"playground.{name}" for name in names} <= site["api.html"].ids
     assert "~" not in " ".join(re.findall(r'<span class="n">(.*?)</span>', site["api.html"].text))

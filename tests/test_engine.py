@@ -82,7 +82,7 @@ def added_lengths(trace, layer: int) -> np.ndarray:
     ],
     ids=["plain", "off", "cut", "ablated"],
 )
-def test_every_layer_of_a_pass_is_python_s(scaled_vit, picture, tmp_path, trace_options):
+def test_every_layer_of_a_pass_equals_python_s(scaled_vit, picture, tmp_path, trace_options):
     # 6 × 9 patches, so positions are interpolated
     model_trace = trace(scaled_vit, picture, size=(48, 72), **trace_options)
     options = {"cuts": trace_options["cut"]} if "cut" in trace_options else trace_options
@@ -186,14 +186,14 @@ def test_zeros_at_any_point_change_the_engine_s_pass_as_they_change_python_s(sca
     assert np.abs(engine_pass.logits - trace(scaled_vit, picture).logits.numpy()).max() > 2e-3
 
 
-def test_rows_of_400_patches_are_python_s(scaled_vit, picture, tmp_path):
+def test_rows_of_400_patches_equal_python_s(scaled_vit, picture, tmp_path):
     model_trace = trace(scaled_vit, picture, size=(160, 160))  # 400 patches
     engine_pass = run_pass(model_trace, tmp_path)
     np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
-def test_rows_of_the_same_weights_are_python_s_and_eight_bits_stay_close(name, tmp_path):
+def test_rows_of_the_same_weights_equal_python_s_and_eight_bits_stay_close(name, tmp_path):
     model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_input_size(name))
     float_pass = run_pass(model_trace, tmp_path)
     python_rows = rows_in_python(model_trace)

@@ -29,7 +29,7 @@ def test_the_examples_in_the_docstrings_are_true(name):
     assert outcome.failed == 0
 
 
-def test_integers_of_numpy_and_torch_are_integers(small_trace):
+def test_integers_of_numpy_and_torch_are_accepted(small_trace):
     row = small_trace.row(1, 2, 30)
     for integer_type in (np.int64, np.uint8, torch.tensor):
         assert torch.equal(small_trace.row(integer_type(1), integer_type(2), integer_type(30)), row)

@@ -49,7 +49,7 @@ def test_a_picture_of_arbitrary_parts_is_opened_or_refused_within_its_time_and_m
 def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
     refusals = []
     for parameters in addresses(150):
-        for read_parameters in (parameters, chosen.read_address(parameters)[0]):  # as a route reads them, and a page
+        for read_parameters in (parameters, chosen.read_address(parameters)[0]):  # as a route and as a page reads them
             try:
                 picture, setup = chosen.read(read_parameters, None)
             except PlaygroundError as error:
@@ -61,7 +61,7 @@ def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
 
 
 @pytest.mark.parametrize("parameters", [{"layer": "9" * 400}, {"model": "a" * 10**5}, {"query": "1,1\n"}], ids=str)
-def test_what_is_too_long_or_has_two_lines_is_dropped(parameters):
+def test_a_parameter_that_is_too_long_or_has_two_lines_is_dropped(parameters):
     assert chosen.read_address(parameters) == ({}, {})
 
 

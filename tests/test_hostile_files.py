@@ -34,7 +34,7 @@ for name, make in FILES.items():
 
 @pytest.fixture(scope="module")
 def reports() -> dict[str, dict]:
-    """The reports of one process that reads all these files."""
+    """{name: report}, made by one process that reads all these files."""
     return reports_of_process(REPORT)
 
 

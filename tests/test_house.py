@@ -151,7 +151,7 @@ def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place()
     ]
 
 
-def test_the_description_names_files_that_there_are_every_room_and_every_route():
+def test_the_architecture_page_names_existing_files_every_room_and_every_route():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 200
     files = set(re.findall(r"[\w/]+\.(?:py|js|md)\b", text))
@@ -200,7 +200,7 @@ def calls(folders: list[str], *names: str) -> list[tuple[str, ast.Call]]:
     return [(f"{file.name}: {name}", node) for file, name, node in named_calls if name in names]
 
 
-def test_what_a_page_is_asked_to_wait_for_is_a_state_and_a_function():
+def test_pages_wait_for_states_that_are_written_as_functions():
     """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies. It
     evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
     timed_waits = [place for place, _ in calls(["tests/browser"], "wait_for_timeout", "sleep")]

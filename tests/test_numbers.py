@@ -116,7 +116,7 @@ def test_a_scale_that_makes_scores_infinite_is_refused_in_a_sentence(small_trace
     assert small_trace.row(1, 2, (3, 4), scale=1e8).isfinite().all()
 
 
-def test_a_logit_of_minus_infinity_is_a_share_of_nothing(small, picture):
+def test_a_logit_of_minus_infinity_gives_a_share_of_zero(small, picture):
     """A bias of minus infinity is a usual way to disable a label."""
     with torch.no_grad():
         small.head.bias[2] = -math.inf

@@ -139,7 +139,7 @@ def test_a_file_that_the_playground_saved_opens_by_itself(tmp_path, small):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_numbers_of_other_sizes_are_read(tmp_path, small, dtype):
+def test_numbers_of_16_and_64_bits_are_read(tmp_path, small, dtype):
     file = tmp_path / "mine.safetensors"
     model_file.save(small, file, dtype)
     (model,) = open_models([{"files": [file]}], tmp_path)
@@ -279,7 +279,7 @@ def test_a_file_that_holds_no_plain_vit_is_refused_by_what_it_holds(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
-def test_sharp_rows_are_python_s(family, tmp_path):
+def test_sharp_rows_equal_python_s(family, tmp_path):
     """Compares few layers on one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")

@@ -80,7 +80,7 @@ def upload(http, data: bytes, name: str) -> str:
     return http.post("/api/pictures", content=data, headers=KEY_HEADER | {"x-playground-name": name}).json()["id"]
 
 
-def test_of_one_s_own_photograph_the_command_is_printed_where_it_finds_the_file(http, picture):
+def test_the_command_of_an_own_photograph_is_printed_only_where_it_finds_the_file(http, picture):
     picture.save("my disc.png")
     data = Path("my disc.png").read_bytes()
     line = export_answer(http, mine=upload(http, data, "my%20disc.png"), model="untrained")["command"]
@@ -153,7 +153,7 @@ def test_a_file_that_python_wrote_is_made_again_by_the_command_in_it(usual_trace
     assert second_file.read_bytes() == first_file, f"{line} makes another file"
 
 
-def test_of_a_photograph_with_a_strange_name_the_command_finds_it(picture, folder):
+def test_the_command_finds_a_photograph_with_a_strange_name(picture, folder):
     for name in ("-a b's.png", "$HOME.png"):
         picture.save(folder / name)
         trace = playground.trace("untrained", folder / name)

@@ -58,7 +58,7 @@ def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small
 
 
 @pytest.mark.parametrize("kind", ["label", "query"])
-def test_gradient_times_input_is_autograd_s(small, small_trace, kind):
+def test_gradient_times_input_equals_autograd_s(small, small_trace, kind):
     arguments, number, _ = explained_numbers(small, small_trace)[kind]
     _, x, _ = small_trace.entering()
     x = x.detach().requires_grad_()
@@ -207,7 +207,7 @@ def test_as_many_pictures_share_a_pass_as_the_memory_holds(small, monkeypatch):
     ],
     ids=str,
 )  # fmt: skip
-def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, changes):
+def test_the_gradient_equals_autograd_s_in_every_kind_of_model(picture, changes):
     from dataclasses import replace
 
     from conftest import SMALL, scramble
@@ -251,7 +251,7 @@ def test_the_logit_lens_reads_each_token_as_the_model_reads_its_class_token(smal
     [{"pool": "avg", "cls_token": False, "norm_place": "pooled"}, {"pool": "map", "cls_token": False}],
     ids=str,
 )
-def test_the_logit_lens_of_a_model_that_pools_all_patches(picture, changes):
+def test_the_logit_lens_reads_each_patch_of_a_model_that_pools_all_patches(picture, changes):
     from dataclasses import replace
 
     from conftest import SMALL, scramble

@@ -19,7 +19,7 @@ NO_PIP = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": 
 
 
 def output_of(command: list[str], cache: Path, **variables: str) -> str:
-    """The output of a command of the set-up, run with this Python and with `more` as environment variables."""
+    """The output of a command of the set-up, run with this Python and with these environment variables."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "PLAYGROUND_", "MAKE"))}
     env = inherited | UNREACHABLE_HUB | {"HF_HOME": str(cache)} | variables
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
@@ -60,7 +60,7 @@ def test_where_nothing_can_or_may_be_fetched_the_set_up_goes_on_and_says_so(tmp_
     assert not change_times(tmp_path)
 
 
-def test_the_image_is_built_without_what_can_not_be_had_and_the_build_says_so(tmp_path):
+def test_the_docker_image_is_built_without_what_can_not_be_fetched_and_the_build_says_so(tmp_path):
     line = dockerfile_line("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
     output = output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="yes", PLAYGROUND_OFFLINE="yes")
     assert "nothing may be fetched" in output
@@ -68,7 +68,7 @@ def test_the_image_is_built_without_what_can_not_be_had_and_the_build_says_so(tm
     assert output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="no") == ""
 
 
-def test_the_image_and_make_give_the_same_commands_and_no_volume_hides_what_they_fetch(monkeypatch):
+def test_the_docker_image_and_make_give_the_same_commands_and_no_volume_hides_what_they_fetch(monkeypatch):
     line, command_pattern = dockerfile_line("RUN", "download dinov2-small"), r"-m playground (download [\w -]+|prepare)"
     assert re.findall(command_pattern, line) == re.findall(
         command_pattern, (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -59,6 +59,6 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def overlap_with_filter(patches: np.ndarray, filter_row: np.ndarray, patch: int) -> float:
-    """The overlap, from 0 to 1, of a head's row over the patches, without the patch itself, with the filter's row."""
+    """The overlap, from 0 to 1, of the filter's row with a head's row over all patches but the one that asks."""
     other_weights = np.where(np.arange(len(patches)) == patch, 0, patches)
     return float(np.minimum(other_weights / max(other_weights.sum(), 1e-12), filter_row).sum())

@@ -39,7 +39,7 @@ test("a phone speaks the first language that it knows", () => {
   assert.equal(inLanguage(null, "de"), "");
 });
 
-test("all values are in one bar each, and no bar is beyond the ends", () => {
+test("each value is counted in one bar, and no bar lies beyond the ends", () => {
   for (const [low, high] of [
     [0, 12],
     [0, 100],
@@ -80,7 +80,7 @@ test("the heat has a digit for each patch, and its brightest is the patch that g
     assert.equal(digit, Math.round((15 * facts.row[1 + patch]) / facts.row[1 + facts.best]));
 });
 
-test("what the server refuses is said in German by its key, and else in its own words", () => {
+test("a refusal of the server is told in German by its key, and else in its own words", () => {
   const refusal = { says: "That is not between 1 and 9: …", body: { key: "notBetween", filled: { low: 1, high: 9 } } };
   assert.match(refusedWords("de", refusal), /zwischen 1 und 9/);
   assert.equal(refusedWords("en", refusal), refusal.says);

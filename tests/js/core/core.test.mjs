@@ -61,7 +61,7 @@ test("broken bytes are refused with a sentence", () => {
   assert.throws(() => core.unpack(bytes.slice(0, bytes.length - 64)), /cut off/);
 });
 
-test("several rows together are each row alone", () => {
+test("rows that are computed together equal rows that are computed one by one", () => {
   const [layer, head, queries] = [3, 1, [0, 5, 13, 2, 7]]; // five queries: rowsInto computes four together
   const allRows = core.rowsInto(new Float32Array(queries.length * pack.tokens), pack, layer, head, queries, pack.scale);
   for (const [n, token] of queries.entries()) {

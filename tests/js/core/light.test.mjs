@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { densestInto, outlines, stepOf } from "../../../playground/microscope/core/light.js";
 
-test("a value's step is the power of its share, looked up", () => {
+test("a value's step is a power of its share, taken from a table", () => {
   const domain = { low: 0, high: 0.2, log: false };
   for (let n = -10; n <= 20010; n++) {
     const share = Math.min(1, Math.max(0, n / 20000));

@@ -26,7 +26,7 @@ const FACTS = {
   tokens: 197,
   heard: 1.74,
 };
-test("the largest share is in the patch itself, in its 3 × 3, or far", () => {
+test("a row's largest share is at the patch itself, in its 3 × 3 neighbourhood, or far", () => {
   const [rows, columns, mark] = [5, 6, 14]; // row 2, column 2
   const neighbours = [7, 8, 9, 13, 15, 19, 20, 21];
   for (let patch = 0; patch < rows * columns; patch++) {
@@ -171,7 +171,7 @@ test("of a label the sentence names what speaks most for it and what most agains
   assert.match(textOf({ ...facts, what: "occlusion", ends: onlyFor }), /and nothing that is blanked gives it more\.$/);
 });
 
-test("where blanking moves nothing the sentence says below what", () => {
+test("where blanking moves nothing the sentence says below what amount", () => {
   const sentence = textOf({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
   assert.equal(
     sentence,

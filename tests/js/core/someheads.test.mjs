@@ -105,7 +105,7 @@ test("a head that is not here answers with nothing, whatever stood there before;
   assert.equal(answerCell(answers, 3, 0, 3, SCALE, "weight", "row"), null, "a layer that is not here");
 });
 
-test("columns: the sums of heads that are not here are not waited for, and come when the heads do", () => {
+test("the sums of heads that are not here are not waited for, and are computed when the heads come", () => {
   const pack = unpack(packOf({ some: [2] }));
   const answers = createAnswers(pack);
   assert.equal(prepareColumns(answers, [0, 3], 1, SCALE, 1000), 1, "all that can be done is done");
@@ -142,7 +142,7 @@ test("the head on view has its sums first", () => {
   assert.deepEqual([...answers.ready], [0, 0, 1]);
 });
 
-test("columns of values: a token's own length weighs what everybody takes of it", () => {
+test("in a column of values the token's own length weighs what everybody takes of it", () => {
   const answers = createAnswers(allHeads);
   while (prepareColumns(answers, [0], 0, SCALE, 1000) < 1);
   answerLayer(answers, 0, 4, SCALE, "value", "column");
@@ -155,7 +155,7 @@ test("columns of values: a token's own length weighs what everybody takes of it"
   assert.ok(Math.abs(answers.totals[1] - receivedSum) < 1e-5, "what the token receives in all");
 });
 
-test("raw scores: rows and columns agree on each pair, and no weights stand where sums are missing", () => {
+test("rows and columns of raw scores agree on each pair, and no weights stand where sums are missing", () => {
   const [rows, columns] = [createAnswers(allHeads), createAnswers(allHeads)];
   answerLayer(rows, 0, 2, 1, "score", "row");
   answerLayer(columns, 0, 5, 1, "score", "column");

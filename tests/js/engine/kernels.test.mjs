@@ -24,7 +24,7 @@ test("the kernels' float16 numbers are those of core/container.js, for numbers o
   );
 });
 
-test("what a picture takes of the kernels' memory is given back", async () => {
+test("the memory that a picture takes of the kernels is given back", async () => {
   const t = await makeTensors();
   const { createResizer } = await import("../../../playground/microscope/engine/images.js");
   const topBefore = t.mark();

@@ -78,7 +78,7 @@ test("a layer that the film alone shows costs no frame, but for the last one; th
   assert.deepEqual([frames, allHereCount], [1, 1]);
 });
 
-test("what came is not asked for again before the next frame", async () => {
+test("an answer that came is not asked for again before the next frame", async () => {
   const { lens, source } = aLens({
     pack: { ...SIX_LAYERS, held: [0, 1] },
     view: { layer: 0, scale: "off", pass: "whole" },
@@ -143,7 +143,7 @@ test("questions of two kinds stand side by side", async () => {
   );
 });
 
-test("what failed is told and asked again after a while, not before", async () => {
+test("a request that failed is told, and repeated after a while, not before", async () => {
   const { lens, source, failures } = aLens({ pack: { ...SIX_LAYERS, held: [0], some: [0] } });
   runFrame(lens);
   await passTime();
@@ -177,7 +177,7 @@ test("an answer that can't be read has failed: it is told, and not asked for at 
   assert.deepEqual(newRequests(source), ["layers cat 0"]);
 });
 
-test("another question of the kind does not wait for what failed", async () => {
+test("another question of the kind does not wait for one that failed", async () => {
   const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { layer: 2 } });
   runFrame(lens);
   await passTime(REST_MS);
@@ -189,7 +189,7 @@ test("another question of the kind does not wait for what failed", async () => {
   assert.deepEqual(newRequests(source), ["layers cat 2", "layers cat 3"]);
 });
 
-test("what was asked for another picture is ended, and neither taken nor told as a failure", async () => {
+test("questions about a former picture are ended, and neither taken nor told as a failure", async () => {
   const { lens, source, failures } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { what: "similarity" } });
   runFrame(lens);
   await passTime(REST_MS);

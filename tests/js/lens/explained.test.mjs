@@ -157,7 +157,7 @@ test("the logit lens shows the likeliest label where none is chosen, and is aske
   assert.deepEqual(count(), ["label cat 3 2"]);
 });
 
-test("a text is read where the model learned from captions, once it was typed, and in each layer anew", async () => {
+test("a typed text is asked about where the model learned from captions, and in each layer anew", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "text" } });
   const requests = () => newRequests(source).filter((words) => /^(text|labels)/.test(words));
   const halves = () => new Uint16Array(lens.data.main.pack.tokens).fill(0x3800);
@@ -186,7 +186,7 @@ test("a model without labels says so", async () => {
   assert.match(waitingForExplained(lens.choice, lens.data, lens.frame), /no labels/);
 });
 
-test("lengths that stand apart are counted and left out: the numbers of tests/figures/test_light.py", () => {
+test("outliers among lengths are counted and left out: the numbers of tests/figures/test_light.py", () => {
   const values = Float32Array.from([99, 99, 10, 11, 12, 13, 14, 15, 16, 100]); // begins with two prefix tokens
   assert.equal(boundOf(values, 2, 10), 25.75);
   const { count, domain } = withoutOutliers(values, 2, 10);

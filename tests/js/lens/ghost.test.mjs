@@ -51,7 +51,7 @@ test("any movement but that of a resting mouse ends the ghost", async () => {
   assert.equal(ghost(), null);
 });
 
-test("who wants no motion sees none, and who has a patch locked is not interrupted", async () => {
+test("the ghost does not come where motion is unwanted or a patch is locked", async () => {
   setReducedMotion(true);
   const microscope = await mountLens({ pack: GRID, view: VIEW });
   assert.equal((await greet(microscope)).comes, false);

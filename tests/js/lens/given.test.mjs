@@ -90,7 +90,7 @@ test("twelve pictures are kept; the one that was shown longest ago goes", async 
   );
 });
 
-test("for a source that answers again in a moment less is kept", async () => {
+test("less is kept for a source that can answer again in a moment", async () => {
   const { lens, entries } = lensHolding({ a: 2, b: 2, c: 2 });
   Object.assign(lens.data.host.source, { keeps: 3e6, keepsPictures: 2 });
   dropOld(lens.data, [entries.b]);

@@ -23,7 +23,7 @@ test("the host hears of a choice once it has rested, never while the cursor move
   );
 });
 
-test("what an update does not name stays; a view that it names starts from the defaults", async () => {
+test("an update leaves what it does not name; a view that it names starts from the defaults", async () => {
   const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, k: 5 } });
   microscope.lens.update({ ui: { height: 500 } });
   assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked], [5, true]);

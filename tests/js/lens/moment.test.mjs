@@ -132,7 +132,7 @@ test("a mouse that rests where the picture appears has not touched it", async ()
   assert.equal(moves.length, 1);
 });
 
-test("a sample stays in the view that was chosen for it; what tells is known there too", async () => {
+test("a sample stays in the view that was chosen for it, and its telling patches are known, too", async () => {
   const { lens, moves } = openedLens({ trace: aTrace("cat", { model: "small" }) });
   await finishSearch(lens);
   assert.deepEqual(moves, []);

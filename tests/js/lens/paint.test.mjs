@@ -7,7 +7,7 @@ import { draw, mountLens } from "./mounted.mjs";
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
-test("a layer that is on its way is said to be, and drawn when it has come", async () => {
+test("while a layer is on its way a sentence says so", async () => {
   const microscope = await mountLens({ pack: { ...GRID, held: [1] }, view: VIEW });
   microscope.key("]");
   assert.equal(microscope.words("waiting"), "Layer 2 is on its way.");

@@ -21,7 +21,7 @@ test("tokens and scales have their names", () => {
   assert.deepEqual([0, 0.125, 0.0001].map(scaleText), ["0", "0.125", "1.0e-4"]);
 });
 
-test("until somebody has done something the picture's own hint says what to do, else whatever they point with", () => {
+test("what to do is said by the picture's own hint, or by one for a finger or a mouse", () => {
   const mainEntry = { picture: { hint: "Point at one eye." } };
   assert.equal(whatToDo({ main: mainEntry }, { touch: false }), "Point at one eye.");
   assert.match(whatToDo({ main: { picture: {} } }, { touch: true }), /^Drag/);
@@ -46,7 +46,7 @@ test("what special tokens take, the largest weight and what lies above the expos
   assert.ok(Math.abs(shareIn(sentence.split("up to ")[1]) - Math.max(...exceedingWeights)) < 0.006, sentence);
 });
 
-test("the badge says what is not as it was trained, and goes with it", async () => {
+test("the badge says what differs from training, and goes when nothing does", async () => {
   const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3" } });
   assert.ok(microscope.part("badge").hidden);
   microscope.click(microscope.part("switch"));

@@ -31,7 +31,7 @@ test("a file of both pictures is about twice as wide, at one, two and four times
   }
 });
 
-test("the caption under it says all that is needed to make it again", async () => {
+test("the caption of a saved picture says all that is needed to make it again", async () => {
   const microscope = await mountLens({ pack: GRID, view: { ...VIEW, scale: "off", direction: "column" } });
   const writtenText = microscope.lens
     .picture(1)

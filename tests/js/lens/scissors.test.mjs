@@ -98,7 +98,7 @@ test("the keyboard paints: arrows move, the space bar takes, Enter cuts, Escape 
   assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [true, "3,3>1,3+2,3"]);
 });
 
-test("nothing painted, and the locked patch itself, cannot be cut", async () => {
+test("neither an empty painting nor the locked patch itself can be cut", async () => {
   const microscope = await openScissors();
   microscope.click(wayButton(microscope, "paint"));
   microscope.click(wayButton(microscope, "made"));
@@ -114,7 +114,7 @@ test("how far a feature moved is said beside cuts of as much attention elsewhere
   assert.match(words, /25 % of its length: 3\.2\d* × as far as where as much attention to other patches is cut\.$/);
 });
 
-test("what is put into the pass is listed in words, holds where its text says, and is undone", async () => {
+test("a put is listed in words, holds where its text says, and is undone", async () => {
   const cut = "residual@2:3,3<1,1+cls;head@1.0;zero@1.0>2.3;3,3>2,5";
   const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, cut } });
   const names = [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);

@@ -31,7 +31,7 @@ test("a module writes what the table at the top of lens.js gives it, and the tab
   assert.deepEqual(linesOf(writersIn(SOURCES, PROPERTIES)), linesOf(writersListed));
 });
 
-test("no property has one name in two of the objects: it is found by its name", () => {
+test("no two of the objects have a property of the same name", () => {
   const names = Object.values(PROPERTIES).flat();
   assert.deepEqual(names, [...new Set(names)]);
 });
@@ -63,7 +63,7 @@ test("writes are found, however they are written", () => {
     assert.equal(writtenProperties(body, parameters), expected, body);
 });
 
-test("what only reads, and what belongs to others, is no write", () => {
+test("reading a property, or writing to other objects, is no write", () => {
   for (const body of [
     "  if (choice.hover === 3 || frame.unit >= 2) return frame.photo;",
     "  const still = (x) => frame.painted <= x;\n  page.telling = 0;\n  lens.page.asking++;",
@@ -75,7 +75,7 @@ test("what only reads, and what belongs to others, is no write", () => {
     assert.equal(writtenProperties(body), "", body);
 });
 
-test("a module that writes what the table does not give it is told, and what it gives in vain", () => {
+test("a write that the table lacks is found, and one that only the table has", () => {
   const table =
     "// What each file writes:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
   const writersListed = writersInTable(table);

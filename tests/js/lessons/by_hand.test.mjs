@@ -45,7 +45,7 @@ test("letters choose a token, Q and K its arrow, the arrow keys move the tip, an
   assert.equal(readArrows(drawing.read().arrows)[5], MOST_LONG);
 });
 
-test("the buttons do what they say", () => {
+test("the buttons match, flatten, equal and reset the arrows", () => {
   const drawing = mountDrawing(arrows, DATA);
   const pressButton = (action) => drawing.click(drawing.find(`[data-do="${action}"]`));
   pressButton("match");

@@ -53,7 +53,7 @@ const pressButton = (drawing, words) => {
   return button;
 };
 
-test("a case in numbers: its square, its FLOPs, its bytes", () => {
+test("a case shows its square, its FLOPs and its bytes", () => {
   const drawing = mountDrawing(mount, DATA);
   assert.deepEqual(texts(drawing, "title"), ["38,416 scores", "width 768", "12 heads"]);
   assert.deepEqual(drawing.texts("dd"), ["196", "38,416", "5,531,904"]);
@@ -125,7 +125,7 @@ test("where a case is impossible a sentence says why, and nothing is drawn", () 
   assert.ok(!hiddenFlags(drawing).includes(true));
 });
 
-test("FLOPs and bytes in words", () => {
+test("FLOPs and bytes are written with prefixes such as G", () => {
   assert.deepEqual([999, 1000, 1.2345e9, 7.1e15].map(flopsText), ["999", "1 K", "1.23 G", "7.1 P"]);
   assert.deepEqual([12, 3.6e6, 2.5e12].map(bytesText), ["12 B", "3.6 MB", "2.5 TB"]);
 });

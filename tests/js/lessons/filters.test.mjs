@@ -57,7 +57,7 @@ test("the filter under the pointer is chosen; where there is none, nothing chang
   assert.equal(drawing.read().chosen, 4);
 });
 
-test("a filter that the model has not is its last, and one from the page is taken", () => {
+test("a filter beyond the model's becomes its last, and one that the page names is taken", () => {
   const drawing = mountDrawing(filters, data({ filter: 40 }));
   assert.equal(drawing.read().chosen, COUNT - 1);
   drawing.again(data({ filter: 3 }));

@@ -160,7 +160,7 @@ test("in a chart only the traces of the photograph change", async () => {
   assert.deepEqual(ownChart, { data: [{ y: [1] }, { y: [1, 2], name: "b" }], layout: { title: "t" } });
 });
 
-test("rows of the patch in the middle: a kernel's nine, all alike, and a head's", () => {
+test("the middle patch has a kernel's row of nine, an even row, and a head's row", () => {
   const { rows, columns, patches, prefixCount, tokens } = PACK;
   const kernel = ROWS.kernel(PACK);
   assert.deepEqual([kernel.length, kernel.reduce((rowSum, item) => rowSum + item)], [rows * columns, 9]);
@@ -172,7 +172,7 @@ test("rows of the patch in the middle: a kernel's nine, all alike, and a head's"
   assert.ok(sum > 0 && sum < 1, "the class token has the rest");
 });
 
-test("colours as vectors of length one: black counts as grey", () => {
+test("colours become vectors of length one, and black counts as grey", () => {
   const [black, red] = [0, 1].map((n) =>
     [...unitColours(Float32Array.from([0, 0, 0, 0.5, 0, 0]))].slice(3 * n, 3 * n + 3),
   );

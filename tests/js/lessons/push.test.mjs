@@ -54,7 +54,7 @@ test("a patch that is pointed at is shown and told, and a layer of the page is t
   assert.equal(drawing.read().at, 7);
 });
 
-test("a layer that the model has not is the upper one, and a patch beyond the grid its last", () => {
+test("a layer beyond the model's becomes the upper one, and a patch beyond the grid its last", () => {
   const drawing = mountDrawing(push, data({ layer: 40, patch: "9,9" }));
   assert.deepEqual([drawing.read().layer, drawing.read().at], [1, 7]);
 });

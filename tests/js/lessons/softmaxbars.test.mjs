@@ -5,7 +5,7 @@ import { softmaxRow } from "../../../playground/microscope/core/nine.js";
 
 const assertClose = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 
-test("a row of the softmax, computed by hand", () => {
+test("a row of the softmax is the one computed by hand", () => {
   const scores = [4, 2, 1, 1].map(Math.log);
   const row = softmaxRow(
     scores.map((score) => score * 10),

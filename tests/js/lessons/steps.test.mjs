@@ -139,7 +139,7 @@ function mountSizes(overrides) {
   return { ...drawing, toldSettings: reports, sizes, write, state: () => walkElement.__walk.read() };
 }
 
-test("an example has its own sizes; who changes one has their own numbers, all five", () => {
+test("an example has its own sizes; a reader who changes one gets all five as their own", () => {
   const drawing = mountSizes({ example: "sentence" });
   assert.deepEqual(
     [drawing.sizes(), drawing.state().shape],

@@ -12,7 +12,7 @@ const scene = (rows) => ({
   moments: rows.map(([layer, head, patch]) => ({ layer, head, patches: [patch], tells: [1], score: 1 })),
 });
 
-test("moments: the opening one first, at most five, each of another place", () => {
+test("there are at most five moments, the opening one first, each of another place", () => {
   const opening = { layer: 3, head: 1, patch: 10 };
   const moments = momentsOf(
     scene([
@@ -64,7 +64,7 @@ test("the staircase falls into place when the switch is flipped, and stands at o
   assert.equal(isMoving(stairs, 3001), false, "where nothing is to move, nothing does");
 });
 
-test("an address that says a view and no face opens Lab, as it was made; another what this browser had last", () => {
+test("an address with a view but no face opens Lab; one without a view opens the last face", () => {
   assert.equal(faceOf({}, null), "see");
   assert.equal(faceOf({ sample: "cat", model: "bundled" }, null), "see");
   assert.equal(faceOf({}, "lab"), "lab");

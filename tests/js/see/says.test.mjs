@@ -45,7 +45,7 @@ test("a row is said in one sentence, by where its brightest patch lies", () => {
   assert.equal(textOf({}, [], "de"), "Dieses Feld schaut vor allem [hierhin], weit weg (13 %).");
 });
 
-test("a place has a name only where the sample gives it one, and not the one from which somebody asks", () => {
+test("a place has a name only where the sample gives it one; the place that asks is not named", () => {
   const parts = [
     { kind: "eye", box: [0, 0, 0.1, 0.1] },
     { kind: "eye", box: [0.9, 0.9, 1, 1] },

@@ -24,7 +24,7 @@ test("every language has every sentence, with the same holes", () => {
   for (const names of Object.values(PART_NAMES)) assert.deepEqual(Object.keys(names), Object.keys(PART_NAMES.en));
 });
 
-test("every sentence of the table is said somewhere, and none that is said is missing", () => {
+test("every sentence of the table is used somewhere, and none that is used is missing", () => {
   const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
   const sources = [
     ...files,
@@ -67,7 +67,7 @@ test("See speaks a browser's first language that has a table, and English where 
   assert.equal(languageOf(["constructor"]), "en");
 });
 
-test("the place divides the sentence", () => {
+test("a sentence is divided at its place", () => {
   assert.deepEqual(aroundPlace("en", "far", { share: "13 %" }, "here"), {
     before: "This patch looks mostly ",
     place: "here",
@@ -76,7 +76,7 @@ test("the place divides the sentence", () => {
   assert.equal(seeWords("de", "largest", { count: 12 }), "die 12 größten Anteile");
 });
 
-test("what a head mostly does is said in the language, with the direction of an offset", () => {
+test("a head's habit is told in the reader's language, with the direction of an offset", () => {
   const heads = readFileSync(new URL("../../analysis/heads.py", SEE), "utf8");
   const labels = [...heads.matchAll(/= Habit\(\s*"([^"]+)"/g)].map(([, label]) => label);
   assert.ok(labels.length > 5);

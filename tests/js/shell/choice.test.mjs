@@ -90,7 +90,7 @@ test("a grid that a person refined stays with the next picture in the same model
 
 const besideAfter = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
-test("two pictures: what stands beside stays when the model or the grid change", () => {
+test("a compared picture stays when the model or the grid changes", () => {
   const pairChoice = choiceAfter(TABBY, { beside: { sample: "meadow" } });
   assert.deepEqual(pairChoice.beside, { sample: "meadow" });
   for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
@@ -98,7 +98,7 @@ test("two pictures: what stands beside stays when the model or the grid change",
   assert.equal(besideAfter(pairChoice, { beside: null }), null);
 });
 
-test("two pictures: who chooses what stands beside sees the two change places", () => {
+test("two compared pictures change places when the other one is chosen", () => {
   assert.deepEqual(besideAfter(choiceAfter(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
     sample: "tabby",
   });
@@ -118,7 +118,7 @@ test("nothing is compared with itself", () => {
   assert.equal(besideAfter(pairChoice, { model: "large" }), null);
 });
 
-test("two models: both are compared on each new picture, and change places when the other is chosen", () => {
+test("two models are compared on each new picture, and change places when the other is chosen", () => {
   const pairChoice = choiceAfter(TABBY, { beside: { model: "large" } });
   assert.deepEqual(besideAfter(pairChoice, { mine: MINE }), { model: "large" });
   assert.deepEqual(besideAfter(pairChoice, { model: "huge", chose: true }), { model: "large" });

@@ -34,7 +34,7 @@ test("a picture that is pressed stands beside, and the sheet is done", () => {
   assert.equal(host.choice.now.sample, "tabby");
 });
 
-test("nothing ends the comparison, and is offered only while there is one", () => {
+test("the button Nothing ends the comparison, and is offered only while there is one", () => {
   assert.doesNotMatch(aSheet().box.textContent, /Nothing/);
   const { host, pressButton, box } = aSheet({ now: { beside: { sample: "flock" } } });
   assert.match(box.textContent, /Compared with Flock/);

@@ -36,7 +36,7 @@ test("a lesson asks for its own layout alone", () => {
   assert.ok(choicesOfExport("png", null).includes("layout"));
 });
 
-test("only what lives takes the page's theme, and only a dark one", () => {
+test("only a living figure takes the page's theme, and only a dark one", () => {
   assert.equal(wordsAsked({ theme: "dark" }, { kind: "html" }).theme, "dark");
   assert.equal(wordsAsked({ theme: "light" }, { kind: "html" }).theme, undefined);
   assert.equal(wordsAsked({ theme: "dark" }, { kind: "png" }).theme, undefined);
@@ -48,7 +48,7 @@ test("a link holds the view and never a picture of one's own", () => {
   assert.doesNotMatch(linkOfExport(page.location.href, { mine: "abc", model: "bundled", with: "mine:def" }), /abc|def/);
 });
 
-test("who waits is told after how many", () => {
+test("a person who waits is told how many are before them", () => {
   assert.equal(wordsOfExportWait(0), "");
   assert.equal(wordsOfExportWait(1), "Waiting: 1 person before you");
   assert.equal(wordsOfExportWait(3), "Waiting: 3 people before you");
@@ -163,7 +163,7 @@ test("a figure of one's own picture is asked for with the key and shown as a blo
   assert.match(sheet.box.textContent, /The link to this view\. Your own picture is not in it/);
 });
 
-test("what moves is asked for with the key, and moves in the preview", async () => {
+test("a film is asked for with the key, and moves in the preview", async () => {
   const sheet = await openSheet();
   await sheet.choose("kind", "webp");
   assert.equal(calls.at(-1).options.method, "POST");
@@ -174,7 +174,7 @@ test("what moves is asked for with the key, and moves in the preview", async () 
   assert.equal(releasedAddresses.length, 1, "the blob is let go when another preview is there");
 });
 
-test("of what lives the size is said", async () => {
+test("the size of a living figure is told", async () => {
   const sheet = await openSheet();
   await sheet.choose("kind", "html");
   assert.equal(sheet.find(".export-note").textContent, "One file of 1 MB.");
@@ -216,7 +216,7 @@ test("a closed sheet asks nothing more and lets its picture go", async () => {
   assert.ok(calls.at(-1).options.signal.aborted);
 });
 
-test("what is refused is a sentence in the sheet", async () => {
+test("a refusal is a sentence in the sheet", async () => {
   const sentence = "This browser's picture is not there.";
   const sheet = await openSheet(
     {},
@@ -266,7 +266,7 @@ test("a download asks for the whole file and goes on when the sheet closes", asy
   assert.equal(sheet.status(), "flock-head.png is downloaded.");
 });
 
-test("what was chosen is chosen again in the next sheet", async () => {
+test("a choice of one sheet is chosen again in the next", async () => {
   const sheet = await openSheet();
   await sheet.choose("kind", "svg");
   await openSheet();

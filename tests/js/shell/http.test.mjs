@@ -26,7 +26,7 @@ test("each request says the person's key, and nothing else where nothing is give
   assert.ok(!path.includes(ownKey()), "the key never stands in an address");
 });
 
-test("a body and its headers go along", async () => {
+test("a request carries its body and its headers", async () => {
   const server = aServer(() => json({}));
   await ask("api/pictures", { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat.jpg" } });
   const [{ method, body, headers }] = server.questions;
@@ -106,7 +106,7 @@ test("a refusal without a sentence says its status", async () => {
   }
 });
 
-test("a wait that ends in a refusal is over", async () => {
+test("a refusal ends a wait", async () => {
   const answers = [waitAnswer(3, "t"), json({ says: "no" }, 400)];
   aServer(() => answers.shift());
   const calls = [];

@@ -175,7 +175,7 @@ test("every question is ended with its signal", async () => {
   }
 });
 
-test("a model that was brought to a page that is gone is asked for again", async () => {
+test("a model that was brought to a former page must be dropped again", async () => {
   const source = createPreparedSource({
     computing: {},
     models: {},

@@ -74,7 +74,7 @@ test("weights that were damaged on their way are dropped, and the error says so"
   assert.deepEqual(await weights().read("dino"), BYTES);
 });
 
-test("a browser that keeps nothing has them for as long as the page", async () => {
+test("a browser without storage has the weights for as long as the page", async () => {
   delete globalThis.caches;
   const requests = aHost();
   const keptWeights = weights();

@@ -43,7 +43,7 @@ test("a class link keeps its key only as long as the tab, and leaves the browser
   assert.deepEqual([localStorage.getItem(STORAGE_KEY), sessionStorage.getItem(STORAGE_KEY)], [albumKey, key]);
 });
 
-test("only a class link is one", async () => {
+test("only the address of a class link keeps to its tab", async () => {
   const { onlyThisTab } = await aVisit();
   for (const [address, isExpected] of [
     ["/", false],
@@ -57,7 +57,7 @@ test("only a class link is one", async () => {
   }
 });
 
-test("what was stored and is no key is replaced by one", async () => {
+test("a stored text that is no key is replaced by a key", async () => {
   for (const stored of ["", "short", "a".repeat(65), `${"a".repeat(30)}\n`, "ä".repeat(30), "a b".repeat(10)]) {
     localStorage.setItem(STORAGE_KEY, stored);
     const key = (await aVisit()).ownKey();

@@ -105,7 +105,7 @@ afterEach(async () => {
   document.body.replaceChildren();
 });
 
-test("cards stand in two groups, and one without cards is not there", () => {
+test("cards stand in two groups, and a group without cards is left out", () => {
   const groupNames = (cards) => groupsOfModels(cards).map(({ heading, group }) => [heading, group.map((c) => c.name)]);
   assert.deepEqual(groupNames([CLIP, OURS, DINO]), [
     ["On this machine", ["bundled", "dino"]],
@@ -150,7 +150,7 @@ test("a model is asked for until it is there, and each answer is told", async ()
   assert.deepEqual(server.requests, [`POST ${FETCHING}`, `GET ${FETCHING}`, `GET ${FETCHING}`]);
 });
 
-test("what went wrong on the server is the sentence of the refusal", async () => {
+test("the trouble on the server is the sentence of the refusal", async () => {
   server.answers[`POST ${FETCHING}`] = { ...HALFWAY, over: true, trouble: "The disk is full." };
   await assert.rejects(
     pickModel(server.ask, "clip", () => {}),
@@ -158,7 +158,7 @@ test("what went wrong on the server is the sentence of the refusal", async () =>
   );
 });
 
-test("a person who was taken for gone asks anew", async () => {
+test("a request that the server has dropped is made anew", async () => {
   const answersLeft = [STARTED, ARRIVED];
   server.answers[`POST ${FETCHING}`] = () => answersLeft.shift();
   server.answers[`GET ${FETCHING}`] = refusalOf(404, "It is not being fetched for you.");
@@ -178,7 +178,7 @@ test("a missed answer does not end a download, a refusal does", async () => {
   );
 });
 
-test("who gives up is told to the server, once", async () => {
+test("the server is told once that a person gives up", async () => {
   const controller = new AbortController();
   server.answers[`POST ${FETCHING}`] = STARTED;
   server.answers[`GET ${FETCHING}`] = HALFWAY;

@@ -44,7 +44,7 @@ test("a new sentence takes the place of the former and has its own time", () => 
   assert.equal(shownText(), "two");
 });
 
-test("what offers something to do stays until it is done or closed", () => {
+test("a notice that offers an action stays until the action is taken or the notice closed", () => {
   let actCount = 0;
   const action = { label: "fetch it", act: () => actCount++ };
   notify("a model is missing", { action });
@@ -70,7 +70,7 @@ test("a notice that an action gives is not closed with the action's own", () => 
   assert.equal(shownText(), "two");
 });
 
-test("nothing to say closes what was said", () => {
+test("an empty sentence closes the notice", () => {
   notify("one", { action: { label: "x", act() {} } });
   notify("");
   assert.equal(shownText(), null);

@@ -28,7 +28,7 @@ test("beside a trace stands another picture in the same model and grid, or its p
   assert.deepEqual(otherTrace({ model: "dino" }, { detail: 3 }), { sample: "tabby", model: "dino", detail: "3" });
 });
 
-test("what is compared turns to the second picture, and its end turns back what was turned", () => {
+test("a comparison turns the view to the second picture, and its end turns it back", () => {
   assert.deepEqual(viewWithBeside({ layer: 2, beside: "wall" }, true), { layer: 2, beside: "compare" });
   assert.deepEqual(viewWithBeside({ layer: 2, beside: "compare" }, false), { layer: 2, beside: "convolution" });
   assert.deepEqual(viewWithBeside({ layer: 2, beside: "wall" }, false), { layer: 2, beside: "wall" });
@@ -42,7 +42,7 @@ test("the same picture in the same model keeps the view: only the grid changes",
   assert.equal(viewFor({ ...TRACE, opens: { layer: 1 } }, TRACE, VIEW), null);
 });
 
-test("of another picture, which opens where it shows much, the layer, the head and the lock go; all else stays", () => {
+test("another picture opens at its own layer and head without a lock; the rest of the view stays", () => {
   assert.deepEqual(viewFor(MEADOW, TRACE, VIEW), { scale: "off", what: "value" });
   assert.deepEqual(viewFor(MEADOW, null, VIEW), { scale: "off", what: "value" });
 });

@@ -41,7 +41,7 @@ test("a file alone is taken whatever it seems to be: the server says what is wro
   assert.deepEqual(picturesAmong(null), []);
 });
 
-test("no more are taken than the browser keeps", () => {
+test("no more pictures are taken than the browser keeps", () => {
   const manyFiles = Array.from({ length: 30 }, (_, i) => aFile(`${i}.jpg`));
   assert.equal(picturesAmong(manyFiles).length, 8);
 });

@@ -50,7 +50,7 @@ test("a photograph is sent by its name, kept in this browser, and chosen", async
   assert.equal(reports.at(-1), 1);
 });
 
-test("a long name is cut, one that is none is replaced", async () => {
+test("a long name is cut, and a missing one is replaced", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph(`${"ä".repeat(200)}.jpg`));
@@ -159,7 +159,7 @@ test("a late answer to a request from before the photograph came again does not 
   assert.equal(server.questions.length, 3, "forgotten once more");
 });
 
-test("what the server has forgotten is sent again, by its name", async () => {
+test("a photograph that the server has forgotten is sent again, by its name", async () => {
   const server = photographServer();
   const album = await aVisit();
   const file = photograph();
@@ -184,14 +184,14 @@ test("a photograph that several parts miss at once is sent once; later, again", 
   assert.equal(server.questions.length, 3);
 });
 
-test("what this browser has not kept can't be brought again", async () => {
+test("a photograph that this browser has not kept can't be brought again", async () => {
   const server = photographServer();
   const album = await aVisit();
   assert.equal(await album.bringAgain(idOf(1)), false);
   assert.equal(server.questions.length, 0);
 });
 
-test("a labelled picture is asked for by its number, then and again", async () => {
+test("a labelled picture is asked for by its number, the first time and again", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.openLabelled(17);
@@ -200,7 +200,7 @@ test("a labelled picture is asked for by its number, then and again", async () =
   assert.deepEqual(requestsTo(server), ["POST api/labelled?number=17", "POST api/labelled?number=17"]);
 });
 
-test("to forget empties page, browser and server, and shows a sample", async () => {
+test("forgetting empties page, browser and server, and shows a sample", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
@@ -210,7 +210,7 @@ test("to forget empties page, browser and server, and shows a sample", async () 
   assert.equal(await album.bringAgain(idOf(1)), false, "nothing brings it back");
 });
 
-test("to forget leaves a sample on view, without the photograph beside it", async () => {
+test("forgetting leaves a sample on view, without the photograph beside it", async () => {
   photographServer();
   const album = await aVisit();
   await album.open(photograph());
@@ -222,7 +222,7 @@ test("to forget leaves a sample on view, without the photograph beside it", asyn
   assert.deepEqual(choice.now.beside, { model: "large" }, "what is no photograph stays");
 });
 
-test("to forget holds here even if the server is away", async () => {
+test("forgetting empties page and browser even if the server is away", async () => {
   photographServer();
   const album = await aVisit();
   await album.open(photograph());

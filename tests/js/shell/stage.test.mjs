@@ -110,7 +110,7 @@ test("the former model's picture fades while another model reads for long, and c
   }
 });
 
-test("what is chosen after the first look at an own photograph stands in the address, and stays", async () => {
+test("a view that is chosen after the first look at an own photograph stands in the address, and stays", async () => {
   const stage = aStage([{}, { what: "similarity", locked: true, query: "2,3" }]);
   await bringChoice(stage, { mine: MINE, model: "dino" });
   assert.deepEqual([viewNow().what, viewNow().locked, viewNow().query], ["similarity", true, "2,3"]);
@@ -118,7 +118,7 @@ test("what is chosen after the first look at an own photograph stands in the add
   assert.deepEqual([stage.lens.view.what, stage.lens.view.locked], ["similarity", true]);
 });
 
-test("what nobody has chosen is not in the address", async () => {
+test("a view that nobody has chosen is not in the address", async () => {
   const stage = aStage([{}, {}, {}]);
   await bringChoice(stage, { sample: "tabby" });
   await bringChoice(stage, { mine: MINE });
@@ -177,7 +177,7 @@ test("what stands beside the picture stays while the server is busy", async () =
   assert.deepEqual(choice.now.beside, { sample: "meadow" });
 });
 
-test("what an address asks for and can't be shown is said, once", async () => {
+test("a sentence names, once, the words of an address that can't be shown", async () => {
   const stage = { ...aStage([{}, {}]), stop: new AbortController() };
   const { lens } = stage;
   const show = lens.show;

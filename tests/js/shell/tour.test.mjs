@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => showStep(null)); // removes the card and stops the card's timer
 
-test("five steps, in each language no more than ninety words", () => {
+test("the tour has five steps, and no more than ninety words in each language", () => {
   assert.equal(TOUR_STEPS.length, 5);
   for (const language of Object.keys(LANGUAGES)) {
     const words = TOUR_STEPS.flatMap(({ name }) =>
@@ -166,7 +166,7 @@ test("where storage is forbidden the tour goes on, and its end leads nowhere", a
   assert.deepEqual(visits, [{ tour: "1" }, ["back", null, false]]);
 });
 
-test("the focus stays on the card of who steps by it, and is not taken from anybody else", () => {
+test("the focus stays on a card by whose button one steps, and is taken from no other element", () => {
   showStep(1);
   const otherField = document.createElement("input");
   document.body.append(otherField);

@@ -175,7 +175,7 @@ test("a new picture ends the former pass within a layer, unless somebody waits f
   assert.equal(passCount(secondTry.worker), 2);
 });
 
-test("who does not wait any more is told so, and the pass of the next picture begins", async () => {
+test("a request that is given up is rejected, and the pass of the next picture begins", async () => {
   const { source, worker } = aSource();
   const controller = new AbortController();
   const promise = source.layers(await source.open(words()), [3], { signal: controller.signal });

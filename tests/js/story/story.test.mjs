@@ -33,7 +33,7 @@ test("the partner is the patch beyond the neighbours that gets most", () => {
   assertNear(facts.share, row[1 + largest]);
 });
 
-test("a score by hand: the products of query and key, their sum, divided by the root", () => {
+test("the score is the sum of the products of query and key, divided by the root", () => {
   const { q, k, products, dot, score } = facts.pair;
   let sum = 0;
   for (const [index, number] of q.entries()) sum += number * k[index];
@@ -82,7 +82,7 @@ test("without its layer the story has no facts; without the others the scene abo
   assert.match(text, /This page has one layer/);
 });
 
-test("every language tells every scene, with the same numbers in it", () => {
+test("every language tells every scene, with the same holes for numbers", () => {
   const holesOf = (table, key) =>
     [
       ...[table[key]]

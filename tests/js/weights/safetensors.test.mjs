@@ -103,7 +103,7 @@ const HOSTILE = {
 for (const [problem, [file, sentence]] of Object.entries(HOSTILE))
   test(`a file with ${problem} is refused in a sentence`, async () => assert.match(await refusalOf(file), sentence));
 
-test("a long name is not repeated whole", async () => {
+test("a refusal does not repeat a long name in full", async () => {
   assert.ok((await refusalOf(fileOf({ ["x".repeat(1e6)]: F32([4], 0, 15) }))).length < 300);
 });
 
@@ -115,7 +115,7 @@ test("a name may be any text", async () => {
 });
 
 for (const [name, value] of Object.entries({ NaN: Number.NaN, infinite: Number.POSITIVE_INFINITY }))
-  test(`numbers that are ${name} are said when they are read`, async () => {
+  test(`numbers that are ${name} are refused when they are read`, async () => {
     const { tensors } = await open({ a: F32([4], 0, 16) }, { data: new Float32Array([0, 1, 2, value]) });
     await assert.rejects(tensors.get("a").read(), /holds numbers that are none \(NaN or infinite\) in a\./);
   });
