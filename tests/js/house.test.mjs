@@ -16,10 +16,10 @@ test("every name that a module imports is exported by the module that it names",
     const text = readFileSync(join(MICROSCOPE, name), "utf8");
     for (const [, names, source] of text.matchAll(/^import \{([^}]*)\} from "([^"]*)";/gm)) {
       const module = await import(pathToFileURL(join(MICROSCOPE, posix.dirname(name), source)));
-      const missing = names
+      const missingNames = names
         .split(",")
         .filter((importedName) => importedName.trim() && !(importedName.trim() in module));
-      assert.deepEqual(missing, [], `${name} imports from ${source}`);
+      assert.deepEqual(missingNames, [], `${name} imports from ${source}`);
     }
   }
 });

@@ -8,10 +8,10 @@ import { packOf } from "../packs.mjs";
 // The grid is 2 × 3: token 0 is CLS, and patches 1 2 3 lie above 4 5 6.
 const packWithCuts = (...cuts) => unpack(packOf({ cuts, held: [0, 1] }));
 const cutEdges = (pack, layer, head) => {
-  const names = [];
+  const edgeNames = [];
   for (let i = 0; i < pack.tokens; i++)
-    for (let j = 0; j < pack.tokens; j++) if (isCut(pack, layer, head, i, j)) names.push(`${i}-${j}`);
-  return names.join(" ");
+    for (let j = 0; j < pack.tokens; j++) if (isCut(pack, layer, head, i, j)) edgeNames.push(`${i}-${j}`);
+  return edgeNames.join(" ");
 };
 
 test("the text of a cut names tokens, layers and heads", () => {

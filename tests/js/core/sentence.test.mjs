@@ -191,13 +191,13 @@ test("while numbers are on their way, a patch is named only where one asks", () 
   );
 });
 
-const HOLE = /\{\w+\}/g;
+const HOLE_PATTERN = /\{\w+\}/g;
 
 test("every word of every sentence is one of the table: another language is another table", (test) => {
   const english = { ...WAY_WORDS.en.sentence };
   test.after(() => Object.assign(WAY_WORDS.en.sentence, english));
   for (const [key, text] of Object.entries(english))
-    WAY_WORDS.en.sentence[key] = text.toUpperCase().replace(HOLE, (hole) => hole.toLowerCase());
+    WAY_WORDS.en.sentence[key] = text.toUpperCase().replace(HOLE_PATTERN, (hole) => hole.toLowerCase());
   const ends = { most: { value: 1, place: "ROW 3" }, least: { value: -1, place: "ROW 9" }, written: String };
   const changes = [{}, { name: "CLS" }, { direction: "column" }, { even: true }, { summary: null }, { unmoved: "1 %" }];
   changes.push({ summary: null, asks: false }, { even: true, most: 0.1 }, { part: { here: 0.2, there: 0.1 } });

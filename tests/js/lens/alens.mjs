@@ -21,12 +21,12 @@ export async function passTime(ms = 0) {
   await new Promise(setImmediate);
 }
 
-const EXPLAINED = ["relevance", "occlusion", "label", "labels", "text", "patched"];
-export const EVERYTHING = ["layers", "features", "rollout", ...EXPLAINED, "whole", "cuts", "names"];
+const EXPLAINED_KINDS = ["relevance", "occlusion", "label", "labels", "text", "patched"];
+export const ALL_OFFERS = ["layers", "features", "rollout", ...EXPLAINED_KINDS, "whole", "cuts", "names"];
 
 // A source that records each request in `questions`: [{text: "layers cat 2", heads, signal, answer(value),
 // fail(error)}].
-export function aSource(offers = EVERYTHING) {
+export function aSource(offers = ALL_OFFERS) {
   const questions = [];
   const ask =
     (kind) =>
@@ -40,7 +40,7 @@ export function aSource(offers = EVERYTHING) {
       questions.push(question);
       return new Promise((answer, reject) => Object.assign(question, { answer, fail: reject }));
     };
-  const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED, "names", "whole", "moved"];
+  const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED_KINDS, "names", "whole", "moved"];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { productText } from "../../../playground/microscope/lens/arithmetic.js";
 import { mountLens } from "./mounted.mjs";
 
-const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
+const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 const numberIn = (text) => Number.parseFloat(text.replace("−", "-").replace(",", ""));
 
 test("the product is named after the scale", () => {
@@ -16,7 +16,7 @@ test("the product is named after the scale", () => {
 });
 
 test("the arithmetic leads from the products to the weight, follows the cursor, and Escape closes it", async () => {
-  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: LOCKED });
+  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: LOCKED_VIEW });
   const panel = microscope.find(".sums");
   const point = (row, column) =>
     microscope.point("pointermove", microscope.part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
@@ -39,11 +39,11 @@ test("the arithmetic leads from the products to the weight, follows the cursor, 
 });
 
 test("without an aimed patch the arithmetic is of the largest weight; a map has none", async () => {
-  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: { ...LOCKED, locked: false } });
+  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: { ...LOCKED_VIEW, locked: false } });
   microscope.key("a");
   const { aim, locked, peakAt } = microscope.lens.read();
   assert.deepEqual([aim.at, locked], [peakAt, true]);
-  const mapMicroscope = await mountLens({ pack: { grid: [6, 7] }, view: { ...LOCKED, what: "norm" } });
+  const mapMicroscope = await mountLens({ pack: { grid: [6, 7] }, view: { ...LOCKED_VIEW, what: "norm" } });
   mapMicroscope.key("a");
   assert.ok(mapMicroscope.find(".sums").hidden);
 });

@@ -58,14 +58,14 @@ test("a label needs no locked patch, and another label is asked for anew", async
   assert.deepEqual(count(), ["relevance cat 2"]);
 });
 
-const HALF = 0x3800,
-  MINUS_QUARTER = 0xb400;
+const HALF_BITS = 0x3800,
+  MINUS_QUARTER_BITS = 0xb400;
 
 // An answer with 0.5 for the first patch, −0.25 for the second, and 0 for all others.
 function bothSigns({ pack }) {
   const halves = new Uint16Array(pack.tokens);
-  halves[pack.prefixCount] = HALF;
-  halves[pack.prefixCount + 1] = MINUS_QUARTER;
+  halves[pack.prefixCount] = HALF_BITS;
+  halves[pack.prefixCount + 1] = MINUS_QUARTER_BITS;
   return halves;
 }
 

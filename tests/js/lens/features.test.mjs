@@ -50,8 +50,8 @@ test("features that are here are not missing; those of the compared picture and 
   const { choice, data, frame } = lensWithFeatures({ what: "norm", beside: "compare" }, false);
   assert.equal(missingMatrix(choice, data, frame), null);
   data.other = receive(data, aTrace("dog"), packOf({ layers: 8, held: [3] }));
-  const { what: need, entry, layer } = missingMatrix(choice, data, frame);
-  assert.deepEqual([need, entry.id, layer], ["features", "dog", 2]);
+  const { what: missingKind, entry, layer } = missingMatrix(choice, data, frame);
+  assert.deepEqual([missingKind, entry.id, layer], ["features", "dog", 2]);
   choice.view = { ...choice.view, layer: 2 };
   assert.equal(missingMatrix(choice, data, frame).entry.id, "cat");
 });

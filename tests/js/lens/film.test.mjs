@@ -34,7 +34,7 @@ test("the film shows each layer's head on view, sharpest head, or mean; the pres
 
 test("the mean of heads is what the picture and its numbers show; the head keeps its row", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
-  const ofOneHead = {
+  const headReadout = {
     row: microscope.lens.read().row,
     sentence: microscope.words("sentence"),
     big: microscope.words("big"),
@@ -42,7 +42,7 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
   microscope.click(microscope.find('[data-film="mean"]'));
   assert.match(microscope.words("badge"), /the mean of all heads/);
   assert.match(microscope.words("bigLabel"), /^the mean of all heads listens to about/);
-  assert.notEqual(microscope.words("sentence"), ofOneHead.sentence);
+  assert.notEqual(microscope.words("sentence"), headReadout.sentence);
   const mean = new Float64Array(43);
   for (const head of [0, 1, 2]) {
     microscope.lens.update({ view: { ...VIEW, head } });
@@ -56,9 +56,9 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
   );
   microscope.lens.update({ view: VIEW });
   draw();
-  assert.deepEqual(microscope.lens.read().row, ofOneHead.row);
+  assert.deepEqual(microscope.lens.read().row, headReadout.row);
   microscope.click(microscope.find('[data-film="head"]'));
-  assert.equal(microscope.words("sentence"), ofOneHead.sentence);
+  assert.equal(microscope.words("sentence"), headReadout.sentence);
 });
 
 test("the film and the wall say how many layers are on their way", async () => {

@@ -5,7 +5,7 @@ import { passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
-const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
+const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("the host hears of a choice once it has rested, never while the cursor moves", async () => {
   const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
@@ -24,7 +24,7 @@ test("the host hears of a choice once it has rested, never while the cursor move
 });
 
 test("an update leaves what it does not name; a view that it names starts from the defaults", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, k: 5 } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, k: 5 } });
   microscope.lens.update({ ui: { height: 500 } });
   assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked], [5, true]);
   microscope.lens.update({ view: { layer: 2 } });
@@ -32,7 +32,7 @@ test("an update leaves what it does not name; a view that it names starts from t
 });
 
 test("neither a lock nor a cut carries over to another picture", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, cut: "3,3>0,0" } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut: "3,3>0,0" } });
   await microscope.show("dog");
   assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [false, ""]);
 });

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls", "reg0"] };
-const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
+const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 const middleOf = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
 
 test("a line runs from the locked patch to the one under the cursor, and says what it gives", async () => {
-  const microscope = await mountLens({ pack: GRID, view: LOCKED });
+  const microscope = await mountLens({ pack: GRID, view: LOCKED_VIEW });
   const [lineBox, label] = [microscope.find(".lockline"), microscope.find(".pair-label")];
   assert.ok(lineBox.hidden);
   microscope.point("pointermove", microscope.part("picture"), ...middleOf(5, 6));
@@ -25,16 +25,16 @@ test("a line runs from the locked patch to the one under the cursor, and says wh
 });
 
 test("in a column the words are turned round, and a map has neither weight nor arithmetic", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, direction: "column" } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, direction: "column" } });
   microscope.point("pointermove", microscope.part("picture"), ...middleOf(0, 0));
   assert.match(microscope.find(".pair-label").textContent, /^gets from this patch /);
-  microscope.lens.update({ view: { ...LOCKED, what: "norm" } });
+  microscope.lens.update({ view: { ...LOCKED_VIEW, what: "norm" } });
   microscope.point("pointermove", microscope.part("picture"), ...middleOf(0, 1));
   assert.ok(microscope.find(".pair-label").disabled);
 });
 
 test("a bar of the sorted weights that is pointed at lights the patch of that rank", async () => {
-  const microscope = await mountLens({ pack: GRID, view: LOCKED });
+  const microscope = await mountLens({ pack: GRID, view: LOCKED_VIEW });
   microscope.point("pointermove", microscope.part("curve"), 0.6, 0.8);
   const { aim, row } = microscope.lens.read();
   assert.equal(row.toSorted((a, b) => b - a)[aim.rank - 1], aim.weight);

@@ -9,13 +9,13 @@ import { aSource, aTrace, passTime } from "./alens.mjs";
 
 const LENS_WIDTH = 900; // pixels of the lens: its controls stand beside the picture
 const [WIDTH, HEIGHT] = [90, 60]; // pixels of each element in the lens
-const ROOM = 200; // pixels: the window is so low that the picture has its smallest size
+const ROOM_HEIGHT = 200; // pixels: the window is so low that the picture has its smallest size
 
 const page = new Window({ url: "https://playground.test/", width: LENS_WIDTH, height: 800 });
 const frames = [];
 const PAGE_GLOBALS = ["document", "navigator", "location", "Event", "KeyboardEvent", "MouseEvent"];
 for (const name of [...PAGE_GLOBALS, "HTMLCanvasElement", "File", "Blob"]) define(globalThis, name, page[name]);
-const STYLE = {
+const COMPUTED_STYLE = {
   fontSize: "14px",
   paddingLeft: "0",
   paddingRight: "0",
@@ -23,7 +23,7 @@ const STYLE = {
   color: "#111",
   fontFamily: "x",
 };
-define(globalThis, "getComputedStyle", () => ({ ...STYLE, getPropertyValue: () => "#07c" }));
+define(globalThis, "getComputedStyle", () => ({ ...COMPUTED_STYLE, getPropertyValue: () => "#07c" }));
 define(globalThis, "Option", function Option(text, value = text) {
   return Object.assign(page.document.createElement("option"), { textContent: text, value });
 });
@@ -140,7 +140,13 @@ export async function mountLens({
   const parent = page.document.createElement("div");
   page.document.body.replaceChildren(parent);
   frames.length = 0;
-  const hostOptions = { source, onView: (newView) => views.push(newView), view, ui: { height: ROOM, ...ui }, ...host };
+  const hostOptions = {
+    source,
+    onView: (newView) => views.push(newView),
+    view,
+    ui: { height: ROOM_HEIGHT, ...ui },
+    ...host,
+  };
   formerLens?.destroy();
   const lens = createLens(parent, hostOptions);
   formerLens = lens;

@@ -31,14 +31,14 @@ class Element {
 
 globalThis.document = { createElement: () => new Element() };
 
-const PARTS = ["scenes", "sceneAdd", "sceneLink", "sceneList", "sceneNote"];
+const REF_NAMES = ["scenes", "sceneAdd", "sceneLink", "sceneList", "sceneNote"];
 let storedText, lens;
 
 // A microscope with three saved scenes.
 beforeEach(() => {
   storedText = writeScenes(["a", "b", "c"].map((name) => ({ name, address: `sample=${name}` })));
   const host = { scenes: { read: () => storedText, write: (text) => (storedText = text) } };
-  const refs = Object.fromEntries(PARTS.map((name) => [name, new Element()]));
+  const refs = Object.fromEntries(REF_NAMES.map((name) => [name, new Element()]));
   lens = createState(null, refs, host);
   lens.page.schedule = () => {};
   bindScenes(lens.choice, lens.data, lens.page);

@@ -6,19 +6,19 @@ import { newRequests } from "./alens.mjs";
 import { mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
-const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
+const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 const middleOf = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
 const wayButton = (microscope, name) => microscope.find(`[data-way="${name}"]`);
 const statusOf = (microscope) => microscope.find(".cuts [role=status]").textContent;
 
-async function openScissors(view = LOCKED) {
+async function openScissors(view = LOCKED_VIEW) {
   const microscope = await mountLens({ pack: GRID, view });
   microscope.click([...microscope.root.querySelectorAll("button")].find((item) => item.textContent === "Scissors"));
   return microscope;
 }
 
 test("x cuts the edge from the locked patch to the one that is pointed at, and nothing without both", async () => {
-  const microscope = await mountLens({ pack: GRID, view: LOCKED });
+  const microscope = await mountLens({ pack: GRID, view: LOCKED_VIEW });
   const button = microscope.find(".pair-cut");
   microscope.key("x");
   assert.deepEqual([microscope.lens.view.cut, button.hidden], ["", true]);
@@ -32,7 +32,7 @@ test("x cuts the edge from the locked patch to the one that is pointed at, and n
 });
 
 test("each cut is listed, holds where its chooser says, and is undone", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, cut: "3,3>2,5;*>3x3@2" } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut: "3,3>2,5;*>3x3@2" } });
   const names = () => [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
   assert.deepEqual(names(), ["✂ 3,3 ⇢ 2,5", "✂ everybody ⇢ 3×3 alone"]);
   const [firstChooser, secondChooser] = microscope.root.querySelectorAll(".cuts select");
@@ -116,7 +116,7 @@ test("how far a feature moved is said beside cuts of as much attention elsewhere
 
 test("a put is listed in words, holds where its text says, and is undone", async () => {
   const cut = "residual@2:3,3<1,1+cls;head@1.0;zero@1.0>2.3;3,3>2,5";
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED, cut } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut } });
   const names = [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
   assert.deepEqual(names, [
     "the residual of layer 2: the other picture’s, at 3,3 from 1,1 and cls",

@@ -111,23 +111,23 @@ test("the convolutions follow the layer shown, or are as many as were chosen", (
 
 test("a map that the source made is shown for its own patch, picture and kind alone", () => {
   const { lens } = aLens({ view: { what: "rollout", query: "1,1", locked: true } });
-  const isShown = (overlay) => {
+  const isOverlayShown = (overlay) => {
     lens.data.overlay = overlay;
     resolve(lens.choice, lens.data, lens.frame);
     return overlayNow(lens.choice, lens.data, lens.frame) !== null;
   };
   const overlay = { what: "rollout", query: "1,1", id: "cat", values: [] };
-  assert.equal(isShown(overlay), true);
-  assert.equal(isShown({ ...overlay, query: null, id: undefined }), true, "what names none is for all");
-  assert.equal(isShown({ ...overlay, query: "1,2" }), false);
-  assert.equal(isShown({ ...overlay, id: "dog" }), false);
-  assert.equal(isShown({ ...overlay, what: "norm" }), false);
+  assert.equal(isOverlayShown(overlay), true);
+  assert.equal(isOverlayShown({ ...overlay, query: null, id: undefined }), true, "what names none is for all");
+  assert.equal(isOverlayShown({ ...overlay, query: "1,2" }), false);
+  assert.equal(isOverlayShown({ ...overlay, id: "dog" }), false);
+  assert.equal(isOverlayShown({ ...overlay, what: "norm" }), false);
   lens.choice.view = { ...lens.choice.view, what: "weight" };
-  assert.equal(isShown(overlay), false);
+  assert.equal(isOverlayShown(overlay), false);
   lens.choice.view = { ...lens.choice.view, what: "rollout", pass: "whole", scale: 0.1 };
   lens.data.whole = receive(lens.data, aTrace("whole"), packOf({ forward_scale: 0.1 }));
-  assert.equal(isShown(overlay), false, "it was made for the trained pass");
-  assert.equal(isShown({ ...overlay, id: "whole" }), true);
+  assert.equal(isOverlayShown(overlay), false, "it was made for the trained pass");
+  assert.equal(isOverlayShown({ ...overlay, id: "whole" }), true);
 });
 
 // ------------------------------------------------------------------------------------------------------------- habits

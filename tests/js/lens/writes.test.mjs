@@ -13,11 +13,11 @@ const PROPERTIES = Object.fromEntries(
   Object.entries({ choice, data, frame }).map(([name, source]) => [name, Object.keys(source)]),
 );
 
-const LENS = join(MICROSCOPE, "lens");
+const LENS_FOLDER = join(MICROSCOPE, "lens");
 const SOURCES = Object.fromEntries(
-  readdirSync(LENS)
+  readdirSync(LENS_FOLDER)
     .filter((name) => name.endsWith(".js"))
-    .map((name) => [name, readFileSync(join(LENS, name), "utf8")]),
+    .map((name) => [name, readFileSync(join(LENS_FOLDER, name), "utf8")]),
 );
 
 const linesOf = (writers) =>

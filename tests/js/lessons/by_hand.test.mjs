@@ -7,8 +7,8 @@ import { draw, mountDrawing } from "./mounting.mjs";
 const { default: arrows } = await import("../../../playground/microscope/lessons/arrows.js");
 const { masks, received } = await import("../../../playground/microscope/lessons/nine.js");
 
-const START = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
-const DATA = { arrows: START, start: START, still: false };
+const START_ARROWS = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
+const DATA = { arrows: START_ARROWS, start: START_ARROWS, still: false };
 const rowOfToken = ({ weights, token }) => weights.slice(9 * token, 9 * token + 9);
 
 test("a dragged tip changes its arrow, the matrix follows, and the page hears of it", () => {
@@ -20,9 +20,9 @@ test("a dragged tip changes its arrow, the matrix follows, and the page hears of
   drawing.point(grid, "pointerup", x - 30, y + 20);
   draw();
   const reportAfter = drawing.read();
-  assert.notEqual(reportAfter.arrows, START);
+  assert.notEqual(reportAfter.arrows, START_ARROWS);
   assert.equal(drawing.toldSettings.arrows, reportAfter.arrows);
-  const differences = readArrows(reportAfter.arrows).map((number, i) => number - readArrows(START)[i]);
+  const differences = readArrows(reportAfter.arrows).map((number, i) => number - readArrows(START_ARROWS)[i]);
   assert.deepEqual(
     [...differences.keys()].filter((i) => Math.abs(differences[i]) > 0.01),
     [18, 19],
@@ -35,7 +35,7 @@ test("letters choose a token, Q and K its arrow, the arrow keys move the tip, an
   const drawing = mountDrawing(arrows, DATA);
   const grid = drawing.find('[data-ref="grid"]');
   for (const key of ["c", "k", "ArrowRight"]) drawing.key(grid, key);
-  const expectedArrows = readArrows(START);
+  const expectedArrows = readArrows(START_ARROWS);
   expectedArrows[22] += 0.1;
   assert.deepEqual([drawing.read().token, drawing.read().arrows], [2, writeArrows(expectedArrows)]);
   drawing.input(drawing.find('[data-number="1"]'), "-3.5");
@@ -51,7 +51,7 @@ test("the buttons match, flatten, equal and reset the arrows", () => {
   pressButton("match");
   assert.ok(
     Math.max(...rowOfToken(drawing.read())) >
-      Math.max(...rowOfToken({ weights: weightsOf(scoresOf(readArrows(START))), token: 4 })),
+      Math.max(...rowOfToken({ weights: weightsOf(scoresOf(readArrows(START_ARROWS))), token: 4 })),
   );
   pressButton("flat");
   for (const weight of drawing.read().weights) assert.ok(Math.abs(weight - 1 / 9) < 1e-9);
@@ -59,7 +59,7 @@ test("the buttons match, flatten, equal and reset the arrows", () => {
   const allArrows = readArrows(drawing.read().arrows);
   assert.deepEqual(allArrows.slice(0, 18), allArrows.slice(18));
   pressButton("reset");
-  assert.equal(drawing.read().arrows, START);
+  assert.equal(drawing.read().arrows, START_ARROWS);
 });
 
 test("arrows that the page repeats do not undo the reader's arrows", () => {
@@ -71,7 +71,7 @@ test("arrows that the page repeats do not undo the reader's arrows", () => {
 });
 
 test("a hidden token gets exactly nothing, causal hides what comes later, and one token must stay", () => {
-  const drawing = mountDrawing(masks, { arrows: START, mask: "" });
+  const drawing = mountDrawing(masks, { arrows: START_ARROWS, mask: "" });
   const column = (letter) => drawing.read().weights.filter((_, index) => index % 9 === "ABCDEFGHI".indexOf(letter));
   drawing.click(drawing.find('[data-letter="B"]'));
   draw();
@@ -98,14 +98,14 @@ test("what is received follows the arrows while they are dragged", () => {
   const flatArrows = writeArrows(new Float64Array(36));
   mountDrawing(arrows, DATA);
   const drawing = mountDrawing(received, {
-    arrows: START,
+    arrows: START_ARROWS,
     values: [...Array(9).keys()],
     letters: [..."ABCDEFGHI"],
     nearly: 7,
   });
-  const readBefore = drawing.read();
+  const receivedBefore = drawing.read();
   reportNumbers("arrows", { arrows: flatArrows });
   draw();
   assert.deepEqual(drawing.read(), new Array(9).fill(4));
-  assert.notDeepEqual(readBefore, drawing.read());
+  assert.notDeepEqual(receivedBefore, drawing.read());
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { toContainer } from "../../../playground/microscope/core/container.js";
 import { reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { container } from "../packs.mjs";
-import { draw, mountDrawing, WIDE, waitForPhotograph } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { carried } = await import("../../../playground/microscope/lessons/mixture.js");
 
@@ -17,7 +17,7 @@ const NORMS = [
   [1, 1, 1, 1, 300], // the last patch's value is so long that this patch adds most, whatever its weight
   [1, 1, 1, 1, 1],
 ];
-const PACK = container(
+const PACK_BYTES = container(
   {
     ...{ format: "attention-playground/1", model: "small", scale: 0.5, layers: 4, heads: HEADS, head_dim: DIM },
     ...{ tokens: TOKENS, prefix: ["cls"], grid: [2, 2], held: [LAYER], size: [200, 200] },
@@ -31,7 +31,7 @@ const PACK = container(
 const data = (overrides = {}) =>
   toContainer(
     { id: "meadow", layer: LAYER, patch: 1, look: "", desk: "({row}, {column}), {channels} of {tokens}", ...overrides },
-    { pack: [PACK, [PACK.length]], image: [new Uint8Array(2), [2]] },
+    { pack: [PACK_BYTES, [PACK_BYTES.length]], image: [new Uint8Array(2), [2]] },
   );
 
 // The expected weights of a patch, and the share that each token adds.
@@ -83,14 +83,14 @@ test("a patch that is pointed at asks for the moment; one that is pressed is tol
   const drawing = mountDrawing(carried, data());
   await waitForPhotograph();
   const canvas = drawing.find("canvas");
-  drawing.point(canvas, "pointermove", WIDE - 1, WIDE - 1);
+  drawing.point(canvas, "pointermove", ELEMENT_WIDTH - 1, ELEMENT_WIDTH - 1);
   draw();
   assertShown(drawing, 0, 3);
   assert.equal(reportsHere().carried, undefined);
   drawing.point(canvas, "pointerleave", 0, 0);
   draw();
   assertShown(drawing, 0, 1);
-  drawing.point(canvas, "click", 1, WIDE - 1);
+  drawing.point(canvas, "click", 1, ELEMENT_WIDTH - 1);
   draw();
   assert.equal(drawing.toldSettings.look, `${LAYER}.0.1.0`);
   assert.deepEqual(reportsHere().carried, { tops: drawing.read().tops });

@@ -95,8 +95,10 @@ test("both sides of the printed ratio agree", () => {
     for (const count of ["attention", "scores"]) {
       const drawing = mountDrawing(mount, { ...DATA, image, count });
       const sentence = drawing.texts("p").find((text) => text.includes("÷ dense"));
-      const [mine, theirs] = [...sentence.matchAll(/[\d,]{5,}/g)].map(([text]) => Number(text.replaceAll(",", "")));
-      assert.ok(sentence.includes(` = ${threeDigits(mine / theirs)}.`), sentence);
+      const [dividend, divisor] = [...sentence.matchAll(/[\d,]{5,}/g)].map(([text]) =>
+        Number(text.replaceAll(",", "")),
+      );
+      assert.ok(sentence.includes(` = ${threeDigits(dividend / divisor)}.`), sentence);
     }
 });
 

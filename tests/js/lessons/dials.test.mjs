@@ -53,11 +53,11 @@ test("a run of the page takes no choice back; another view does", () => {
 });
 
 // The positions of four patches, in two dimensions: the first two are similar, the others are not.
-// ONE and MINUS_ONE are 1 and −1 as float16 bits.
-const [ONE, MINUS_ONE] = [0x3c00, 0xbc00];
+// Numbers are float16 bits.
+const [ONE_BITS, MINUS_ONE_BITS] = [0x3c00, 0xbc00];
 const PLACES = container(
   { id: "table", grid: [2, 2], width: 2, kind: "learned", place: "0,1" },
-  { places: ["float16", [4, 2], [ONE, 0, ONE, 0, 0, ONE, MINUS_ONE, 0]] },
+  { places: ["float16", [4, 2], [ONE_BITS, 0, ONE_BITS, 0, 0, ONE_BITS, MINUS_ONE_BITS, 0]] },
 );
 
 test("the place that is pointed at says which others are alike, by mouse and by keys", () => {

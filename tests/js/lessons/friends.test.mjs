@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { draw, mountDrawing, WIDE, waitForPhotograph } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { default: friends } = await import("../../../playground/microscope/lessons/friends.js");
 
@@ -61,7 +61,7 @@ test("a hidden patch gets exactly nothing; it is kept in the address, and read f
   await waitForPhotograph();
   const picture = drawing.find('[data-ref="picture"]');
   drawing.click(drawing.find('[data-tool="hide"]'));
-  const cell = [WIDE / COLUMNS, WIDE / ROWS];
+  const cell = [ELEMENT_WIDTH / COLUMNS, ELEMENT_WIDTH / ROWS];
   drawing.point(picture, "pointerdown", 1.5 * cell[0], 0.5 * cell[1]);
   drawing.point(picture, "pointermove", 2.5 * cell[0], 0.5 * cell[1]); // the drag goes on to the next cell
   drawing.point(picture, "pointerup", 0, 0);
@@ -94,7 +94,7 @@ test("one patch stays, whatever is hidden", () => {
 test("the patch under the pointer asks, and stays chosen when the pointer leaves", () => {
   const drawing = mountDrawing(friends, data());
   const picture = drawing.find('[data-ref="picture"]');
-  drawing.point(picture, "pointermove", WIDE - 1, WIDE - 1);
+  drawing.point(picture, "pointermove", ELEMENT_WIDTH - 1, ELEMENT_WIDTH - 1);
   draw();
   assert.equal(drawing.read().at, 5);
   assertRow(drawing.read().row, rowOf(5, 0.5));

@@ -123,8 +123,8 @@ test("names of curves that end together stand apart, and cross no line", () => {
   const boxes = names.map(([, left, y, words]) => ({ left: +left, right: +left + 7 * words.length, y: +y, words }));
   for (const item of boxes) {
     for (const other of boxes) {
-      const overlap = item !== other && item.left < other.right && other.left < item.right;
-      assert.ok(!overlap || Math.abs(item.y - other.y) > 14, `${item.words} lies on ${other.words}`);
+      const overlaps = item !== other && item.left < other.right && other.left < item.right;
+      assert.ok(!overlaps || Math.abs(item.y - other.y) > 14, `${item.words} lies on ${other.words}`);
     }
   }
 });

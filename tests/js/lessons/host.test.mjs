@@ -32,7 +32,7 @@ function playStep(parts, settings, options = {}, overrides = {}) {
   return { ...mountPart(mount, {}), settings, controller };
 }
 
-const CHOICE = {
+const CHOICE_PART = {
   kind: "choice",
   setting: "scale",
   label: "Scale",
@@ -48,7 +48,7 @@ const WORDS_BY_SCALE = {
 };
 
 test("a part that changes with a setting follows the button that sets it", () => {
-  const drawing = playStep([CHOICE, WORDS_BY_SCALE], { scale: "on" });
+  const drawing = playStep([CHOICE_PART, WORDS_BY_SCALE], { scale: "on" });
   assert.equal(
     drawing.find(".lesson-words").innerHTML.includes("<b>even</b>"),
     true,
@@ -74,7 +74,7 @@ test("a value that was not played becomes the nearest that was", () => {
 });
 
 test("a slider says which of its options is chosen", () => {
-  const drawing = playStep([{ ...CHOICE, kind: "slider" }], { scale: "off" });
+  const drawing = playStep([{ ...CHOICE_PART, kind: "slider" }], { scale: "off" });
   assert.equal(drawing.find("output").textContent, "without");
   drawing.input(drawing.find("input"), "0");
   assert.equal(drawing.settings.scale, "on");

@@ -4,7 +4,7 @@ import { mock } from "node:test";
 
 import { Window } from "happy-dom";
 
-export const WIDE = 400; // pixels: the width of every element
+export const ELEMENT_WIDTH = 400; // pixels: the width of every element
 const page = new Window({ url: "https://playground.test/", width: 1280, height: 720 });
 const PAGE_GLOBALS = ["document", "localStorage", "location", "CustomEvent", "Event", "KeyboardEvent", "MouseEvent"];
 for (const name of PAGE_GLOBALS) defineGlobal(name, page[name]);
@@ -40,22 +40,22 @@ function defineGlobal(name, value) {
 
 const { prototype } = page.HTMLElement;
 for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
-  Object.defineProperty(prototype, name, { get: () => WIDE, configurable: true });
+  Object.defineProperty(prototype, name, { get: () => ELEMENT_WIDTH, configurable: true });
 for (const item of [prototype, page.Element.prototype])
   item.getBoundingClientRect = () => ({
     x: 0,
     y: 0,
     left: 0,
     top: 0,
-    width: WIDE,
-    height: WIDE,
-    right: WIDE,
-    bottom: WIDE,
+    width: ELEMENT_WIDTH,
+    height: ELEMENT_WIDTH,
+    right: ELEMENT_WIDTH,
+    bottom: ELEMENT_WIDTH,
   });
-const blank = (width, height) => ({ data: new Uint8ClampedArray(4 * width * height), width, height });
+const blankImage = (width, height) => ({ data: new Uint8ClampedArray(4 * width * height), width, height });
 const context = {
-  createImageData: blank,
-  getImageData: (_x, _y, width, height) => blank(width, height),
+  createImageData: blankImage,
+  getImageData: (_x, _y, width, height) => blankImage(width, height),
   measureText: (text) => ({ width: 7 * text.length }),
 };
 defineGlobal(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
-import { draw, mountDrawing, WIDE } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing } from "./mounting.mjs";
 
 const { default: patches } = await import("../../../playground/microscope/lessons/patches.js");
 
@@ -75,10 +75,10 @@ test("the arrow keys choose a patch, the token under the pointer a number of it;
   draw();
   assert.deepEqual([drawing.read().at, drawing.toldSettings.at], [4, "1,1"]);
   const flight = drawing.find('[data-ref="flight"]');
-  drawing.point(flight, "pointermove", 0.1 * WIDE, 5); // the cursor is on the drawn patch, not on a number
+  drawing.point(flight, "pointermove", 0.1 * ELEMENT_WIDTH, 5); // the cursor is on the drawn patch, not on a number
   assert.equal(drawing.read().number, 1);
   const tokenY = Number.parseFloat(flight.style.height) - 12;
-  drawing.point(flight, "pointermove", 0.1 * WIDE, tokenY);
+  drawing.point(flight, "pointermove", 0.1 * ELEMENT_WIDTH, tokenY);
   draw();
   assert.deepEqual([drawing.read().number, drawing.toldSettings.number], [0, "0"]);
 });

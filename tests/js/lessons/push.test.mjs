@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
-import { draw, mountDrawing, WIDE } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing } from "./mounting.mjs";
 
 globalThis.createImageBitmap = async () => ({});
 const { default: push } = await import("../../../playground/microscope/lessons/push.js");
@@ -44,7 +44,7 @@ test("the drawing begins with the upper layer and the start's patch, and says th
 
 test("a patch that is pointed at is shown and told, and a layer of the page is taken", () => {
   const drawing = mountDrawing(push, data({}));
-  drawing.point(drawing.find('[data-ref="picture"]'), "pointermove", WIDE - 1, 1);
+  drawing.point(drawing.find('[data-ref="picture"]'), "pointermove", ELEMENT_WIDTH - 1, 1);
   draw();
   assert.deepEqual([drawing.read().at, drawing.toldSettings.patch], [3, "0,3"]);
   drawing.again(data({ layer: 2, patch: "0,3" }));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { draw, mountDrawing, WIDE, waitForPhotograph } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { shuffle } = await import("../../../playground/microscope/lessons/positions.js");
 
@@ -70,11 +70,11 @@ test("with positions some of its weight goes elsewhere, and how much is said", a
 
 test("a place of the shuffled picture is the patch that lies there", () => {
   const drawing = mountDrawing(shuffle, data());
-  const [cellWide, cellHigh] = [WIDE / COLUMNS, WIDE / ROWS];
-  drawing.point(drawing.find('[data-ref="after"]'), "pointermove", 2.5 * cellWide, 0.5 * cellHigh);
+  const [cellWidth, cellHeight] = [ELEMENT_WIDTH / COLUMNS, ELEMENT_WIDTH / ROWS];
+  drawing.point(drawing.find('[data-ref="after"]'), "pointermove", 2.5 * cellWidth, 0.5 * cellHeight);
   draw();
   assert.deepEqual([drawing.read().at, drawing.toldSettings.asker], [PLACES[2], "1,2"]);
-  drawing.point(drawing.find('[data-ref="back"]'), "pointermove", 0.5 * cellWide, 1.5 * cellHigh);
+  drawing.point(drawing.find('[data-ref="back"]'), "pointermove", 0.5 * cellWidth, 1.5 * cellHeight);
   assert.equal(drawing.read().at, 3);
   drawing.key(drawing.find('[data-ref="before"]'), "ArrowUp");
   assert.equal(drawing.read().at, 0);

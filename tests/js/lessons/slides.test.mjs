@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import "./mounting.mjs";
 
-const PART = { kind: "words", text: "What *grows*?", small: false };
-const CHOICE = {
+const WORDS_PART = { kind: "words", text: "What *grows*?", small: false };
+const CHOICE_PART = {
   ...{ kind: "choice", setting: "moved", label: "Moved by" },
   options: [
     ["1", "one"],
@@ -24,7 +24,7 @@ const SLIDES = [
   { title: "A *row*", minutes: "3 minutes", notes: "Point at the dog.", story: 1, lesson: null },
   {
     ...{ title: "A step", minutes: "2 minutes", notes: "Let them guess.", story: 0 },
-    lesson: { settings: SETTINGS, parts: [PART, CHOICE] },
+    lesson: { settings: SETTINGS, parts: [WORDS_PART, CHOICE_PART] },
   },
 ];
 document.body.innerHTML = `<div id="place"></div><nav><button id="back"></button><span id="count"></span>

@@ -28,7 +28,7 @@ const step = (name, axes, shape, section) => ({
   end: 1,
   groups: [{ name: "A", role: "weight", section, panels: 1, rows: 2, columns: 2 }],
 });
-const HALVES = [0x3800, 0x3800, 0x3c00, 0]; // 0.5, 0.5, 1, 0
+const WEIGHT_BITS = [0x3800, 0x3800, 0x3c00, 0]; // 0.5, 0.5, 1, 0
 const DATA = container(
   {
     numbers: { batch: 1, tokens: 2, heads: 1 },
@@ -42,7 +42,7 @@ const DATA = container(
       step("Out", ["tokens", "width"], [2, 2], "a"),
     ],
   },
-  { a: ["float16", [4], HALVES] },
+  { a: ["float16", [4], WEIGHT_BITS] },
 );
 
 function mountWalk() {
@@ -106,7 +106,7 @@ test("a cell that is pointed at says who asks whom, and what it gets", () => {
 });
 
 const SIZES = { batch: "1", tokens: "4", dim: "8", chan: "8", heads: "2" };
-const NUMBERS = {
+const WALK_OF_NUMBERS = {
   fields: Object.keys(SIZES).map((name) => [name, name, 64]),
   sizes: { sentence: { batch: 3, tokens: 5, dim: 6, chan: 8, heads: 4 } },
   vit: [
@@ -120,7 +120,7 @@ const NUMBERS = {
   view_id: "one",
   walk: 1,
 };
-const walkData = (overrides) => container({ ...NUMBERS, ...SIZES, ...overrides }, {});
+const walkData = (overrides) => container({ ...WALK_OF_NUMBERS, ...SIZES, ...overrides }, {});
 
 function mountSizes(overrides) {
   const reports = [];

@@ -28,9 +28,9 @@ test("there are at most five moments, the opening one first, each of another pla
   for (const [i, moment] of farMoments.entries())
     for (const other of farMoments.slice(i + 1))
       assert.ok(moment.patch !== other.patch || moment.best !== other.best, JSON.stringify(moments));
-  for (const { layer, head, patch, best: brightest } of moments) {
-    assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightest < pack.patches);
-    assert.ok(brightest >= 0);
+  for (const { layer, head, patch, best: brightestPatch } of moments) {
+    assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightestPatch < pack.patches);
+    assert.ok(brightestPatch >= 0);
   }
 });
 

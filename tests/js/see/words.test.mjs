@@ -11,7 +11,7 @@ import {
   seeWords,
 } from "../../../playground/microscope/see/words.js";
 
-const SEE = new URL("../../../playground/microscope/see/", import.meta.url);
+const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
 const holes = (sentence) => [...sentence.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
 
 test("every language has every sentence, with the same holes", () => {
@@ -25,7 +25,7 @@ test("every language has every sentence, with the same holes", () => {
 });
 
 test("every sentence of the table is used somewhere, and none that is used is missing", () => {
-  const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
+  const files = readdirSync(SEE_FOLDER).filter((name) => name.endsWith(".js") && name !== "words.js");
   const sources = [
     ...files,
     "../shell/toolbar.js",
@@ -35,7 +35,7 @@ test("every sentence of the table is used somewhere, and none that is used is mi
     "../lens/readouts.js",
     "../lens/controls.js",
     "../lens/arithmetic.js",
-  ].map((name) => readFileSync(new URL(name, SEE), "utf8"));
+  ].map((name) => readFileSync(new URL(name, SEE_FOLDER), "utf8"));
   const allSource = sources.join("\n");
   for (const key of Object.keys(SEE_WORDS.en)) {
     const tourName = /^tour([A-Z][a-z]+)(Says|Do)?$/.exec(key)?.[1];
@@ -48,9 +48,9 @@ test("every sentence of the table is used somewhere, and none that is used is mi
 });
 
 test("no word of See stands outside the table", () => {
-  const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
+  const files = readdirSync(SEE_FOLDER).filter((name) => name.endsWith(".js") && name !== "words.js");
   for (const name of files) {
-    const code = readFileSync(new URL(name, SEE), "utf8").replace(/\/\/.*$/gm, "");
+    const code = readFileSync(new URL(name, SEE_FOLDER), "utf8").replace(/\/\/.*$/gm, "");
     const matches = [...code.matchAll(/\b(?:say|sayOnce|sayMath)\([^\n"`]*["`]([^"`\n]*)["`]/g)];
     const words = matches
       .map(([, text]) => text.replace(/\$\{.*?\}/g, ""))
@@ -77,7 +77,7 @@ test("a sentence is divided at its place", () => {
 });
 
 test("a head's habit is told in the reader's language, with the direction of an offset", () => {
-  const heads = readFileSync(new URL("../../analysis/heads.py", SEE), "utf8");
+  const heads = readFileSync(new URL("../../analysis/heads.py", SEE_FOLDER), "utf8");
   const labels = [...heads.matchAll(/= Habit\(\s*"([^"]+)"/g)].map(([, label]) => label);
   assert.ok(labels.length > 5);
   for (const label of labels) {

@@ -11,7 +11,7 @@ import {
   writeAddress,
 } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
-import { CATALOGUE, goTo, MINE } from "./browser.mjs";
+import { CATALOGUE, goTo, OWN_ID } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
@@ -74,7 +74,7 @@ test("a step makes an entry in the history; what is no step replaces the address
 });
 
 test("an address is read back as it was written", () => {
-  choice.set({ mine: MINE, beside: { sample: "meadow" } });
+  choice.set({ mine: OWN_ID, beside: { sample: "meadow" } });
   const view = { layer: "8", scale: "0.5", beside: "compare" };
   setView(view);
   setPage({ tour: "2" });

@@ -101,5 +101,5 @@ export const CATALOGUE = {
   real: { model: "dino", title: "DINOv2 S/14", here: true, may_fetch: false },
   ours: ["bundled", "untrained"],
 };
-export const MINE = "0123456789abcdef";
-export const OTHER = "fedcba9876543210";
+export const OWN_ID = "0123456789abcdef";
+export const OTHER_OWN_ID = "fedcba9876543210";

@@ -10,39 +10,39 @@ import {
   usual,
   wordsOf,
 } from "../../../playground/microscope/shell/choice.js";
-import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
+import { CATALOGUE, OTHER_OWN_ID, OWN_ID } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
-const TABBY = openedBy({ sample: "tabby" });
-const MEADOW = openedBy({ sample: "meadow" });
+const TABBY_CHOICE = openedBy({ sample: "tabby" });
+const MEADOW_CHOICE = openedBy({ sample: "meadow" });
 const shownBy = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
 
 test("a picture opens in the model and the grid that suit it", () => {
   assert.deepEqual(usual({ sample: "meadow" }), { model: "bundled", detail: 2 });
-  assert.deepEqual(usual({ mine: MINE }), { model: "dino", detail: 1 });
+  assert.deepEqual(usual({ mine: OWN_ID }), { model: "dino", detail: 1 });
   assert.deepEqual(usual({ sample: "no such" }), { model: "dino", detail: 1 });
-  assert.deepEqual(shownBy(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(shownBy(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
-  assert.deepEqual(shownBy(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(shownBy(choiceAfter(TABBY_CHOICE, { sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { sample: "tabby" })), ["tabby", "dino", 1]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { mine: OWN_ID })), [OWN_ID, "dino", 1]);
 });
 
 test("a picture is a sample or one's own, never both", () => {
-  const ownChoice = choiceAfter(TABBY, { mine: MINE });
-  assert.deepEqual([ownChoice.sample, ownChoice.mine], [null, MINE]);
+  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID });
+  assert.deepEqual([ownChoice.sample, ownChoice.mine], [null, OWN_ID]);
   const sampleChoice = choiceAfter(ownChoice, { sample: "tabby" });
   assert.deepEqual([sampleChoice.sample, sampleChoice.mine], ["tabby", null]);
 });
 
 test("the model that a person chose stays with every picture, in its own grid", () => {
-  const largeChoice = choiceAfter(TABBY, { model: "large", chose: true });
+  const largeChoice = choiceAfter(TABBY_CHOICE, { model: "large", chose: true });
   assert.deepEqual(shownBy(largeChoice), ["tabby", "large", 1]);
   assert.deepEqual(shownBy(choiceAfter(largeChoice, { sample: "meadow" })), ["meadow", "large", 1]);
-  assert.deepEqual(shownBy(choiceAfter(choiceAfter(largeChoice, { sample: "meadow" }), { mine: MINE })), [
-    MINE,
+  assert.deepEqual(shownBy(choiceAfter(choiceAfter(largeChoice, { sample: "meadow" }), { mine: OWN_ID })), [
+    OWN_ID,
     "large",
     1,
   ]);
-  const bundledChoice = choiceAfter(TABBY, { model: "bundled", chose: true });
+  const bundledChoice = choiceAfter(TABBY_CHOICE, { model: "bundled", chose: true });
   assert.deepEqual(
     shownBy(choiceAfter(bundledChoice, { sample: "meadow" })),
     ["meadow", "bundled", 2],
@@ -51,37 +51,37 @@ test("the model that a person chose stays with every picture, in its own grid", 
 });
 
 test("another model shows the picture in the grid that it opens with there", () => {
-  assert.deepEqual(shownBy(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
-  const formerChoice = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), {
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true })), ["meadow", "dino", 1]);
+  const formerChoice = choiceAfter(choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true }), {
     model: "bundled",
     chose: false,
   });
   assert.deepEqual(shownBy(formerChoice), ["meadow", "bundled", 2]);
   assert.deepEqual(
-    shownBy(choiceAfter(TABBY, { model: "large", detail: 3 })),
+    shownBy(choiceAfter(TABBY_CHOICE, { model: "large", detail: 3 })),
     ["tabby", "large", 3],
     "unless one is named",
   );
 });
 
 test("a grid that a person refined stays with the next picture in the same model", () => {
-  const fineChoice = choiceAfter(TABBY, { detail: 3 });
+  const fineChoice = choiceAfter(TABBY_CHOICE, { detail: 3 });
   assert.deepEqual(shownBy(fineChoice), ["tabby", "dino", 3]);
-  assert.deepEqual(shownBy(choiceAfter(fineChoice, { mine: MINE })), [MINE, "dino", 3]);
+  assert.deepEqual(shownBy(choiceAfter(fineChoice, { mine: OWN_ID })), [OWN_ID, "dino", 3]);
   assert.deepEqual(
     shownBy(choiceAfter(fineChoice, { sample: "meadow" })),
     ["meadow", "bundled", 2],
     "another model: its own",
   );
-  assert.deepEqual(shownBy(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), [
+  assert.deepEqual(shownBy(choiceAfter(choiceAfter(MEADOW_CHOICE, { detail: 1 }), { sample: "flock" })), [
     "flock",
     "bundled",
     1,
   ]);
-  assert.deepEqual(shownBy(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { sample: "flock" })), ["flock", "bundled", 2]);
   assert.deepEqual(
-    shownBy(choiceAfter(fineChoice, { mine: MINE, detail: 2 })),
-    [MINE, "dino", 2],
+    shownBy(choiceAfter(fineChoice, { mine: OWN_ID, detail: 2 })),
+    [OWN_ID, "dino", 2],
     "unless one is named",
   );
 });
@@ -91,36 +91,40 @@ test("a grid that a person refined stays with the next picture in the same model
 const besideAfter = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
 test("a compared picture stays when the model or the grid changes", () => {
-  const pairChoice = choiceAfter(TABBY, { beside: { sample: "meadow" } });
+  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } });
   assert.deepEqual(pairChoice.beside, { sample: "meadow" });
-  for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
+  for (const change of [{ model: "large" }, { detail: 2 }, { mine: OWN_ID }])
     assert.deepEqual(besideAfter(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
   assert.equal(besideAfter(pairChoice, { beside: null }), null);
 });
 
 test("two compared pictures change places when the other one is chosen", () => {
-  assert.deepEqual(besideAfter(choiceAfter(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
+  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
     sample: "tabby",
   });
-  assert.deepEqual(besideAfter(choiceAfter(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
-  const ownChoice = choiceAfter(TABBY, { mine: MINE });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
-    mine: MINE,
+  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { mine: OWN_ID } }), { mine: OWN_ID }), {
+    sample: "tabby",
   });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { sample: "tabby" }), {
-    mine: OTHER,
+  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
+    mine: OWN_ID,
+  });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { mine: OTHER_OWN_ID }), {
+    mine: OWN_ID,
+  });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { sample: "tabby" }), {
+    mine: OTHER_OWN_ID,
   });
 });
 
 test("nothing is compared with itself", () => {
-  const pairChoice = choiceAfter(TABBY, { beside: { sample: "tabby" } });
+  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "tabby" } });
   assert.equal(besideAfter(pairChoice, { model: "large" }), null);
 });
 
 test("two models are compared on each new picture, and change places when the other is chosen", () => {
-  const pairChoice = choiceAfter(TABBY, { beside: { model: "large" } });
-  assert.deepEqual(besideAfter(pairChoice, { mine: MINE }), { model: "large" });
+  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { model: "large" } });
+  assert.deepEqual(besideAfter(pairChoice, { mine: OWN_ID }), { model: "large" });
   assert.deepEqual(besideAfter(pairChoice, { model: "huge", chose: true }), { model: "large" });
   const swappedChoice = choiceAfter(pairChoice, { model: "large", chose: true });
   assert.deepEqual([swappedChoice.model, swappedChoice.beside], ["large", { model: "dino" }]);
@@ -130,32 +134,32 @@ test("two models are compared on each new picture, and change places when the ot
 
 test("an address is read back as the choice that it was made of", () => {
   const choices = [
-    TABBY,
-    MEADOW,
-    choiceAfter(MEADOW, { model: "dino", chose: true }),
-    choiceAfter(TABBY, { detail: 3 }),
-    choiceAfter(TABBY, { mine: MINE, beside: { sample: "meadow" } }),
-    choiceAfter(TABBY, { beside: { mine: MINE } }),
-    choiceAfter(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
+    TABBY_CHOICE,
+    MEADOW_CHOICE,
+    choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true }),
+    choiceAfter(TABBY_CHOICE, { detail: 3 }),
+    choiceAfter(TABBY_CHOICE, { mine: OWN_ID, beside: { sample: "meadow" } }),
+    choiceAfter(TABBY_CHOICE, { beside: { mine: OWN_ID } }),
+    choiceAfter(TABBY_CHOICE, { beside: { model: "timm/vit:a=b,c" } }),
   ];
-  for (const original of choices) {
-    const address = new URLSearchParams(wordsOf(original)).toString();
+  for (const originalChoice of choices) {
+    const address = new URLSearchParams(wordsOf(originalChoice)).toString();
     const readChoice = openedBy(Object.fromEntries(new URLSearchParams(address)));
-    assert.deepEqual({ ...readChoice }, { ...original }, address);
+    assert.deepEqual({ ...readChoice }, { ...originalChoice }, address);
   }
 });
 
 test("an address is short: what is usual stands in it only where a reader needs it", () => {
-  assert.deepEqual(wordsOf(TABBY), { sample: "tabby", model: "dino" });
-  assert.deepEqual(wordsOf(MEADOW), { sample: "meadow", model: "bundled", detail: "2" });
-  const ownChoice = choiceAfter(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
-  assert.deepEqual(wordsOf(ownChoice), { mine: MINE, model: "dino", detail: "2", with: "model:large" });
+  assert.deepEqual(wordsOf(TABBY_CHOICE), { sample: "tabby", model: "dino" });
+  assert.deepEqual(wordsOf(MEADOW_CHOICE), { sample: "meadow", model: "bundled", detail: "2" });
+  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID, detail: 2, beside: { model: "large" } });
+  assert.deepEqual(wordsOf(ownChoice), { mine: OWN_ID, model: "dino", detail: "2", with: "model:large" });
 });
 
 test("the words that an address leaves out are those with which the picture opens", () => {
   assert.deepEqual(shownBy(openedBy({})), ["tabby", "dino", 1]);
   assert.deepEqual(shownBy(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(shownBy(openedBy({ mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(shownBy(openedBy({ mine: OWN_ID })), [OWN_ID, "dino", 1]);
   assert.deepEqual(
     shownBy(openedBy({ model: "bundled" })),
     ["meadow", "bundled", 1],
@@ -173,7 +177,16 @@ test("who opens an address with another model than suits has chosen it", () => {
 });
 
 test("hostile words are left out", () => {
-  for (const mine of ["", "x", "../../etc", MINE.toUpperCase(), `${MINE}0`, `${MINE}\n`, "<img src=x>", MINE.slice(1)])
+  for (const mine of [
+    "",
+    "x",
+    "../../etc",
+    OWN_ID.toUpperCase(),
+    `${OWN_ID}0`,
+    `${OWN_ID}\n`,
+    "<img src=x>",
+    OWN_ID.slice(1),
+  ])
     assert.deepEqual(shownBy(openedBy({ mine })), ["tabby", "dino", 1], mine);
   for (const sample of ["__proto__", "constructor", "", "Tabby", "<b>"])
     assert.equal(openedBy({ sample }).sample, "tabby", sample);
@@ -181,7 +194,7 @@ test("hostile words are left out", () => {
     assert.equal(openedBy({ sample: "tabby", detail }).detail, 1, detail);
   for (const text of ["sample:", "sample:nobody", "mine", "model", "path:/etc", "__proto__:x", ":x", "xsample:tabby"])
     assert.equal(openedBy({ with: text }).beside, null, text);
-  assert.equal(openedBy({ mine: MINE, sample: "meadow" }).sample, null, "one picture");
+  assert.equal(openedBy({ mine: OWN_ID, sample: "meadow" }).sample, null, "one picture");
 });
 
 test("the words of an address that the choice ignores are listed, but not words that name the usual", () => {
@@ -197,14 +210,14 @@ test("the words of an address that the choice ignores are listed, but not words 
     {},
     { sample: "meadow", model: "dino", detail: "1" },
     { sample: "meadow", detail: "2", with: "sample:flock" },
-    { sample: "tabby", mine: MINE },
+    { sample: "tabby", mine: OWN_ID },
   ])
     assert.deepEqual(droppedTexts(words), []);
 });
 
 test("an address compares only with a picture that can exist", () => {
   for (const mine of ["x", "../y", "<img>"]) assert.equal(openedBy({ with: `mine:${mine}` }).beside, null, mine);
-  assert.deepEqual(openedBy({ with: `mine:${MINE}` }).beside, { mine: MINE });
+  assert.deepEqual(openedBy({ with: `mine:${OWN_ID}` }).beside, { mine: OWN_ID });
   assert.equal(openedBy({ sample: "tabby", with: "sample:tabby" }).beside, null, "nothing is compared with itself");
   assert.equal(openedBy({ model: "large", with: "model:large" }).beside, null);
 });
@@ -212,7 +225,7 @@ test("an address compares only with a picture that can exist", () => {
 // ------------------------------------------------------------------------------------------------ the choice object
 
 test("whoever follows hears each choice once, and nothing where nothing changes", () => {
-  choice.restore(TABBY);
+  choice.restore(TABBY_CHOICE);
   const calls = [];
   const unfollow = choice.follow((choiceNow, options) =>
     calls.push([choiceNow.sample, choiceNow === choice.now, options.quietly ?? false]),
@@ -233,9 +246,9 @@ test("whoever follows hears each choice once, and nothing where nothing changes"
 });
 
 test("the choice is changed by choosing alone", () => {
-  choice.restore(TABBY);
+  choice.restore(TABBY_CHOICE);
   assert.throws(() => (choice.now.sample = "meadow"), TypeError);
-  assert.throws(() => (choice.now = MEADOW), TypeError);
+  assert.throws(() => (choice.now = MEADOW_CHOICE), TypeError);
   assert.deepEqual(choice.words(), { sample: "tabby", model: "dino" });
-  assert.deepEqual(choice.words(MEADOW), wordsOf(MEADOW));
+  assert.deepEqual(choice.words(MEADOW_CHOICE), wordsOf(MEADOW_CHOICE));
 });

@@ -4,13 +4,13 @@ import { test } from "node:test";
 import { besideAsModel, fillCompare, titleOfBeside } from "../../../playground/microscope/shell/toolbarparts.js";
 import { aHost, aPlace } from "./page.mjs";
 
-const OWN = [
+const OWN_PICTURES = [
   { id: "a", title: "first.jpg", src: "data:,a" },
   { id: "b", title: "second.jpg", src: "data:,b" },
 ];
 
 function aSheet(overrides) {
-  const host = aHost({ own: OWN, ...overrides });
+  const host = aHost({ own: OWN_PICTURES, ...overrides });
   const box = aPlace();
   const counts = { done: 0, models: 0 };
   fillCompare(box, { ...host, fillWithModels: () => counts.models++, done: () => counts.done++ });
@@ -63,7 +63,7 @@ test("a model chosen there stands beside and does not become the picture's", () 
 });
 
 test("what stands beside has a name", () => {
-  const host = aHost({ own: OWN });
+  const host = aHost({ own: OWN_PICTURES });
   const titleOf = (beside) => titleOfBeside({ beside }, host);
   const titles = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
     titleOf,

@@ -16,7 +16,7 @@ const description = (overrides = {}) => ({
 });
 const forgottenAnswer = () => json({ says: "The server has forgotten it.", forgotten: "ab" }, 404);
 const aSource = (host = {}) => createHttpSource({ bringAgain: async () => false, ...host });
-const wordsAsked = ({ path }) => {
+const pathAndWords = ({ path }) => {
   const { pathname, searchParams } = new URL(path, "https://x/");
   return [pathname.slice(1), Object.fromEntries(searchParams)];
 };
@@ -29,7 +29,7 @@ test("a sample's description is asked for once, and keeps the words of its addre
   assert.equal(await source.open({ sample: "tabby", model: "dino" }), trace);
   assert.throws(() => (trace.model = "other"), TypeError);
   await source.open({ sample: "tabby", model: "dino", detail: "2" });
-  assert.deepEqual(server.questions.map(wordsAsked), [
+  assert.deepEqual(server.questions.map(pathAndWords), [
     ["api/trace", { sample: "tabby", model: "dino" }],
     ["api/trace", { sample: "tabby", model: "dino", detail: "2" }],
   ]);
@@ -81,7 +81,7 @@ test("each part of a trace has an address of its own", async () => {
     `api/trace/d/${name}`,
     { sample: "tabby", model: "dino", ...parameters },
   ];
-  assert.deepEqual(server.questions.map(wordsAsked), [
+  assert.deepEqual(server.questions.map(pathAndWords), [
     expectedRequest("layers", { layers: "8,9", heads: "3" }),
     expectedRequest("layers", {}),
     expectedRequest("features", { layer: "4" }),
@@ -106,13 +106,18 @@ test("a whole pass is a trace of its own, with what it changes", async () => {
   const changedTrace = await aSource().whole(trace, { scale: 0.25, cut: "" });
   const words = { sample: "tabby", model: "dino", detail: "2", scale: "0.25" };
   assert.deepEqual([changedTrace.id, changedTrace.verdict, changedTrace.words], ["whole", labels, words]);
-  assert.deepEqual(server.questions.map(wordsAsked), [
+  assert.deepEqual(server.questions.map(pathAndWords), [
     ["api/trace", words],
     ["api/trace/w/verdict", words],
   ]);
   server.questions.length = 0;
   await aSource().whole(trace, { scale: null, cut: "7,5>3,2" });
-  assert.deepEqual(wordsAsked(server.questions[0])[1], { sample: "tabby", model: "dino", detail: "2", cut: "7,5>3,2" });
+  assert.deepEqual(pathAndWords(server.questions[0])[1], {
+    sample: "tabby",
+    model: "dino",
+    detail: "2",
+    cut: "7,5>3,2",
+  });
 });
 
 test("a photograph that the server has forgotten is brought again, and asked for once more", async () => {
@@ -195,7 +200,7 @@ test("what the first picture needs is asked for once, ahead of those who need it
     "api/trace/d/layers": () => new Response("head"),
     "api/p.jpg": () => new Response("cat"),
   };
-  const server = aServer((question) => answersByPath[wordsAsked(question)[0]]());
+  const server = aServer((question) => answersByPath[pathAndWords(question)[0]]());
   const source = aSource();
   await source.beginWith({ sample: "tabby", model: "dino" }, () => ({ layer: 6, head: 5 }));
   const countBefore = server.questions.length;
@@ -210,13 +215,16 @@ test("what the first picture needs is asked for once, ahead of those who need it
 test("of an own photograph the coarse first look is what comes first", async () => {
   const server = aServer((question) =>
     json(
-      description({ digest: wordsAsked(question)[1].first ? "coarse" : "d", first: !wordsAsked(question)[1].first }),
+      description({
+        digest: pathAndWords(question)[1].first ? "coarse" : "d",
+        first: !pathAndWords(question)[1].first,
+      }),
     ),
   );
   const source = aSource();
   await source.beginWith({ mine: "ab", model: "dino" }, () => ({ layer: null, head: 0 }));
   assert.deepEqual(
-    server.questions.map((question) => wordsAsked(question)[1]),
+    server.questions.map((question) => pathAndWords(question)[1]),
     [{ mine: "ab", model: "dino" }, { mine: "ab", model: "dino", first: "yes" }, {}],
   );
 });

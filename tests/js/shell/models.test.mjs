@@ -65,7 +65,7 @@ function fakeChoice(model) {
 let window, box, server, choice, closeCount;
 const FETCHING = "api/fetching?model=clip";
 const done = () => closeCount++;
-const fill = (words = { sample: "meadow", model: "bundled" }) =>
+const fillBox = (words = { sample: "meadow", model: "bundled" }) =>
   fillModels(box, { choice, ask: server.ask, words, done });
 const button = (name) => box.querySelector(`[data-model="${name}"]`);
 const buttonWith = (words, root = box) =>
@@ -188,7 +188,7 @@ test("the server is told once that a person gives up", async () => {
 });
 
 test("the chosen model is marked, and follows the choice", async () => {
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
   const markedModels = () => [...box.querySelectorAll("[aria-current]")].map((item) => item.dataset.model);
   assert.deepEqual(markedModels(), ["bundled"]);
@@ -197,7 +197,7 @@ test("the chosen model is marked, and follows the choice", async () => {
 });
 
 test("a model that is here is chosen at once, and the sheet closes", async () => {
-  fill();
+  fillBox();
   await until(() => button("dino"), "no card is drawn");
   button("dino").click();
   assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
@@ -206,7 +206,7 @@ test("a model that is here is chosen at once, and the sheet closes", async () =>
 });
 
 test("the model that the app chose is kept when the person chooses it too", async () => {
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
   button("bundled").click();
   assert.deepEqual(choice.changes, [{ model: "bundled", chose: true }]);
@@ -216,7 +216,7 @@ test("a model to fetch is chosen when it is there and not before", async () => {
   let progress = HALFWAY;
   server.answers[`POST ${FETCHING}`] = STARTED;
   server.answers[`GET ${FETCHING}`] = () => progress;
-  fill();
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   await until(() => box.textContent.includes("3 of 8 MB"), "no progress is shown");
@@ -237,7 +237,7 @@ test("a download goes on when the sheet is closed: a line remains, and the model
   document.body.append(lineBox);
   showFetching(lineBox);
   assert.equal(lineBox.firstChild.hidden, true);
-  fill();
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   box.remove();
@@ -251,7 +251,7 @@ test("a download goes on when the sheet is closed: a line remains, and the model
 test("Cancel ends a download, and nothing is chosen", async () => {
   server.answers[`POST ${FETCHING}`] = STARTED;
   server.answers[`GET ${FETCHING}`] = HALFWAY;
-  fill();
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   await until(() => buttonWith("Cancel"), "there is no Cancel");
@@ -267,7 +267,7 @@ test("Cancel ends a download, and nothing is chosen", async () => {
 test("a download does not bring back who chooses another model meanwhile", async () => {
   server.answers[`POST ${FETCHING}`] = STARTED;
   server.answers[`GET ${FETCHING}`] = HALFWAY;
-  fill();
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   button("dino").click();
@@ -280,7 +280,7 @@ test("a card that is pressed twice begins one fetching, and one in trouble begin
   let progress = HALFWAY;
   server.answers[`POST ${FETCHING}`] = STARTED;
   server.answers[`GET ${FETCHING}`] = () => progress;
-  fill();
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   button("clip").click();
@@ -293,7 +293,7 @@ test("a card that is pressed twice begins one fetching, and one in trouble begin
 
 test("trouble is a sentence, and it can be tried again", async () => {
   server.answers[`POST ${FETCHING}`] = refusalOf(403, "This server fetches nothing.");
-  fill();
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   await until(() => box.textContent.includes("This server fetches nothing."), "nothing is said");
@@ -308,7 +308,7 @@ test("a search waits for the last letter, and an older answer is not drawn over 
   let resolveSlow = null;
   server.answers["GET api/models?search=ma"] = () => new Promise((resolve) => (resolveSlow = resolve));
   server.answers["GET api/models?search=mae"] = { open: true, cards: [MAE] };
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
   const search = box.querySelector("input");
   const typeText = (text) => {
@@ -329,46 +329,46 @@ test("a search waits for the last letter, and an older answer is not drawn over 
 
 test("where the server is not open there is no search", async () => {
   server.answers["GET api/models"] = { open: false, cards: [OURS] };
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
   assert.equal(box.querySelector("input").hidden, true);
 });
 
 test("names from outside are text", async () => {
   server.answers["GET api/models"] = { open: false, cards: [MAE] };
-  fill();
+  fillBox();
   await until(() => button("mae"), "no card is drawn");
   assert.equal(box.querySelector("img"), null);
 });
 
 test("a server that is silent or refuses is a sentence in the sheet", async () => {
   server.answers["GET api/models"] = refusalOf(0, "");
-  fill();
+  fillBox();
   await until(() => /does not answer/.test(box.textContent), "nothing is said");
 });
 
 test("only quick models have a small picture, which is the page's", async () => {
   server.answers["GET api/preview?mine=abc&model=bundled"] = {};
-  fill({ mine: "abc", model: "dino" });
+  fillBox({ mine: "abc", model: "dino" });
   await until(() => box.querySelector("img"), "there is no small picture");
   const previews = server.requests.filter((item) => item.includes("preview"));
   assert.deepEqual(previews, ["GET api/preview?mine=abc&model=bundled"]);
 });
 
 test("a small picture that can't be had leaves no hole", async () => {
-  fill();
+  fillBox();
   await until(() => button("bundled") && !box.querySelector(".model-look"), "its place stays");
 });
 
 test("the Tab key stops once at the cards, at the chosen one; arrows move within them", async () => {
   choice.now.model = "dino";
-  fill();
+  fillBox();
   await until(() => button("dino"), "no card is drawn");
-  const stops = () => ["bundled", "dino", "clip"].filter((name) => button(name).tabIndex === 0);
-  assert.deepEqual(stops(), ["dino"]);
+  const tabStops = () => ["bundled", "dino", "clip"].filter((name) => button(name).tabIndex === 0);
+  assert.deepEqual(tabStops(), ["dino"]);
   button("dino").focus();
   button("dino").dispatchEvent(new window.KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
-  assert.deepEqual([stops(), document.activeElement.dataset.model], [["clip"], "clip"]);
+  assert.deepEqual([tabStops(), document.activeElement.dataset.model], [["clip"], "clip"]);
   box.querySelector("input").dispatchEvent(new window.KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
   assert.equal(document.activeElement.dataset.model, "bundled");
 });

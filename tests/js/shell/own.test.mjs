@@ -22,7 +22,7 @@ function photographServer() {
   });
 }
 const requestsTo = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
-const ids = (list) => list.map(({ id }) => Number.parseInt(id, 16));
+const numbersOf = (list) => list.map(({ id }) => Number.parseInt(id, 16));
 const photograph = (name = "cat.jpg") => new File(["bytes"], name, { type: "image/jpeg" });
 
 beforeEach(() => {
@@ -46,7 +46,7 @@ test("a photograph is sent by its name, kept in this browser, and chosen", async
   assert.deepEqual([choice.now.mine, choice.now.sample], [idOf(1), null]);
   const [{ id, title, src, blob }] = album.list;
   assert.deepEqual([id, title, src, blob], [idOf(1), `photo ${idOf(1)}`, `data:,${idOf(1)}`, file]);
-  assert.deepEqual(ids(database.kept()), [1]);
+  assert.deepEqual(numbersOf(database.kept()), [1]);
   assert.equal(reports.at(-1), 1);
 });
 
@@ -86,7 +86,7 @@ test("a photograph is shown though the browser's disk is slow", async () => {
   globalThis.indexedDB = { open: () => ({}) }; // a database that never answers
   album.open(photograph());
   await new Promise((resolve) => setTimeout(resolve));
-  assert.deepEqual([choice.now.mine, album.coming, ids(album.list)], [idOf(1), 0, [1]]);
+  assert.deepEqual([choice.now.mine, album.coming, numbersOf(album.list)], [idOf(1), 0, [1]]);
 });
 
 test("eight photographs are kept; the oldest goes, and one that comes again is the latest", async () => {
@@ -94,11 +94,11 @@ test("eight photographs are kept; the oldest goes, and one that comes again is t
   const album = await aVisit();
   await album.read();
   for (let n = 0; n < 10; n++) await album.open(photograph());
-  assert.deepEqual(ids(album.list), [3, 4, 5, 6, 7, 8, 9, 10]);
+  assert.deepEqual(numbersOf(album.list), [3, 4, 5, 6, 7, 8, 9, 10]);
   assert.equal(database.kept().length, 8);
   aServer(() => json({ id: idOf(5), title: "again", thumb: "data:," }));
   await album.open(photograph());
-  assert.deepEqual(ids(album.list), [3, 4, 6, 7, 8, 9, 10, 5]);
+  assert.deepEqual(numbersOf(album.list), [3, 4, 6, 7, 8, 9, 10, 5]);
 });
 
 test("a reload brings the photographs back, the latest last", async () => {
@@ -107,10 +107,10 @@ test("a reload brings the photographs back, the latest last", async () => {
   for (let n = 0; n < 3; n++) await formerVisit.open(photograph());
   const album = await aVisit();
   const reports = [];
-  album.follow((list) => reports.push(ids(list)));
+  album.follow((list) => reports.push(numbersOf(list)));
   assert.equal(album.read(), album.read(), "the album is read once");
   await album.read();
-  assert.deepEqual(ids(album.list).toSorted(), [1, 2, 3]);
+  assert.deepEqual(numbersOf(album.list).toSorted(), [1, 2, 3]);
   assert.equal(reports.length, 1);
 });
 
@@ -122,7 +122,7 @@ test("together with a photograph that could not be kept there are no more than e
   const album = await aVisit();
   await album.open(photograph());
   await album.read();
-  assert.deepEqual([album.list.length, ids(album.list).at(-1)], [8, 9]);
+  assert.deepEqual([album.list.length, numbersOf(album.list).at(-1)], [8, 9]);
 });
 
 test("a class link reads nothing from this browser and keeps nothing in it", async () => {
@@ -133,8 +133,8 @@ test("a class link reads nothing from this browser and keeps nothing in it", asy
   await album.read();
   assert.deepEqual(album.list, []);
   await album.open(photograph());
-  assert.deepEqual(ids(album.list), [2], "on the page it is there");
-  assert.deepEqual(ids(database.kept()), [1]);
+  assert.deepEqual(numbersOf(album.list), [2], "on the page it is there");
+  assert.deepEqual(numbersOf(database.kept()), [1]);
 });
 
 test("a browser that keeps nothing keeps the photographs as long as the page", async () => {
@@ -143,7 +143,7 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
   const album = await aVisit();
   await album.read();
   await album.open(photograph());
-  assert.deepEqual(ids(album.list), [1]);
+  assert.deepEqual(numbersOf(album.list), [1]);
 });
 
 test("a late answer to a request from before the photograph came again does not send it a second time", async () => {
@@ -171,7 +171,7 @@ test("a photograph that the server has forgotten is sent again, by its name", as
   const name = decodeURIComponent(headers["X-Playground-Name"]);
   assert.deepEqual([method, path, name], ["POST", "api/pictures", `photo ${idOf(1)}`]);
   assert.equal(await body.text(), await file.text());
-  assert.deepEqual(ids(reloadedAlbum.list), [1], "it is here once");
+  assert.deepEqual(numbersOf(reloadedAlbum.list), [1], "it is here once");
 });
 
 test("a photograph that several parts miss at once is sent once; later, again", async () => {

@@ -9,7 +9,7 @@ import { catalogue, choice } from "../../../playground/microscope/shell/choice.j
 import { Refusal, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { askNearer } from "../../../playground/microscope/shell/httpsource.js";
 import { bringTraces, FADES_AFTER, showChoice } from "../../../playground/microscope/shell/stage.js";
-import { CATALOGUE, goTo, MINE } from "./browser.mjs";
+import { CATALOGUE, goTo, OWN_ID } from "./browser.mjs";
 import "./page.mjs";
 
 goTo("/microscope");
@@ -112,20 +112,20 @@ test("the former model's picture fades while another model reads for long, and c
 
 test("a view that is chosen after the first look at an own photograph stands in the address, and stays", async () => {
   const stage = aStage([{}, { what: "similarity", locked: true, query: "2,3" }]);
-  await bringChoice(stage, { mine: MINE, model: "dino" });
+  await bringChoice(stage, { mine: OWN_ID, model: "dino" });
   assert.deepEqual([viewNow().what, viewNow().locked, viewNow().query], ["similarity", true, "2,3"]);
-  await bringChoice(stage, { mine: MINE, model: "bundled" });
+  await bringChoice(stage, { mine: OWN_ID, model: "bundled" });
   assert.deepEqual([stage.lens.view.what, stage.lens.view.locked], ["similarity", true]);
 });
 
 test("a view that nobody has chosen is not in the address", async () => {
   const stage = aStage([{}, {}, {}]);
   await bringChoice(stage, { sample: "tabby" });
-  await bringChoice(stage, { mine: MINE });
+  await bringChoice(stage, { mine: OWN_ID });
   assert.deepEqual(viewNow(), {});
 });
 
-const BUSY = "So many pictures are on their way that there is no room for one more: try again.";
+const BUSY_SENTENCE = "So many pictures are on their way that there is no room for one more: try again.";
 const notice = () => document.querySelector(".attention-notice span")?.textContent;
 const nextTask = async () => {
   for (let round = 0; round < 20; round++) await new Promise(setImmediate);
@@ -136,7 +136,7 @@ const nextTask = async () => {
 async function askForFiner(answers, check) {
   const stage = { ...aStage([]), stop: new AbortController() };
   stage.lens.greet = () => {};
-  choice.open({ mine: MINE, model: "dino" });
+  choice.open({ mine: OWN_ID, model: "dino" });
   await showChoice(stage);
   const unfollow = choice.follow((_, options) => showChoice(stage, options));
   mock.timers.enable({ apis: ["setTimeout"] });
@@ -154,8 +154,8 @@ async function askForFiner(answers, check) {
 
 for (const status of [0, 408, 502, 503, 504])
   test(`what a busy server refuses with ${status} stays chosen, and is asked for until it comes`, () =>
-    askForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (stage) => {
-      assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 1, BUSY]);
+    askForFiner([new Refusal(status, BUSY_SENTENCE), new Refusal(status, BUSY_SENTENCE)], async (stage) => {
+      assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 1, BUSY_SENTENCE]);
       for (let attempt = 0; attempt < 2; attempt++) {
         mock.timers.tick(SERVER_AGAIN);
         await nextTask();
@@ -170,7 +170,7 @@ test("a choice that is refused for good gives way to what was shown", () =>
 
 test("what stands beside the picture stays while the server is busy", async () => {
   const stage = aStage([{}]);
-  refusals = [new Refusal(503, BUSY)];
+  refusals = [new Refusal(503, BUSY_SENTENCE)];
   await assert.rejects(bringChoice(stage, { sample: "flock", model: "bundled", with: "sample:meadow" }), {
     status: 503,
   });

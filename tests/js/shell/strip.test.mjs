@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createStrip } from "../../../playground/microscope/shell/strip.js";
 import { aHost, aPlace, pressKey } from "./page.mjs";
 
-const OWN = [
+const OWN_PICTURES = [
   { id: "a", title: "first.jpg", src: "data:,a" },
   { id: "b", title: "second.jpg", src: "data:,b" },
 ];
@@ -24,12 +24,12 @@ const tabStopsAmong = (buttons) => buttons.filter((button) => button.tabIndex ==
 const focusedKey = (strip) => strip.element.getRootNode().activeElement?.dataset.sample;
 
 test("own pictures come first, the latest before the others, then the samples", () => {
-  const { keys } = aStrip({ own: OWN });
+  const { keys } = aStrip({ own: OWN_PICTURES });
   assert.deepEqual(keys(), ["mine:b", "mine:a", "tabby", "meadow", "flock"]);
 });
 
 test("exactly the chosen picture is marked, and it is the Tab key's one stop", () => {
-  const { host, buttons } = aStrip({ own: OWN });
+  const { host, buttons } = aStrip({ own: OWN_PICTURES });
   for (const picture of [
     { sample: "meadow", mine: null },
     { sample: null, mine: "a" },
@@ -49,7 +49,7 @@ test("exactly the chosen picture is marked, and it is the Tab key's one stop", (
 });
 
 test("a click chooses: a sample leaves no own picture, an own picture no sample", () => {
-  const { host, buttons } = aStrip({ own: OWN });
+  const { host, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[0].click();
   assert.deepEqual([host.choice.now.mine, host.choice.now.sample], ["b", null]);
   buttons()[3].click();
@@ -57,7 +57,7 @@ test("a click chooses: a sample leaves no own picture, an own picture no sample"
 });
 
 test("the arrow keys move the focus, Home and End go to the ends, and nothing is chosen by it", () => {
-  const { host, strip, buttons } = aStrip({ own: OWN });
+  const { host, strip, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[2].focus();
   const focusedKeys = ["ArrowRight", "ArrowLeft", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft"].map((key) => {
     pressKey(strip.element.getRootNode().activeElement, key);
@@ -72,7 +72,7 @@ test("the arrow keys move the focus, Home and End go to the ends, and nothing is
 });
 
 test("no button is made anew when something else is chosen, or another own picture comes", async () => {
-  const { host, buttons } = aStrip({ own: OWN });
+  const { host, buttons } = aStrip({ own: OWN_PICTURES });
   const buttonsBefore = buttons();
   host.choice.set({ sample: "flock" });
   await host.ownPictures.open({ name: "third.jpg" });
@@ -85,14 +85,14 @@ test("no button is made anew when something else is chosen, or another own pictu
 });
 
 test("an own picture that comes while another is in focus takes no focus away", async () => {
-  const { host, strip, buttons } = aStrip({ own: OWN });
+  const { host, strip, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[3].focus();
   await host.ownPictures.open({ name: "third.jpg" });
   assert.equal(focusedKey(strip), "meadow");
 });
 
 test("the hint is the title, the name is what a screen reader says", () => {
-  const { buttons } = aStrip({ own: [OWN[0]] });
+  const { buttons } = aStrip({ own: [OWN_PICTURES[0]] });
   const labels = buttons()
     .slice(0, 2)
     .map((button) => [button.title, button.querySelector("img").alt]);
@@ -103,7 +103,7 @@ test("the hint is the title, the name is what a screen reader says", () => {
 });
 
 test("the × forgets all own pictures, goes with them, and leaves the focus in the strip", () => {
-  const { strip, keys } = aStrip({ own: OWN, now: { sample: null, mine: "a" } });
+  const { strip, keys } = aStrip({ own: OWN_PICTURES, now: { sample: null, mine: "a" } });
   const forgetButton = strip.element.querySelector(".forget");
   assert.equal(forgetButton.hidden, false);
   assert.match(forgetButton.title, /kept in this browser only/);
@@ -115,7 +115,7 @@ test("the × forgets all own pictures, goes with them, and leaves the focus in t
 });
 
 test("the words invite, or name the own picture that is shown", () => {
-  const { host, strip } = aStrip({ own: OWN });
+  const { host, strip } = aStrip({ own: OWN_PICTURES });
   const words = strip.element.querySelector(".own");
   assert.equal(words.textContent, "or drop yours");
   host.choice.set({ mine: "b", sample: null });

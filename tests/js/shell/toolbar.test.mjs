@@ -10,8 +10,8 @@ function aToolbar(overrides) {
   const toolbar = createToolbar(root, host);
   const part = (name) => root.querySelector(name);
   const sheet = () => part(".sheet.open");
-  const focused = () => root.getRootNode().activeElement;
-  return { host, root, toolbar, part, sheet, focused, words: (name) => part(name)?.textContent };
+  const focusedElement = () => root.getRootNode().activeElement;
+  return { host, root, toolbar, part, sheet, focused: focusedElement, words: (name) => part(name)?.textContent };
 }
 const visibleOpeners = (root) =>
   [...root.querySelectorAll(".opener:not(.more)")].filter((item) => !item.hidden).map((item) => item.textContent);

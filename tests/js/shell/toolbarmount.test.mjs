@@ -7,11 +7,11 @@ import { choice } from "../../../playground/microscope/shell/choice.js";
 import { ownKey, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { ownPictures } from "../../../playground/microscope/shell/own.js";
 import { mountToolbar } from "../../../playground/microscope/shell/toolbarmount.js";
-import { aDatabase, aServer, CATALOGUE, goTo, json, MINE, paths } from "./browser.mjs";
+import { aDatabase, aServer, CATALOGUE, goTo, json, OWN_ID, paths } from "./browser.mjs";
 import { until } from "./page.mjs";
 
 const server = aServer(({ path }) =>
-  path.startsWith("api/samples") ? json(CATALOGUE) : json({ id: MINE, title: "cat", thumb: "data:," }),
+  path.startsWith("api/samples") ? json(CATALOGUE) : json({ id: OWN_ID, title: "cat", thumb: "data:," }),
 );
 aDatabase();
 goTo("/microscope?sample=tabby&layer=3");
@@ -119,10 +119,10 @@ test("a photograph that a lesson's script has forgotten is brought again, then t
   await ownPictures.open(new File(["bytes"], "cat.jpg"));
   takeAll(states);
   const countBefore = server.questions.length;
-  await draw("by_hand", { answer: { forgotten: MINE } });
+  await draw("by_hand", { answer: { forgotten: OWN_ID } });
   await until(() => states.length, "the choice is told");
   assert.deepEqual(paths({ questions: server.questions.slice(countBefore) }), ["POST api/pictures"]);
-  assert.equal(takeAll(states)[0].choice.mine, MINE);
+  assert.equal(takeAll(states)[0].choice.mine, OWN_ID);
 });
 
 test("a photograph for which the server is too busy stays chosen, and is brought a little later", async () => {
@@ -132,16 +132,16 @@ test("a photograph for which the server is too busy stays chosen, and is brought
   const notice = () => document.querySelector(".attention-notice span")?.textContent;
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
-    draw("by_hand", { answer: { forgotten: MINE } }).catch(() => {});
+    draw("by_hand", { answer: { forgotten: OWN_ID } }).catch(() => {});
     for (let round = 0; round < 50; round++) await new Promise(setImmediate);
-    assert.deepEqual([notice(), choice.now.mine, takeAll(states)], ["Too many people are here.", MINE, []]);
+    assert.deepEqual([notice(), choice.now.mine, takeAll(states)], ["Too many people are here.", OWN_ID, []]);
     server.answers = answers;
     mock.timers.tick(SERVER_AGAIN);
   } finally {
     mock.timers.reset();
   }
   await until(() => states.length, "the choice is told");
-  assert.equal(takeAll(states)[0].choice.mine, MINE);
+  assert.equal(takeAll(states)[0].choice.mine, OWN_ID);
 });
 
 test("a photograph that nobody has any more gives way to a sample, and a sentence says so", async () => {

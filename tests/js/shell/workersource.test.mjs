@@ -66,7 +66,7 @@ function weights() {
   );
 }
 
-const SMALL = {
+const SMALL_MODEL = {
   ...{ title: "Small", patch: PATCH, grid: [4, 4], details: [1, 2], layers: LAYERS, heads: HEADS },
   ...{ head_dim: WIDTH / HEADS, prefix: PREFIX, labels: LABELS, multi_label: false },
 };
@@ -90,9 +90,9 @@ function aWorker(decode) {
   return worker;
 }
 
-const UNREADABLE = 40; // the seed of a picture that cannot be decoded
+const UNREADABLE_SEED = 40; // the seed of a picture that cannot be decoded
 globalThis.createImageBitmap = async ({ seed }) => {
-  if (seed === UNREADABLE) throw new Error("The source image could not be decoded.");
+  if (seed === UNREADABLE_SEED) throw new Error("The source image could not be decoded.");
   return { seed, close() {} };
 };
 const pixelsOf = (_, { seed }, height, width) =>
@@ -103,7 +103,7 @@ function aSource({ decode = pixelsOf, ...overrides } = {}) {
   const source = createWorkerSource({
     worker,
     compiled: async () => KERNELS,
-    models: { small: SMALL },
+    models: { small: SMALL_MODEL },
     weightsOf: async () => weights(),
     pictureOf: async ({ sample, mine }) => ({
       ...{ id: sample ?? mine, title: "A picture", credit: "", hint: "", start: [0.5, 0.5], width: 60, height: 40 },
@@ -263,7 +263,7 @@ test("features are there for every token, in sixteen bits", async () => {
 
 test("a picture that cannot be read is said, and the next one is computed", async () => {
   const { source } = aSource();
-  const brokenTrace = await source.open(words({ sample: "x".repeat(UNREADABLE) }));
+  const brokenTrace = await source.open(words({ sample: "x".repeat(UNREADABLE_SEED) }));
   await assert.rejects(source.layers(brokenTrace, [0]), { status: 500, says: /could not be decoded/ });
   assert.ok(await source.layers(await source.open(words()), [0]));
 });

@@ -18,17 +18,17 @@ import { STORY_WORDS, storyWords } from "../../../playground/microscope/story/wo
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
-const BASE = { layer: 2, head: 1, patch: 19 };
-const facts = factsOfStory(pack, BASE, 16);
+const POSITION = { layer: 2, head: 1, patch: 19 };
+const facts = factsOfStory(pack, POSITION, 16);
 const assertNear = (a, b) => assert.ok(Math.abs(a - b) < 1e-5, `${a} is not ${b}`);
 
 test("the partner is the patch beyond the neighbours that gets most", () => {
-  const row = rowOfPatch(pack, BASE.layer, BASE.head, BASE.patch);
+  const row = rowOfPatch(pack, POSITION.layer, POSITION.head, POSITION.patch);
   const farPatches = Array.from({ length: 48 }, (_, patch) => patch).filter(
-    (item) => distanceOf(BASE.patch, item, pack) > 1,
+    (item) => distanceOf(POSITION.patch, item, pack) > 1,
   );
   const largest = farPatches.reduce((largest, item) => (row[1 + item] > row[1 + largest] ? item : largest));
-  assert.equal(partnerOf(row, BASE.patch, pack), largest);
+  assert.equal(partnerOf(row, POSITION.patch, pack), largest);
   assert.equal(facts.partner, largest);
   assertNear(facts.share, row[1 + largest]);
 });
@@ -57,10 +57,10 @@ test("shares sum to one, with and without the division, which only sharpens", ()
 test("heads and layers are counted over all that there are", () => {
   assert.equal(facts.heads.length, pack.heads);
   assert.equal(facts.layers.length, pack.layers);
-  const ownHead = facts.heads.find(({ head }) => head === BASE.head);
+  const ownHead = facts.heads.find(({ head }) => head === POSITION.head);
   assertNear(ownHead.row[1 + facts.partner], facts.share);
-  assert.ok(facts.layers[BASE.layer] >= facts.share);
-  assert.ok(firstLayer(facts) <= BASE.layer);
+  assert.ok(facts.layers[POSITION.layer] >= facts.share);
+  assert.ok(firstLayer(facts) <= POSITION.layer);
 });
 
 test("stacked convolutions hear 9, 25, 49, 81 patches, and none beyond the edge", () => {
@@ -74,8 +74,8 @@ test("twice the side is about sixteen times as many scores", () => {
 });
 
 test("without its layer the story has no facts; without the others the scene about layers has no guess", () => {
-  assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), BASE, 16), null);
-  const factsOfOneLayer = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), BASE, 16);
+  assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), POSITION, 16), null);
+  const factsOfOneLayer = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), POSITION, 16);
   assert.equal(factsOfOneLayer.layers, null);
   const { guess, text } = sceneAt(11, factsOfOneLayer, "en");
   assert.equal(guess, null);
@@ -192,7 +192,7 @@ test("the code names the model, the picture and the row", () => {
 });
 
 test("in the first layer nobody has rewritten the token that asks, and it has heard of nothing", () => {
-  const firstFacts = factsOfStory(pack, { ...BASE, layer: 0 }, 16);
+  const firstFacts = factsOfStory(pack, { ...POSITION, layer: 0 }, 16);
   assert.match(sceneAt(5, firstFacts, "en").text, /no layer has rewritten yet/);
   assert.match(sceneAt(5, facts, "en").text, /the layers before have rewritten/);
   assert.match(sceneAt(11, firstFacts, "en").guess.after, /has heard of nothing before/);
