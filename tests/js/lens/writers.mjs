@@ -3,8 +3,9 @@
 // property may have an alias in the function, or be an argument of the function.
 
 const GROUPS = ["choice", "data", "frame"];
-const CHANGING_METHODS = "set|delete|clear|add|push|pop|shift|unshift|splice|fill|sort|reverse";
-const WRITE_PATTERN = String.raw`(?:\.\w+|\[[^\]]*\])* *(?:(?:[-+*/|&?]{1,2})?=(?![=>])|\+\+|--)|(?:\.\w+)*\.(?:${CHANGING_METHODS})\(`;
+// Patterns: the methods that change an array, a set or a map; what follows the name of a property that is written.
+const CHANGES = "set|delete|clear|add|push|pop|shift|unshift|splice|fill|sort|reverse";
+const WRITES = String.raw`(?:\.\w+|\[[^\]]*\])* *(?:(?:[-+*/|&?]{1,2})?=(?![=>])|\+\+|--)|(?:\.\w+)*\.(?:${CHANGES})\(`;
 
 // Returns a Map from each file to the Set of properties that the file writes: "lens.js" → "choice.view", …
 // sources: {"lens.js": its text, …}; properties: the property names of each object, {choice: ["view", …], …}.
@@ -67,7 +68,7 @@ function writtenParameters(text) {
   const body = text.slice(text.indexOf(")"));
   const isWritten = (name) =>
     new RegExp(
-      `(?<![\\w.])${name}(?:${WRITE_PATTERN.replaceAll("(?:\\.\\w+|\\[[^\\]]*\\])* ", "(?:\\.\\w+|\\[[^\\]]*\\])+ ")})`,
+      `(?<![\\w.])${name}(?:${WRITES.replaceAll("(?:\\.\\w+|\\[[^\\]]*\\])* ", "(?:\\.\\w+|\\[[^\\]]*\\])+ ")})`,
     ).test(body);
   return parametersOf(text).flatMap((name, place) => (/^\w+$/.test(name) && isWritten(name) ? [place] : []));
 }
@@ -82,7 +83,7 @@ function writesOf(text, properties, writtenArguments) {
   };
   const note = (path) => propertyOf(path) && writtenPaths.add(propertyOf(path));
   const names = [...GROUPS.map((group) => `(?:lens\\.)?${group}\\.\\w+`), ...aliases.keys()].join("|");
-  for (const [, path, write] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITE_PATTERN})`, "g")))
+  for (const [, path, write] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITES})`, "g")))
     if (path.includes(".") || /^[.[]/.test(write)) note(path); // an assignment to a variable writes no property
   for (const [, path] of text.matchAll(/(?<![\w.])(?:delete |\+\+|--)([\w.]+)/g)) note(path);
   for (const { 0: callStart, 1: name, index } of text.matchAll(/(?<![\w.])(Object\.assign|\w+)\(/g)) {

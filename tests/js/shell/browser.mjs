@@ -71,8 +71,8 @@ export function aDatabase() {
         setImmediate(() => transaction.oncomplete());
         return request;
       };
-      const kinds = Object.entries(store).map(([name, act]) => [name, asRequest(act)]);
-      return Object.assign(transaction, { objectStore: () => Object.fromEntries(kinds) });
+      const requestMakers = Object.entries(store).map(([name, act]) => [name, asRequest(act)]);
+      return Object.assign(transaction, { objectStore: () => Object.fromEntries(requestMakers) });
     },
     close() {},
   };

@@ -38,8 +38,9 @@ function fakeServer() {
   server.ask = async (path, { method = "GET", signal } = {}) => {
     const request = `${method} ${path}`;
     server.requests.push(request);
-    const result = server.answers[request] ?? (method === "DELETE" ? {} : refusalOf(404, `nothing at ${request}`));
-    const answer = typeof result === "function" ? await result(signal) : result;
+    const preparedAnswer =
+      server.answers[request] ?? (method === "DELETE" ? {} : refusalOf(404, `nothing at ${request}`));
+    const answer = typeof preparedAnswer === "function" ? await preparedAnswer(signal) : preparedAnswer;
     signal?.throwIfAborted();
     if (answer instanceof Error) throw answer;
     return { json: async () => answer, blob: async () => new Blob([]) };

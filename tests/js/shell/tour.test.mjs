@@ -9,10 +9,10 @@ import { page, pressKey } from "./page.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
-let visits = [];
+let navigations = [];
 const navigation = {
-  go: (words) => visits.push(words),
-  back: (formerPlace, finished) => visits.push(["back", formerPlace, finished]),
+  go: (words) => navigations.push(words),
+  back: (formerPlace, finished) => navigations.push(["back", formerPlace, finished]),
 };
 const card = () => document.querySelector(".tour-card");
 const textOf = (name) => card().querySelector(name).textContent;
@@ -23,7 +23,7 @@ const showStep = (n, name = "microscope") => {
 };
 
 beforeEach(() => {
-  visits = [];
+  navigations = [];
   goTo("/microscope");
   sessionStorage.clear();
   choice.open({ sample: "tabby" });
@@ -84,7 +84,7 @@ test("the card leads on and back, with the words of each step", () => {
   showStep(2);
   button("next").click();
   button("back").click();
-  assert.deepEqual(visits, [{ locked: "true", tour: "3" }, { tour: "1" }]);
+  assert.deepEqual(navigations, [{ locked: "true", tour: "3" }, { tour: "1" }]);
 });
 
 test("arrows and a presenter's remote control lead on and back; at the first step no further back", () => {
@@ -94,13 +94,13 @@ test("arrows and a presenter's remote control lead on and back; at the first ste
     assert.equal(event.defaultPrevented, true);
   }
   assert.deepEqual(
-    visits.map((words) => words.tour),
+    navigations.map((words) => words.tour),
     ["3", "3", "1", "1"],
   );
   pressKey(card(), "x");
   showStep(1);
   pressKey(card(), "ArrowLeft");
-  assert.equal(visits.length, 4);
+  assert.equal(navigations.length, 4);
 });
 
 test("who ends the tour gets back what they had before it, also after a reload", () => {
@@ -117,10 +117,10 @@ test("who ends the tour gets back what they had before it, also after a reload",
   goToStep(2, navigation);
   showStep(2);
   button("end").click();
-  assert.deepEqual(visits.at(-1), ["back", formerPlace, false]);
+  assert.deepEqual(navigations.at(-1), ["back", formerPlace, false]);
   assert.equal(card(), null);
   goToStep(0, navigation);
-  assert.deepEqual(visits.at(-1), ["back", null, false], "it is told once");
+  assert.deepEqual(navigations.at(-1), ["back", null, false], "it is told once");
 });
 
 test("a tour that was left by another way leads back to nothing old", () => {
@@ -130,31 +130,31 @@ test("a tour that was left by another way leads back to nothing old", () => {
   showStep(null); // the address of a link without a step
   showStep(2);
   button("end").click();
-  assert.deepEqual(visits.at(-1), ["back", null, false]);
+  assert.deepEqual(navigations.at(-1), ["back", null, false]);
 });
 
 test("a link that says nothing but a step goes to that step's view", () => {
   goTo("/microscope?tour=2");
   showStep(2);
-  assert.deepEqual(visits, [{ locked: "true", tour: "2" }]);
-  visits = [];
+  assert.deepEqual(navigations, [{ locked: "true", tour: "2" }]);
+  navigations = [];
   goTo("/microscope?sample=tabby&tour=2");
   showStep(2);
-  assert.deepEqual(visits, [], "one that says more is shown as it is");
+  assert.deepEqual(navigations, [], "one that says more is shown as it is");
 });
 
 test("the last step's button ends the tour", () => {
   showStep(5);
   button("next").click();
-  assert.deepEqual(visits, [["back", null, true]], "it was finished");
+  assert.deepEqual(navigations, [["back", null, true]], "it was finished");
 });
 
 test("Escape ends the tour wherever the focus is, and only while it goes on", () => {
   showStep(1);
   assert.equal(pressKey(document.body, "Escape").defaultPrevented, true);
-  assert.deepEqual(visits, [["back", null, false]]);
+  assert.deepEqual(navigations, [["back", null, false]]);
   assert.equal(pressKey(document.body, "Escape").defaultPrevented, false);
-  assert.equal(visits.length, 1);
+  assert.equal(navigations.length, 1);
 });
 
 test("where storage is forbidden the tour goes on, and its end leads nowhere", async () => {
@@ -163,7 +163,7 @@ test("where storage is forbidden the tour goes on, and its end leads nowhere", a
     showStep(1);
     button("end").click();
   });
-  assert.deepEqual(visits, [{ tour: "1" }, ["back", null, false]]);
+  assert.deepEqual(navigations, [{ tour: "1" }, ["back", null, false]]);
 });
 
 test("the focus stays on a card by whose button one steps, and is taken from no other element", () => {
