@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from browser.chromium import find, install  # noqa: E402
 from browser.visitor import LAUNCH  # noqa: E402
 from browser.without_server import Visiting, plain_server, write  # noqa: E402
-from engine_under_node import distance, photographs, rows, rows_in_python, run_pass  # noqa: E402
+from engine_under_node import distance, photographs, rows_in_engine, rows_in_python, run_pass  # noqa: E402
 
 from playground.models import zoo  # noqa: E402
 from playground.pictures.images import fit, open_image  # noqa: E402
@@ -43,9 +43,10 @@ def rounded(name: str, folder: Path) -> None:
         python_rows = rows_in_python(model_trace)
         float_pass, rounded_pass = run_pass(model_trace, folder), run_pass(model_trace, folder, "int8")
         largest_difference = max(
-            largest_difference, float(np.abs(rows(float_pass.q, float_pass.k, model_trace) - python_rows).max())
+            largest_difference,
+            float(np.abs(rows_in_engine(float_pass.q, float_pass.k, model_trace) - python_rows).max()),
         )
-        differences.append(distance(rows(rounded_pass.q, rounded_pass.k, model_trace), python_rows))
+        differences.append(distance(rows_in_engine(rounded_pass.q, rounded_pass.k, model_trace), python_rows))
     megabytes = (folder / "weights.bin").stat().st_size / MB
     drift, same_share = (statistics.mean(column) for column in zip(*differences, strict=True))
     print(f"{name}: {', '.join(photographs())}")

@@ -91,7 +91,7 @@ def run_pass(
     return EnginePass(**arrays, logits=numbers_read, **report)
 
 
-def rows(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np.ndarray:
+def rows_in_engine(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np.ndarray:
     """(layers, heads, tokens, tokens): the attention weights of these queries and keys, with the trace's cuts."""
     scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or trace.scale, trace.native_scale)
     for layer in range(trace.layers):

@@ -22,7 +22,7 @@ COUNTS = st.sampled_from((0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 64, 100, 255, 256, 40
 SMALL_COUNTS = st.sampled_from((0, 1, 2, 3, 4, 8, 16, 64, 255))
 NUMBERS = st.floats(-32_768, 32_767) | st.sampled_from((0.0, 1.0, 1e-4, -1e-4))
 SIDES = st.sampled_from((8, 63, 64, 65, 300))
-POINTS = st.binary(min_size=48, max_size=48) | st.just(bytes(20_000))
+POINT_BYTES = st.binary(min_size=48, max_size=48) | st.just(bytes(20_000))
 
 
 @st.composite
@@ -46,9 +46,9 @@ def curves() -> st.SearchStrategy[bytes]:
 def tables() -> st.SearchStrategy[bytes]:
     inputs = st.integers(0, 15)
     flat_tables = st.builds(
-        profiles.table16, inputs, SMALL_COUNTS, SMALL_COUNTS, POINTS, st.sampled_from((0, 1, 2, 256, 4096))
+        profiles.table16, inputs, SMALL_COUNTS, SMALL_COUNTS, POINT_BYTES, st.sampled_from((0, 1, 2, 256, 4096))
     )
-    deep_tables = st.builds(profiles.curves_and_grid, curves(), inputs, SMALL_COUNTS | st.none(), POINTS)
+    deep_tables = st.builds(profiles.curves_and_grid, curves(), inputs, SMALL_COUNTS | st.none(), POINT_BYTES)
     stages = st.builds(
         profiles.stages, st.sampled_from((0, 1, 3, 1000)),
         st.builds(profiles.matrix_stage, st.integers(0, 15)) | st.just(profiles.grid_stage(2)), st.integers(0, 15),

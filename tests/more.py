@@ -79,13 +79,13 @@ class Outcome:
 
 def run(name: str, command: list[str], **environment: str) -> Outcome:
     print(f"--- {name}", flush=True)
-    start = time.monotonic()
+    start_time = time.monotonic()
     try:
         whole_environment = {**os.environ, **environment}
         status = subprocess.run(command, cwd=ROOT, env=whole_environment, timeout=PATIENCE, check=False).returncode
     except subprocess.TimeoutExpired:
         return Outcome(name, "FELL", f"it did not end within {PATIENCE // 60} minutes")
-    time_words = f"{time.monotonic() - start:.0f} s"
+    time_words = f"{time.monotonic() - start_time:.0f} s"
     return Outcome(name, "FELL", f"status {status}, {time_words}") if status else Outcome(name, "passed", time_words)
 
 
@@ -158,11 +158,11 @@ def dependencies() -> Iterator[Outcome]:
 def check_wheel(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[Outcome]:
     folder = BUILD / age
     python, name = folder / "bin" / "python", f"the wheel with its {age} packages"
-    install = [uv, "pip", "install", "-q", "--python", str(python)]
+    install_command = [uv, "pip", "install", "-q", "--python", str(python)]
     for command in (
         [uv, "venv", "-q", "--clear", "--python", sys.executable, str(folder)],
-        [*install, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
-        [*install, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py"],
+        [*install_command, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
+        [*install_command, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py"],
     ):
         outcome = run(f"{name}: its environment", command)
         if outcome.verdict != "passed":
@@ -228,8 +228,8 @@ def main() -> int:
     parser.add_argument("what", nargs="*", help=f"some of {', '.join(PARTS)}; by default all")
     parser.add_argument("--environment", metavar="RELEASE", help="only makes the environment with this Streamlit")
     options = parser.parse_args()
-    if unknown := set(options.what) - set(PARTS):
-        parser.error(f"there is no {', '.join(unknown)}: {', '.join(PARTS)}")
+    if unknown_parts := set(options.what) - set(PARTS):
+        parser.error(f"there is no {', '.join(unknown_parts)}: {', '.join(PARTS)}")
     if options.environment:
         return make_environment(options.environment)
     outcomes = [outcome for part in options.what or PARTS for outcome in PARTS[part]()]

@@ -12,7 +12,7 @@ import numpy as np
 import timm
 import torch
 from conftest import scramble
-from engine_under_node import distance, open_models, rows, rows_in_python, run_pass
+from engine_under_node import distance, open_models, rows_in_engine, rows_in_python, run_pass
 from models.test_hugging_face import hugging_face_model
 from PIL import Image
 from timm.models import save_for_hf
@@ -115,7 +115,10 @@ def compare(sharp_model: SharpModel, photographs: list[Image.Image], folder: Pat
         engine_pass = run_pass(trace_of_photograph, folder, weights=model.weights)
         comparisons.append(
             Comparison(
-                *distance(rows(engine_pass.q, engine_pass.k, trace_of_photograph), rows_in_python(trace_of_photograph))
+                *distance(
+                    rows_in_engine(engine_pass.q, engine_pass.k, trace_of_photograph),
+                    rows_in_python(trace_of_photograph),
+                )
             )
         )
     return comparisons

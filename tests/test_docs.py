@@ -82,7 +82,7 @@ class Links(html.parser.HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory):
+def published_folder(tmp_path_factory):
     """The folder that deploy/pages.yml publishes: the playground without a server, and in docs/ the documentation,
     built with warnings as errors."""
     pytest.importorskip("sphinx", reason="sphinx is not installed")
@@ -99,29 +99,29 @@ def published(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def site(published):
+def links_of_pages(published_folder):
     """{name of a page of the documentation: its links}."""
-    return {file.name: Links(file.read_text(encoding="utf-8")) for file in (published / "docs").glob("*.html")}
+    return {file.name: Links(file.read_text(encoding="utf-8")) for file in (published_folder / "docs").glob("*.html")}
 
 
 @pytest.mark.slow
-def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, published):
-    page_404 = (published / "404.html").read_text(encoding="utf-8")
+def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(links_of_pages, published_folder):
+    page_404 = (published_folder / "404.html").read_text(encoding="utf-8")
     assert 'href="/project/about.html' in page_404
     lessons = set(re.search(r'data-pages="([^"]+)"', page_404)[1].split())
-    assert len(site) > len(PAGES)
+    assert len(links_of_pages) > len(PAGES)
     problems = []
-    for page, links in site.items():
+    for page, links in links_of_pages.items():
         for link in links.targets:
             path, _, anchor = link.partition("#")
-            target = published / "docs" / (path.partition("?")[0] or page)
+            target = published_folder / "docs" / (path.partition("?")[0] or page)
             if re.match(r"\w+:", link):
                 is_fine = re.match(r"https://[\w.-]+\.\w+(/\S*)?$|data:", link)
             elif link.startswith("../"):
                 is_fine = link.removeprefix("../") in lessons or target.is_file() or page != "learn.html"
             else:
                 is_fine = target.is_file() and (
-                    not anchor or target.suffix != ".html" or anchor in site[target.name].ids
+                    not anchor or target.suffix != ".html" or anchor in links_of_pages[target.name].ids
                 )
             problems += [] if is_fine else [f"{page}: {link}"]
         unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholders or foreign addresses
@@ -130,17 +130,19 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, p
 
 
 @pytest.mark.slow
-def test_every_name_command_and_lesson_is_in_the_documentation(site, published):
+def test_every_name_command_and_lesson_is_in_the_documentation(links_of_pages, published_folder):
     names = {*playground.__all__, "Trace.row"} - {"__version__"}
-    assert {f"playground.{name}" for name in names} <= site["api.html"].ids
-    assert "~" not in " ".join(re.findall(r'<span class="n">(.*?)</span>', site["api.html"].text))
+    assert {f"playground.{name}" for name in names} <= links_of_pages["api.html"].ids
+    assert "~" not in " ".join(re.findall(r'<span class="n">(.*?)</span>', links_of_pages["api.html"].text))
     for name in ("figure", "numbers", "doctor", "completion"):
-        assert f"<h3>attention-playground {name}<" in site["command_line.html"].text
-    assert {f"../{page.name}" for page in LESSONS} <= set(site["learn.html"].targets)
+        assert f"<h3>attention-playground {name}<" in links_of_pages["command_line.html"].text
+    assert {f"../{page.name}" for page in LESSONS} <= set(links_of_pages["learn.html"].targets)
     listed_pages = re.findall(r"^\| ([\w ]+) \| .* \|$", PAGES[DOCS / "pages" / "learn.md"], re.M)
     assert listed_pages[1:] == [page.short for page in LESSONS]
-    (frame,) = site["index.html"].frames  # the frame with the living figure
+    (frame,) = links_of_pages["index.html"].frames  # the frame with the living figure
     assert frame["sandbox"] == "allow-scripts allow-downloads"
-    assert (published / "docs" / frame["src"]).read_bytes() == LIVING_PAGE.read_bytes()
+    assert (published_folder / "docs" / frame["src"]).read_bytes() == LIVING_PAGE.read_bytes()
     checkout_pages = {"command_line.html", "changes.html", "teaching.html"}  # pages that may name a checkout's command
-    assert not [page for page in site.keys() - checkout_pages if "python -m playground" in site[page].text]
+    assert not [
+        page for page in links_of_pages.keys() - checkout_pages if "python -m playground" in links_of_pages[page].text
+    ]

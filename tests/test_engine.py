@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SMALL, scramble
-from engine_under_node import distance, resized_by_engine, rows, rows_in_python, run_job, run_pass
+from engine_under_node import distance, resized_by_engine, rows_in_engine, rows_in_python, run_job, run_pass
 from PIL import Image
 
 from playground.errors import PlaygroundError
@@ -96,7 +96,9 @@ def test_every_layer_of_a_pass_equals_python_s(scaled_vit, picture, tmp_path, tr
         np.testing.assert_allclose(engine_pass.adds[layer], added_lengths(model_trace, layer), rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(engine_pass.features[layer], model_trace.features(layer), atol=5e-4)
     np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4)
+    np.testing.assert_allclose(
+        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("numbers", ["int8", "float32"])
@@ -147,7 +149,9 @@ def test_the_engine_computes_every_extension_of_the_vit_as_python_does(scaled_vi
     vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **EXTENSIONS[kind]})))
     model_trace = trace(vit, picture, size=(48, 72))
     engine_pass = run_pass(model_trace, tmp_path)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4)
+    np.testing.assert_allclose(
+        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
+    )
     np.testing.assert_allclose(engine_pass.features[-1], model_trace.features(), atol=5e-4)
     np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
     plain_vit = scramble(
@@ -189,7 +193,9 @@ def test_zeros_at_any_point_change_the_engine_s_pass_as_they_change_python_s(sca
 def test_rows_of_400_patches_equal_python_s(scaled_vit, picture, tmp_path):
     model_trace = trace(scaled_vit, picture, size=(160, 160))  # 400 patches
     engine_pass = run_pass(model_trace, tmp_path)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4)
+    np.testing.assert_allclose(
+        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
@@ -197,9 +203,9 @@ def test_rows_of_the_same_weights_equal_python_s_and_eight_bits_stay_close(name,
     model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_input_size(name))
     float_pass = run_pass(model_trace, tmp_path)
     python_rows = rows_in_python(model_trace)
-    assert np.abs(rows(float_pass.q, float_pass.k, model_trace) - python_rows).max() <= 1e-4
+    assert np.abs(rows_in_engine(float_pass.q, float_pass.k, model_trace) - python_rows).max() <= 1e-4
     rounded_pass = run_pass(model_trace, tmp_path, "int8")
-    difference, same_share = distance(rows(rounded_pass.q, rounded_pass.k, model_trace), python_rows)
+    difference, same_share = distance(rows_in_engine(rounded_pass.q, rounded_pass.k, model_trace), python_rows)
     assert difference <= 0.008
     assert same_share >= 0.97
     for layer in range(model_trace.layers):  # `adds` is computed from W_O's 8-bit codes and their gains

@@ -52,9 +52,10 @@ def heic_of_tiles(rows: int, columns: int, tile: int, output_size: tuple[int, in
         handler = full_box(b"hdlr", bytes(4) + b"pict" + bytes(13))
         infos = full_box(b"iinf", struct.pack(">H", len(items)) + b"".join(item(n, kind) for n, kind, _ in items))
         locations = full_box(b"iloc", b"\x44\0" + struct.pack(">H", len(items)) + location_entries)
-        primary = full_box(b"pitm", struct.pack(">H", top_item))
+        primary_item = full_box(b"pitm", struct.pack(">H", top_item))
         return full_box(
-            b"meta", handler + primary + locations + infos + full_box(b"iref", references) + box(b"iprp", properties)
+            b"meta",
+            handler + primary_item + locations + infos + full_box(b"iref", references) + box(b"iprp", properties),
         )
 
     file_type = box(b"ftyp", b"heic" + bytes(4) + b"mif1heic")
