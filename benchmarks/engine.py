@@ -153,7 +153,7 @@ def in_the_browser(title: str) -> None:
     import numpy as np
 
     sys.path.append(str(Path(__file__).parent.parent / "tests"))
-    from engine_under_node import RUNNER, run
+    from engine_under_node import RUNNER, run_job
 
     import playground
     from playground.models import engine_file
@@ -173,7 +173,7 @@ def in_the_browser(title: str) -> None:
         def median(timings: dict, clock: str) -> float:
             return statistics.median(timings[clock][1:])
 
-        medians = [[median(run(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
+        medians = [[median(run_job(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
         one_thread, two_threads = (statistics.median(column) for column in zip(*medians, strict=True))
         gain = statistics.median(a / b for a, b in medians)
         print(
@@ -184,10 +184,10 @@ def in_the_browser(title: str) -> None:
         for threads, clock_name, bar in ((1, "cpu", 0.55), (2, "wall", 0.8)):
             our_times, times_of = [], {file.stem: [] for file in models}
             for _ in range(ROUNDS):
-                our_times.append(median(run(job | {"threads": threads}, folder), clock_name))
+                our_times.append(median(run_job(job | {"threads": threads}, folder), clock_name))
                 for file in models:
                     peer = {"model": str(file), "library": str(library), "size": size, "threads": threads}
-                    report = run(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
+                    report = run_job(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
                     times_of[file.stem].append(median(report, clock_name))
             setting = "processor time on one thread" if threads == 1 else f"wall time on {threads} threads"
             for kind, peer_times in times_of.items():

@@ -30,7 +30,7 @@ def pictures() -> list:
 
 
 def main() -> None:
-    from sharp_models import FAMILIES, compare, made
+    from sharp_models import FAMILIES, compare, make_sharp
 
     sample_pictures = pictures()
     print("| family | largest weight, × even | float32: apart, same strongest | 8 bits: apart, same strongest | |")
@@ -39,19 +39,19 @@ def main() -> None:
     for family in sys.argv[1:] or FAMILIES:
         with TemporaryDirectory() as folder_name:
             folder = Path(folder_name)
-            sharp_model = made(family, folder / "model", sample_pictures[0])
+            sharp_model = make_sharp(family, folder / "model", sample_pictures[0])
             table_cells, meets_bars = [], True
             for numbers, (most_apart, least_same) in BARS.items():
                 comparisons = compare(sharp_model, sample_pictures, folder, numbers)
                 mean_difference, mean_same = (
                     mean(values)
                     for values in (
-                        [comparison.apart for comparison in comparisons],
-                        [comparison.same for comparison in comparisons],
+                        [comparison.difference for comparison in comparisons],
+                        [comparison.same_share for comparison in comparisons],
                     )
                 )
                 meets_bars = meets_bars and mean_difference <= most_apart and mean_same >= least_same
-                worst_difference = max(comparison.apart for comparison in comparisons)
+                worst_difference = max(comparison.difference for comparison in comparisons)
                 table_cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
             missed_count += not meets_bars
             print(

@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from browser.chromium import find, install  # noqa: E402
 from browser.visitor import LAUNCH  # noqa: E402
 from browser.without_server import PlainPageVisitor, plain_server, write  # noqa: E402
-from engine_under_node import distance, passed, photographs, rows, theirs  # noqa: E402
+from engine_under_node import distance, photographs, rows_in_engine, rows_in_python, run_pass  # noqa: E402
 
 from playground.models import zoo  # noqa: E402
 from playground.pictures.images import fit, open_image  # noqa: E402
@@ -40,12 +40,13 @@ def rounded(name: str, folder: Path) -> None:
     for picture in photographs().values():
         image = open_image(picture)
         model_trace = trace(vit, image, size=fit(image.size, patch, tuple(side * patch for side in GRIDS[name][0])))
-        python_rows = theirs(model_trace)
-        float_pass, rounded_pass = passed(model_trace, folder), passed(model_trace, folder, "int8")
+        python_rows = rows_in_python(model_trace)
+        float_pass, rounded_pass = run_pass(model_trace, folder), run_pass(model_trace, folder, "int8")
         largest_difference = max(
-            largest_difference, float(np.abs(rows(float_pass.q, float_pass.k, model_trace) - python_rows).max())
+            largest_difference,
+            float(np.abs(rows_in_engine(float_pass.q, float_pass.k, model_trace) - python_rows).max()),
         )
-        differences.append(distance(rows(rounded_pass.q, rounded_pass.k, model_trace), python_rows))
+        differences.append(distance(rows_in_engine(rounded_pass.q, rounded_pass.k, model_trace), python_rows))
     megabytes = (folder / "weights.bin").stat().st_size / MB
     drift, same_share = (statistics.mean(column) for column in zip(*differences, strict=True))
     print(f"{name}: {', '.join(photographs())}")
@@ -62,7 +63,7 @@ def speed(name: str, folder: Path, times: int) -> None:
     image = open_image(named("meadow").path).resize((640, 640))
     for grid in GRIDS[name]:
         model_trace = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))
-        timings = passed(model_trace, folder, "int8", runs=times + 1)
+        timings = run_pass(model_trace, folder, "int8", runs=times + 1)
         wall_seconds, cpu_seconds = (
             statistics.median(milliseconds[1:]) / 1000 for milliseconds in (timings.wall, timings.cpu)
         )

@@ -229,7 +229,11 @@ def panel(trace, moment) -> Image.Image:
     shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
     sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 30))
     draw = ImageDraw.Draw(sheet)
-    draw.text((30, 2), SAID[row_kinds.look(trace, moment.layer, moment.head, divmod(patch, columns))[0]], fill="black")
+    draw.text(
+        (30, 2),
+        SAID[row_kinds.kind_and_facts(trace, moment.layer, moment.head, divmod(patch, columns))[0]],
+        fill="black",
+    )
     y, x = divmod(patch, columns)
     draw.rectangle((x * cell - 2, y * cell + 28, (x + 1) * cell + 1, (y + 1) * cell + 31), outline=BLUE, width=3)
     y, x = divmod(int(weights.argmax()), columns)

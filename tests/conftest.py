@@ -21,7 +21,7 @@ import witnesses  # noqa: E402
 import playground  # noqa: E402
 from playground.vit import Config, VisionTransformer  # noqa: E402
 
-LONG = (
+LONG_FILES = (
     "test_wheel.py", "test_site.py", "test_site_lessons.py", "test_hostile_requests.py", "test_guesses.py",
     "test_setup.py",
     "test_exercises.py", "test_proxy.py", "test_base_path.py", "test_faults.py", "test_ending.py", "test_tour.py",
@@ -34,8 +34,8 @@ LONG = (
 
 def pytest_collection_modifyitems(items):
     """Files with the longest tests come first, so that at the end no process idles while another runs a long file."""
-    places = {name: place for place, name in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
+    places = {name: place for place, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONG_FILES)))
 
 
 def pytest_collection_finish():
@@ -74,12 +74,12 @@ def pytest_runtest_makereport(item, call):
 
 def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
     """Gives the model random weights. Zero biases, tiny gains or uniform attention could hide errors."""
-    random = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, p in model.named_parameters():
             if p.dim() == 0:  # such as CLIP's temperature
                 continue
-            noise = torch.randn(p.shape, generator=random)
+            noise = torch.randn(p.shape, generator=generator)
             is_gain = p.dim() == 1 and not name.endswith("bias")
             inputs = p[0].numel() if p.dim() in (2, 4) else p.shape[-1]  # the number of inputs that one output sums
             p.copy_(noise * 0.3 + 1 if is_gain else noise * (inputs**-0.5 if p.dim() > 1 else 0.3))
@@ -132,13 +132,13 @@ def arrive(chromium):
     """arrive(Visitor, url) gives a visitor with a new browser session. The visitor's check() runs after the test."""
     with ExitStack() as exit_stack:
 
-        def new(kind, *arguments, **options):
+        def new_visitor(kind, *arguments, **options):
             visitor = kind(chromium, *arguments, **options)
             exit_stack.callback(visitor.close)
             exit_stack.callback(visitor.check)
             return visitor
 
-        yield new
+        yield new_visitor
 
 
 @pytest.fixture
@@ -161,10 +161,10 @@ def really_here():
     from playground.errors import PlaygroundError
     from playground.models import borrowed
 
-    def fetched(group_name: str):
+    def fetch(group_name: str):
         try:
             borrowed.fetch(borrowed.GROUPS[group_name])
         except PlaygroundError as error:
             pytest.skip(f"{group_name} can't be had here: {error}")
 
-    return fetched
+    return fetch

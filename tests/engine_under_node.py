@@ -21,7 +21,7 @@ RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
 
 @dataclass
-class Passed:
+class EnginePass:
     """The engine's forward pass. Shapes: `q` and `k` (layers, heads, tokens, d); `norms` and `adds` (layers, heads,
     tokens); `features` (layers, tokens, width)."""
 
@@ -37,7 +37,7 @@ class Passed:
     points: list[str]  # names of the points at which the engine calls `at`
 
 
-def run(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
+def run_job(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
     file = folder / "job.json"
     file.write_text(json.dumps(job))
     result = subprocess.run([node(), str(runner), str(file)], capture_output=True, text=True)
@@ -46,7 +46,7 @@ def run(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
 
 
 @dataclass
-class Opened:
+class OpenedModel:
     """What the browser reads from the files of a visitor's model."""
 
     name: str = ""
@@ -58,36 +58,41 @@ class Opened:
     weights: Path | None = None  # the file of weights in the engine's format
 
 
-def opened(models: list[dict], folder: Path) -> list[Opened]:
+def open_models(models: list[dict], folder: Path) -> list[OpenedModel]:
     """What the browser reads from each of `models`, which are {"files": …} with further options of the page."""
     out_files = [folder / f"opened-{number}.bin" for number in range(len(models))]
     jobs = [
         model | {"files": [str(file) for file in model["files"]], "out": str(out)}
         for model, out in zip(models, out_files, strict=True)
     ]
-    return [Opened(**report, weights=out) for report, out in zip(run({"open": jobs}, folder), out_files, strict=True)]
+    return [
+        OpenedModel(**report, weights=out)
+        for report, out in zip(run_job({"open": jobs}, folder), out_files, strict=True)
+    ]
 
 
-def passed(trace: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options) -> Passed:
-    """The engine's pass over the input of `seen`. `numbers` is the format of the weights: "float32", "int8" …"""
+def run_pass(
+    trace: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options
+) -> EnginePass:
+    """The engine's pass over the trace's input. `numbers` is the format of the weights: "float32", "int8" …"""
     if weights is None:
         weights = folder / "weights.bin"
         weights.write_bytes(to_engine(trace.vit, numbers))
     (folder / "image.f32").write_bytes(trace.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out_file = folder / "out.f32"
-    report = run({**files, "grid": trace.grid, "out": str(out_file), **options}, folder)
+    report = run_job({**files, "grid": trace.grid, "out": str(out_file), **options}, folder)
     shape = (trace.layers, trace.heads, trace.tokens, trace.head_dim)
     sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
     sizes["features"] = (trace.layers, trace.tokens, shape[1] * shape[3])
     numbers_read, arrays = np.fromfile(out_file, np.float32), {}
     for name, size in sizes.items():
         arrays[name], numbers_read = numbers_read[: np.prod(size)].reshape(size), numbers_read[np.prod(size) :]
-    return Passed(**arrays, logits=numbers_read, **report)
+    return EnginePass(**arrays, logits=numbers_read, **report)
 
 
-def rows(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np.ndarray:
-    """(layers, heads, tokens, tokens): the attention weights of these queries and keys, with the cuts of `seen`."""
+def rows_in_engine(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np.ndarray:
+    """(layers, heads, tokens, tokens): the attention weights of these queries and keys, with the trace's cuts."""
     scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or trace.scale, trace.native_scale)
     for layer in range(trace.layers):
         if (edges := trace.cuts.heard(layer)) is not None:
@@ -96,24 +101,26 @@ def rows(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np.ndarray:
     return weights / weights.sum(-1, keepdims=True)
 
 
-def theirs(trace: Trace) -> np.ndarray:
+def rows_in_python(trace: Trace) -> np.ndarray:
     """(layers, heads, tokens, tokens): the attention weights that Python computes."""
     return np.stack([trace.weights(layer).numpy() for layer in range(trace.layers)])
 
 
-def distance(our_rows: np.ndarray, python_rows: np.ndarray) -> tuple[float, float]:
+def distance(engine_rows: np.ndarray, expected_rows: np.ndarray) -> tuple[float, float]:
     """The rows' mean total variation, and the share of rows whose largest weight is at the same token."""
-    return float(np.abs(our_rows - python_rows).sum(-1).mean() / 2), float(
-        (our_rows.argmax(-1) == python_rows.argmax(-1)).mean()
+    return float(np.abs(engine_rows - expected_rows).sum(-1).mean() / 2), float(
+        (engine_rows.argmax(-1) == expected_rows.argmax(-1)).mean()
     )
 
 
-def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more) -> np.ndarray:
+def resized_by_engine(
+    picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more_options
+) -> np.ndarray:
     """(height, width, 3): the picture, resized by the engine to `size`, its (height, width)."""
     pixels, out_file = folder / "pixels.bin", folder / "resized.bin"
     pixels.write_bytes(np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA")).tobytes())
-    options = {"size": (picture.height, picture.width), "to": size, "band": band, **more}
-    run({"pixels": str(pixels), "out": str(out_file), **options}, folder)
+    options = {"size": (picture.height, picture.width), "to": size, "band": band, **more_options}
+    run_job({"pixels": str(pixels), "out": str(out_file), **options}, folder)
     return np.fromfile(out_file, np.uint8).reshape(*size, 4)[..., :3]
 
 

@@ -20,7 +20,7 @@ def pdf_images(page) -> list[tuple[int, int]]:
     return [(o["/Width"], o["/Height"]) for o in (x.get_object() for x in objects) if o["/Subtype"] == "/Image"]
 
 
-def pdf_drawn(page) -> int:
+def pdf_draw_count(page) -> int:
     """How often the page draws an image."""
     return len(re.findall(rb"/I\d+ Do", page.get_contents().get_data()))
 
@@ -49,5 +49,5 @@ def svg_texts(root) -> list[str]:
     return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
 
 
-def opened(data: bytes) -> Image.Image:
+def opened_image(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data))

@@ -34,33 +34,33 @@ WORDS = (
 
 
 @cache
-def _seeds() -> tuple[bytes, ...]:
-    seeds = []
+def _good_files() -> tuple[bytes, ...]:
+    files = []
     for sample in SAMPLES[:3]:
         image = Image.open(sample.path).resize((96, 72))
         for name in FORMATS:
             buffer = io.BytesIO()
             image.save(buffer, name)
-            seeds.append(buffer.getvalue())
-    return tuple(seeds)
+            files.append(buffer.getvalue())
+    return tuple(files)
 
 
 def images(count: int, seed: int = 0) -> Iterator[bytes]:
     """Pictures with bytes changed, removed, inserted, doubled or moved, mostly near the beginning."""
     chance = random.Random(seed)
     for _ in range(count):
-        data = bytearray(chance.choice(_seeds()))
+        data = bytearray(chance.choice(_good_files()))
         for _ in range(chance.choice((1, 2, 4, 16, 64))):
             end = min(len(data), chance.choice((64, 1024, 10**6)))
             position, length = chance.randrange(end), chance.choice((1, 2, 4, 64))
-            kind = chance.randrange(5)
-            if kind == 0:
+            change = chance.randrange(5)
+            if change == 0:
                 data[position] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
-            elif kind == 1:
+            elif change == 1:
                 data[position : position + length] = chance.randbytes(length)
-            elif kind == 2:
+            elif change == 2:
                 del data[position : position + length]
-            elif kind == 3:
+            elif change == 3:
                 data[position:position] = data[position : position + length * 8]
             else:
                 del data[max(64, len(data) - length * 50) :]
@@ -74,15 +74,15 @@ def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
     chance = random.Random(seed)
     keys = [*PAGE_PATTERNS, *(choice.key for choice in VIEW), "tour", "nonsense"]
     for _ in range(count):
-        words = {}
+        parameters = {}
         for key in chance.sample(keys, chance.randint(1, 6)):
             value = chance.choice(WORDS)
             if chance.random() < 0.3:
                 value = "".join(chance.choice(value + "0,.;&=#%-+") for _ in range(chance.randint(1, 90)))
-            words[key] = value
+            parameters[key] = value
         if chance.random() < 0.1:
-            words = dict(parse_qsl("&".join(f"{k}={v}" for k, v in words.items()), keep_blank_values=True))
-        yield words
+            parameters = dict(parse_qsl("&".join(f"{k}={v}" for k, v in parameters.items()), keep_blank_values=True))
+        yield parameters
 
 
 # Packs ----------------------------------------------------------------------------------------------------------------
@@ -96,10 +96,10 @@ DTYPES = ("float16", "float32", "float64", "uint8", "O", "V9", "<f2", "int64", "
 
 
 @st.composite
-def packs(draw: st.DrawFn, good: bytes) -> bytes:
+def packs(draw: st.DrawFn, good_pack: bytes) -> bytes:
     """A good pack with altered fields in its header, altered bytes, or a missing end."""
-    (length,) = struct.unpack_from("<I", good)
-    header, body = json.loads(good[4 : 4 + length]), good[4 + length :]
+    (length,) = struct.unpack_from("<I", good_pack)
+    header, body = json.loads(good_pack[4 : 4 + length]), good_pack[4 + length :]
     for _ in range(draw(st.integers(0, 2))):
         fields = draw(st.sampled_from([header, *header["sections"].values()]))
         key = draw(st.sampled_from(sorted(fields)))
@@ -107,8 +107,8 @@ def packs(draw: st.DrawFn, good: bytes) -> bytes:
             header["sections"].pop(draw(st.sampled_from(sorted(header["sections"]))))
         else:
             fields[key] = draw(st.sampled_from(DTYPES) if key == "dtype" else VALUES)
-    text = json.dumps(header).encode()
-    data = bytearray(struct.pack("<I", len(text)) + text + body)
+    header_text = json.dumps(header).encode()
+    data = bytearray(struct.pack("<I", len(header_text)) + header_text + body)
     for _ in range(draw(st.integers(0, 2))):
         data[draw(st.integers(0, len(data) - 1))] = draw(st.sampled_from((0, 1, 0x7F, 0xFF)))
     return bytes(data[: draw(st.sampled_from((len(data), len(data) // 2, 3)))])
@@ -127,14 +127,14 @@ def cifar_folders(draw: st.DrawFn) -> dict[str, bytes]:
 def for_each(strategy: st.SearchStrategy, count: int, seed: int, try_one: Callable) -> None:
     """Calls try_one for `count` examples that the seed determines, without hypothesis' database. Reports the smallest
     example that fails."""
-    quiet = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
+    silenced_checks = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
-        max_examples=count, database=None, deadline=None, suppress_health_check=quiet, print_blob=False
+        max_examples=count, database=None, deadline=None, suppress_health_check=silenced_checks, print_blob=False
     )
     @hypothesis.given(strategy)
-    def each(given) -> None:
-        try_one(given)
+    def each(example) -> None:
+        try_one(example)
 
     each()

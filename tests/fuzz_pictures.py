@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 COUNTS = st.sampled_from((0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 64, 100, 255, 256, 4095, 65_535, 2**24, 2**31, 2**32 - 1))
-SMALL = st.sampled_from((0, 1, 2, 3, 4, 8, 16, 64, 255))
+SMALL_COUNTS = st.sampled_from((0, 1, 2, 3, 4, 8, 16, 64, 255))
 NUMBERS = st.floats(-32_768, 32_767) | st.sampled_from((0.0, 1.0, 1e-4, -1e-4))
 SIDES = st.sampled_from((8, 63, 64, 65, 300))
-POINTS = st.binary(min_size=48, max_size=48) | st.just(bytes(20_000))
+POINT_BYTES = st.binary(min_size=48, max_size=48) | st.just(bytes(20_000))
 
 
 @st.composite
@@ -38,15 +38,17 @@ def spoiled(draw: st.DrawFn, data: bytes) -> bytes:
 def curves() -> st.SearchStrategy[bytes]:
     table_curve = st.lists(st.integers(0, 65_535), max_size=20).map(lambda values: profiles.curve(*values))
     parametric_curve = st.builds(
-        lambda kind, n: profiles.parametric(kind, *n), st.integers(0, 9), st.lists(NUMBERS, max_size=7)
+        lambda kind, n: profiles.parametric_curve(kind, *n), st.integers(0, 9), st.lists(NUMBERS, max_size=7)
     )
     return table_curve | parametric_curve | st.just(profiles.curve(*range(4096)))
 
 
 def tables() -> st.SearchStrategy[bytes]:
     inputs = st.integers(0, 15)
-    flat_tables = st.builds(profiles.table16, inputs, SMALL, SMALL, POINTS, st.sampled_from((0, 1, 2, 256, 4096)))
-    deep_tables = st.builds(profiles.curves_and_grid, curves(), inputs, SMALL | st.none(), POINTS)
+    flat_tables = st.builds(
+        profiles.table16, inputs, SMALL_COUNTS, SMALL_COUNTS, POINT_BYTES, st.sampled_from((0, 1, 2, 256, 4096))
+    )
+    deep_tables = st.builds(profiles.curves_and_grid, curves(), inputs, SMALL_COUNTS | st.none(), POINT_BYTES)
     stages = st.builds(
         profiles.stages, st.sampled_from((0, 1, 3, 1000)),
         st.builds(profiles.matrix_stage, st.integers(0, 15)) | st.just(profiles.grid_stage(2)), st.integers(0, 15),
@@ -61,9 +63,11 @@ CLASSES = (b"scnr", b"prtr", b"mntr", b"spac", b"abst", b"nmcl")
 @st.composite
 def colour_profiles(draw: st.DrawFn, space: bytes) -> bytes:
     content = tables() | curves() | st.builds(profiles.xyz, NUMBERS, NUMBERS, NUMBERS) | st.binary(max_size=60)
-    tags = profiles.described(**draw(st.dictionaries(st.sampled_from(TAGS.split(" ")), content, max_size=8)))
+    tags = profiles.with_standard_tags(**draw(st.dictionaries(st.sampled_from(TAGS.split(" ")), content, max_size=8)))
     if draw(st.booleans()):
-        tags |= dict.fromkeys((b"desc", b"cprt"), draw(st.builds(profiles.texts, SMALL) | st.binary(max_size=60)))
+        tags |= dict.fromkeys(
+            (b"desc", b"cprt"), draw(st.builds(profiles.texts, SMALL_COUNTS) | st.binary(max_size=60))
+        )
     connection_space, kind = draw(st.sampled_from((b"XYZ ", b"Lab "))), draw(st.sampled_from(CLASSES))
     return draw(spoiled(profiles.profile(tags, space, connection_space, kind)))
 
@@ -73,10 +77,12 @@ CARRIERS = {"PNG": ("RGB", "L"), "JPEG": ("RGB", "L", "CMYK"), "TIFF": ("RGB", "
 
 
 @st.composite
-def with_profiles(draw: st.DrawFn) -> bytes:
-    kind, mode = draw(st.sampled_from([(kind, mode) for kind, modes in CARRIERS.items() for mode in modes]))
+def pictures_with_profiles(draw: st.DrawFn) -> bytes:
+    file_format, mode = draw(
+        st.sampled_from([(file_format, mode) for file_format, modes in CARRIERS.items() for mode in modes])
+    )
     file = io.BytesIO()
-    Image.new(mode, (64, 48)).save(file, kind, icc_profile=draw(colour_profiles(SPACES[mode])))
+    Image.new(mode, (64, 48)).save(file, file_format, icc_profile=draw(colour_profiles(SPACES[mode])))
     return file.getvalue()
 
 
@@ -87,7 +93,7 @@ def directories() -> st.SearchStrategy[bytes]:
         st.sampled_from((274, 34_665, 34_853, 0xB000, 0xB001, 0xB002, 513, 514)), st.integers(0, 14), COUNTS, COUNTS,
     )  # fmt: skip
     return st.lists(entry, max_size=6).map(
-        lambda found: b"II*\0\x08\0\0\0" + struct.pack("<H", len(found)) + b"".join(found) + b"\x08\0\0\0"
+        lambda entries: b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + b"".join(entries) + b"\x08\0\0\0"
     )
 
 
@@ -96,12 +102,12 @@ def jpegs(draw: st.DrawFn) -> bytes:
     file = io.BytesIO()
     mode = draw(st.sampled_from(("L", "RGB", "CMYK")))
     Image.new(mode, (draw(SIDES), draw(SIDES))).save(file, "JPEG", progressive=draw(st.booleans()))
-    heads = st.sampled_from(
+    signatures = st.sampled_from(
         (b"Exif\0\0", b"MPF\0", b"ICC_PROFILE\0\1\1", b"Adobe\0\x64\0\0\0\0", b"http://ns.adobe.com/xap/1.0/\0")
     )
     parts = st.builds(
-        lambda marker, head, body: segment(marker, (head + body)[:60_000]),
-        st.sampled_from((0xE1, 0xE2, 0xED, 0xEE, 0xDB, 0xC4, 0xDD)), heads, directories() | st.binary(max_size=40),
+        lambda marker, signature, body: segment(marker, (signature + body)[:60_000]),
+        st.sampled_from((0xE1, 0xE2, 0xED, 0xEE, 0xDB, 0xC4, 0xDD)), signatures, directories() | st.binary(max_size=40),
     )  # fmt: skip
     data = jpeg_with(b"".join(draw(st.lists(parts, max_size=5))), file.getvalue())
     return draw(spoiled(data + draw(st.sampled_from((b"", data, bytes(1000))))))
@@ -122,7 +128,7 @@ def tiffs(draw: st.DrawFn) -> bytes:
     if draw(st.booleans()):
         tags += [long(324, *[500] * 4), long(325, *[draw(COUNTS)] * 4)]
     next_directory = draw(st.sampled_from((0, 8, 2**31)))
-    return draw(spoiled(tiff(*tags, pixels=pixels, following=next_directory)))
+    return draw(spoiled(tiff(*tags, pixels=pixels, next_directory=next_directory)))
 
 
 @st.composite
@@ -188,17 +194,17 @@ def bmps_and_gifs(draw: st.DrawFn) -> bytes:
     body = st.binary(max_size=60) | st.sampled_from((bytes(20_000), b"\0\2\0\0" * 4000, b"\5\1" * 4000))
     side = st.sampled_from((-64, 1, 8, 64, 64, 80, 8000))
     header = st.sampled_from((12, 40, 40, 40, 41, 52, 56, 64, 108, 124, 2**31))
-    packing, colours = st.sampled_from((0, 0, 0, 1, 2, 3, 6)), st.sampled_from((0, 1, 256, 2**32 - 1))
+    compression, colours = st.sampled_from((0, 0, 0, 1, 2, 3, 6)), st.sampled_from((0, 1, 256, 2**32 - 1))
     palette = st.binary(max_size=1024)
-    bitmaps = st.builds(bmp, side, side, bits, packing, body, header, palette, st.none() | st.just(54), colours)
-    place = st.sampled_from((0, 1, 64, 65_535))
-    frame = st.builds(gif_frame, place, place, place, place, st.integers(0, 255), body)
+    bitmaps = st.builds(bmp, side, side, bits, compression, body, header, palette, st.none() | st.just(54), colours)
+    frame_number = st.sampled_from((0, 1, 64, 65_535))
+    gifs = st.builds(gif_frame, frame_number, frame_number, frame_number, frame_number, st.integers(0, 255), body)
     correct_files = st.sampled_from((saved("BMP", (64, 48)), saved("GIF", (64, 48))))
-    return draw(spoiled(draw(bitmaps | frame | correct_files)))
+    return draw(spoiled(draw(bitmaps | gifs | correct_files)))
 
 
 KINDS = {
-    "profiles": with_profiles(),
+    "profiles": pictures_with_profiles(),
     "JPEG": jpegs(),
     "TIFF": tiffs(),
     "films": films(),

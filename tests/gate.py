@@ -13,29 +13,29 @@ import sys
 
 import pytest
 
-MOST = 20  # if more tests failed, none is run again: so many do not fail by chance, and would take hours
+MOST_FAILURES = 20  # if more tests failed, none is run again: so many do not fail by chance, and would take hours
 
 
-class Fallen:
-    """A pytest plugin. `said` maps the name of each failed test to the test's output, from all processes."""
+class Failures:
+    """A pytest plugin. `outputs` maps the name of each failed test, of all processes, to its output."""
 
     def __init__(self) -> None:
-        self.said: dict[str, str] = {}
+        self.outputs: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             output = [report.longreprtext, *(f"--- {title}\n{text}" for title, text in report.sections)]
-            self.said[report.nodeid] = "\n".join([self.said.get(report.nodeid, ""), *output]).strip()
+            self.outputs[report.nodeid] = "\n".join([self.outputs.get(report.nodeid, ""), *output]).strip()
 
 
-def alone(name: str) -> subprocess.CompletedProcess[str]:
+def run_alone(name: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", name]
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
-def again(name: str, first_output: str) -> bool:
+def run_again(name: str, first_output: str) -> bool:
     """Runs a failed test again and prints both outputs; returns whether it passes now."""
-    second_run = alone(name)
+    second_run = run_alone(name)
     verdict = "FELL TWICE" if second_run.returncode else "FLAKED"
     print(
         f"{verdict} {name}",
@@ -49,14 +49,14 @@ def again(name: str, first_output: str) -> bool:
 
 def main(arguments: list[str]) -> int:
     sys.path[0] = os.getcwd()  # as `python -m pytest` does, so that tests import the package from there
-    plugin = Fallen()
+    plugin = Failures()
     status = pytest.main(arguments, plugins=[plugin])
-    if status != pytest.ExitCode.TESTS_FAILED or not plugin.said:
+    if status != pytest.ExitCode.TESTS_FAILED or not plugin.outputs:
         return int(status)
-    if len(plugin.said) > MOST:
-        print(f"{len(plugin.said)} tests fell: too many for chance, none is run again.")
+    if len(plugin.outputs) > MOST_FAILURES:
+        print(f"{len(plugin.outputs)} tests fell: too many for chance, none is run again.")
         return int(status)
-    results = {name: again(name, output) for name, output in plugin.said.items()}
+    results = {name: run_again(name, output) for name, output in plugin.outputs.items()}
     print(*(f"{'FLAKED' if has_passed else 'FELL TWICE'} {name}" for name, has_passed in results.items()), sep="\n")
     return 0 if all(results.values()) else int(status)
 

@@ -32,7 +32,7 @@ def corners(picture: Image.Image) -> list[tuple[int, ...]]:
     return [picture.getpixel(point) for point in ((5, 5), (right, 5), (5, bottom), (right, bottom))]
 
 
-def alike(pixels, expected, tolerance: int = 12) -> bool:
+def are_alike(pixels, expected, tolerance: int = 12) -> bool:
     return np.abs(np.subtract(pixels, expected, dtype=int)).max() <= tolerance
 
 

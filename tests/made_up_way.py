@@ -24,14 +24,14 @@ IN_THE_BROWSER = """export const MADE_OF_WEIGHTS = {
 """
 
 
-def add(monkeypatch) -> None:
+def add_way(monkeypatch) -> None:
     monkeypatch.setitem(WAYS, "squared", SQUARED)
     monkeypatch.setitem(maps.NUMBERS, "squared", lambda asked: maps.weight(asked) ** 2)
     for key, words in WORDS.items():
         monkeypatch.setitem(ENGLISH, key, words)
 
 
-def add_in_the_browser(monkeypatch) -> None:
+def add_way_in_the_browser(monkeypatch) -> None:
     """From now on, bundled scripts contain this view: its record, in the table that Python writes, and its function."""
     read_source = bundle._source
     changed_sources = {

@@ -22,13 +22,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "more"
 PATIENCE = 3600  # seconds, for one part
-RELEASES = 3  # number of Streamlit's minor releases to test, the newest ones
-RANGE = {"oldest": "lowest-direct", "newest": "highest"}  # ends of requirements.txt's ranges -> uv's --resolution
-CORE = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
-PAGES = ["tests/ui", "-m", "not browser"]  # the tests that depend on Streamlit, without browsers
-TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
-IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
-SMALLEST = {  # script -> arguments of its smallest run; {} stands for a temporary folder
+RELEASE_COUNT = 3  # number of Streamlit's minor releases to test, the newest ones
+RESOLUTION_OF_AGE = {"oldest": "lowest-direct", "newest": "highest"}  # age of the packages -> uv's --resolution
+CORE_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
+PAGE_TESTS = ["tests/ui", "-m", "not browser"]  # the tests that depend on Streamlit, without browsers
+IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
+FIREFOX_TESTS = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
+SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a temporary folder
     "beyond": ["--times", "1"],
     "blind": [],
     "bundled": ["--scenes", "5"],
@@ -79,21 +79,21 @@ class Outcome:
 
 def run(name: str, command: list[str], **environment: str) -> Outcome:
     print(f"--- {name}", flush=True)
-    began = time.monotonic()
+    start_time = time.monotonic()
     try:
         whole_environment = {**os.environ, **environment}
         status = subprocess.run(command, cwd=ROOT, env=whole_environment, timeout=PATIENCE, check=False).returncode
     except subprocess.TimeoutExpired:
         return Outcome(name, "FELL", f"it did not end within {PATIENCE // 60} minutes")
-    time_words = f"{time.monotonic() - began:.0f} s"
+    time_words = f"{time.monotonic() - start_time:.0f} s"
     return Outcome(name, "FELL", f"status {status}, {time_words}") if status else Outcome(name, "passed", time_words)
 
 
 # Slow tests -----------------------------------------------------------------------------------------------------------
 
 
-def slow() -> Iterator[Outcome]:
-    yield run("slow tests", [sys.executable, "tests/gate.py", *TOGETHER, "-m", "slow"])
+def slow_tests() -> Iterator[Outcome]:
+    yield run("slow tests", [sys.executable, "tests/gate.py", *IN_PARALLEL, "-m", "slow"])
 
 
 # Streamlit's releases -------------------------------------------------------------------------------------------------
@@ -110,15 +110,15 @@ def streamlit() -> Iterator[Outcome]:
         name = f"pages with Streamlit {release}"
         python = BUILD / f"streamlit-{release}" / "bin" / "python"
         outcome = run(f"{name}: its environment", [sys.executable, __file__, "--environment", release])
-        yield run(name, [str(python), "tests/gate.py", *PAGES]) if outcome.verdict == "passed" else outcome
+        yield run(name, [str(python), "tests/gate.py", *PAGE_TESTS]) if outcome.verdict == "passed" else outcome
 
 
 def minor_releases(pip_output: str) -> list[str]:
     """The newest patch release of each of the last minor releases, from pip's "Available versions: 1.67.0, …"."""
-    newest: dict[str, str] = {}
+    newest_patches: dict[str, str] = {}
     for version in re.findall(r"\b(\d+\.\d+\.\d+)\b", pip_output.partition("Available versions:")[2]):
-        newest.setdefault(version.rpartition(".")[0], version)
-    return list(newest.values())[:RELEASES]
+        newest_patches.setdefault(version.rpartition(".")[0], version)
+    return list(newest_patches.values())[:RELEASE_COUNT]
 
 
 def make_environment(release: str) -> int:
@@ -151,18 +151,18 @@ def dependencies() -> Iterator[Outcome]:
         return
     shutil.rmtree(wheels, ignore_errors=True)
     yield run("the wheel", [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(wheels)])
-    for age, resolution in RANGE.items():
-        yield from with_packages(age, resolution, str(tools / "bin" / "uv"), wheels)
+    for age, resolution in RESOLUTION_OF_AGE.items():
+        yield from check_wheel(age, resolution, str(tools / "bin" / "uv"), wheels)
 
 
-def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[Outcome]:
+def check_wheel(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[Outcome]:
     folder = BUILD / age
     python, name = folder / "bin" / "python", f"the wheel with its {age} packages"
-    install = [uv, "pip", "install", "-q", "--python", str(python)]
+    install_command = [uv, "pip", "install", "-q", "--python", str(python)]
     for command in (
         [uv, "venv", "-q", "--clear", "--python", sys.executable, str(folder)],
-        [*install, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
-        [*install, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py"],
+        [*install_command, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
+        [*install_command, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py"],
     ):
         outcome = run(f"{name}: its environment", command)
         if outcome.verdict != "passed":
@@ -170,7 +170,9 @@ def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[
             return
     figure = [str(folder / "bin" / "attention-playground"), "figure", "meadow", "-o", str(folder / "meadow.png")]
     yield run(f"{name}: a figure", figure)
-    yield run(f"{name}: tests", [str(python), "tests/gate.py", *TOGETHER, "-m", "not browser and not slow", *CORE])
+    yield run(
+        f"{name}: tests", [str(python), "tests/gate.py", *IN_PARALLEL, "-m", "not browser and not slow", *CORE_TESTS]
+    )
 
 
 # Firefox --------------------------------------------------------------------------------------------------------------
@@ -178,14 +180,14 @@ def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[
 
 def firefox() -> Iterator[Outcome]:
     """Runs tests in Playwright's own Firefox, because Playwright cannot drive the system's Firefox."""
-    name = f"{' and '.join(IN_FIREFOX)} in Firefox"
-    if reason := no_firefox():
+    name = f"{' and '.join(FIREFOX_TESTS)} in Firefox"
+    if reason := why_no_firefox():
         yield Outcome(name, "SKIPPED", reason)
     else:
-        yield run(name, [sys.executable, "tests/gate.py", *IN_FIREFOX], TEST_BROWSER="firefox")
+        yield run(name, [sys.executable, "tests/gate.py", *FIREFOX_TESTS], TEST_BROWSER="firefox")
 
 
-def no_firefox() -> str:
+def why_no_firefox() -> str:
     from playwright.sync_api import Error, sync_playwright
 
     with sync_playwright() as playwright:
@@ -199,21 +201,21 @@ def no_firefox() -> str:
 # Benchmarks -----------------------------------------------------------------------------------------------------------
 
 
-def scripts() -> list[str]:
+def script_names() -> list[str]:
     """The names of the scripts in benchmarks/ that can be run; the other files there are modules for these scripts."""
     files = sorted((ROOT / "benchmarks").glob("*.py"))
     return [file.stem for file in files if '\nif __name__ == "__main__":' in file.read_text(encoding="utf-8")]
 
 
 def benchmarks() -> Iterator[Outcome]:
-    for name in scripts():
+    for name in script_names():
         with tempfile.TemporaryDirectory() as temporary_folder:
-            arguments = [word.replace("{}", temporary_folder) for word in SMALLEST[name]]
+            arguments = [word.replace("{}", temporary_folder) for word in SMALLEST_RUNS[name]]
             yield run(f"benchmarks/{name}.py", [sys.executable, f"benchmarks/{name}.py", *arguments])
 
 
 PARTS: dict[str, Callable[[], Iterator[Outcome]]] = {
-    "slow": slow,
+    "slow": slow_tests,
     "dependencies": dependencies,
     "streamlit": streamlit,
     "firefox": firefox,
@@ -226,8 +228,8 @@ def main() -> int:
     parser.add_argument("what", nargs="*", help=f"some of {', '.join(PARTS)}; by default all")
     parser.add_argument("--environment", metavar="RELEASE", help="only makes the environment with this Streamlit")
     options = parser.parse_args()
-    if unknown := set(options.what) - set(PARTS):
-        parser.error(f"there is no {', '.join(unknown)}: {', '.join(PARTS)}")
+    if unknown_parts := set(options.what) - set(PARTS):
+        parser.error(f"there is no {', '.join(unknown_parts)}: {', '.join(PARTS)}")
     if options.environment:
         return make_environment(options.environment)
     outcomes = [outcome for part in options.what or PARTS for outcome in PARTS[part]()]

@@ -15,11 +15,11 @@ import numpy as np
 from playground.analysis.moments import ALIKE, component, directions, late_keys, neighbourhood_radius, spread
 from playground.tracing import Trace, softmax_rows
 
-CROWD = 48  # number of evenly spread patches whose rows are averaged
+CROWD_SIZE = 48  # number of evenly spread patches whose rows are averaged
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
-EARLY = 1 / 3  # layers in this first share of the depth count as early
-THEIRS = 0.5  # the crowd explains a row's largest weight if the crowd's mean weight there is at least this share of it
-FLAT, FAINT = 4, 10  # most that a patch may get in an even row and in a noisy one, as multiples of the mean
+EARLY_SHARE = 1 / 3  # layers in this first share of the depth count as early
+CROWD_SHARE = 0.5  # the crowd explains a row's largest weight if its own mean weight there is this share of it or more
+EVEN_PEAK, NOISY_PEAK = 4, 10  # most that a patch may get in an even row and in a noisy one, as multiples of the mean
 
 
 @dataclass(frozen=True)
@@ -45,38 +45,38 @@ class Facts:
     fits: frozenset[str]  # names of the measures that agree with the row's largest patch
 
 
-def look(trace: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
+def kind_and_facts(trace: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
     """(the kind of this row, or None if no rule applies; the facts that decide the kind)"""
     prefix_count, patch = len(trace.prefix), query[0] * trace.grid[1] + query[1]
     late_directions = directions(late_keys(trace), prefix_count)
     q, k = (x[head].cpu().float() for x in trace.record[layer][:2])
-    query_patches = spread(trace.grid, CROWD)
+    query_patches = spread(trace.grid, CROWD_SIZE)
     crowd = crowd_of(
         softmax_rows(q[prefix_count + query_patches], k, trace.scale).numpy(), query_patches, prefix_count, trace.grid
     )
     row = trace.row(layer, head, query).numpy()
     facts = facts_of(row, patch, crowd, late_directions @ late_directions[patch], prefix_count, trace.grid)
-    return kind_of(facts, early=layer < EARLY * trace.layers), facts
+    return kind_of(facts, is_early=layer < EARLY_SHARE * trace.layers), facts
 
 
-def crowd_of(rows: np.ndarray, query_patches: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
+def crowd_of(rows: np.ndarray, query_patches: np.ndarray, prefix_count: int, grid: tuple[int, int]) -> Crowd:
     """The mean of `rows`, (queries, tokens), the rows of these query patches."""
     rows_count, columns_count = grid
     weight_sums, query_counts = np.zeros((2, 2 * rows_count - 1, 2 * columns_count - 1))
     for row, patch in zip(rows, query_patches, strict=True):
         first_row, first_column = rows_count - 1 - patch // columns_count, columns_count - 1 - patch % columns_count
         window = slice(first_row, first_row + rows_count), slice(first_column, first_column + columns_count)
-        weight_sums[window] += row[prefix:].reshape(grid)
+        weight_sums[window] += row[prefix_count:].reshape(grid)
         query_counts[window] += 1
     return Crowd(rows.mean(0), weight_sums / np.maximum(query_counts, 1))
 
 
 def facts_of(
-    row: np.ndarray, patch: int, crowd: Crowd, likeness: np.ndarray, prefix: int, grid: tuple[int, int]
+    row: np.ndarray, patch: int, crowd: Crowd, likeness: np.ndarray, prefix_count: int, grid: tuple[int, int]
 ) -> Facts:
     """`row` is (tokens,). `likeness` is (patches,): the cosine between this patch's direction and every patch's."""
     rows_count, columns_count = grid
-    patches, positive_weights = row[prefix:], row[row > 0]
+    patches, positive_weights = row[prefix_count:], row[row > 0]
     patches_total = max(float(patches.sum()), 1e-12)
     crowd_favourite = int(crowd.tokens.argmax())
     patch_rows, patch_columns = np.divmod(np.arange(rows_count * columns_count), columns_count)
@@ -95,11 +95,11 @@ def facts_of(
         "near": is_near[largest_patch],
         "thing": own_part[largest_patch],
         "far": is_alike_and_far[largest_patch] and not own_part[largest_patch],
-        "place": usual_shares[largest_patch] >= THEIRS * patch_shares[largest_patch],
+        "place": usual_shares[largest_patch] >= CROWD_SHARE * patch_shares[largest_patch],
         "peak": row.argmax() == crowd_favourite,
-        "shared": crowd.tokens[prefix + largest_patch] >= THEIRS * patches[largest_patch],
-        "even": patches[largest_patch] <= FLAT / len(row),
-        "noise": patches[largest_patch] <= FAINT / len(row),
+        "shared": crowd.tokens[prefix_count + largest_patch] >= CROWD_SHARE * patches[largest_patch],
+        "even": patches[largest_patch] <= EVEN_PEAK / len(row),
+        "noise": patches[largest_patch] <= NOISY_PEAK / len(row),
     }
     return Facts(
         breadth=float(2 ** -(positive_weights * np.log2(positive_weights)).sum() / len(row)),
@@ -114,7 +114,7 @@ def facts_of(
     )
 
 
-def kind_of(facts: Facts, early: bool) -> str | None:
+def kind_of(facts: Facts, is_early: bool) -> str | None:
     """The kind by the first rule that applies; None if no rule applies. A rule applies only if the row's largest patch
     fits the kind."""
     fits = facts.fits
@@ -132,4 +132,4 @@ def kind_of(facts: Facts, early: bool) -> str | None:
         return "thing" if "thing" in fits else "far"
     if facts.near >= 0.25 and "near" in fits:
         return "near"
-    return "noise" if early and "noise" in fits else None
+    return "noise" if is_early and "noise" in fits else None

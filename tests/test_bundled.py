@@ -18,46 +18,46 @@ from playground.scenes.generate import LABELS
 from playground.training import evaluate
 
 # Bars just below the model card's numbers for 500 scenes, because 40 scenes are less precise.
-TOLD_NOTHING = {"mass": 0.5, "f1": 0.6, "overlap": 0.18}
-TAUGHT = {"mass": 0.84, "f1": 0.85, "overlap": 0.49}
-MEGABYTES = 10
-SCENES, OTHERS = 40, 20
+UNTAUGHT_BARS = {"mass": 0.5, "f1": 0.6, "overlap": 0.18}
+TAUGHT_BARS = {"mass": 0.84, "f1": 0.85, "overlap": 0.49}
+MOST_MEGABYTES = 10
+SCENE_COUNT, OTHER_COUNT = 40, 20
 
 
 @cache
-def held_out() -> list:
-    return [generate.scene(generate.HELD_OUT + i) for i in range(SCENES + OTHERS)]
+def held_out_scenes() -> list:
+    return [generate.scene(generate.HELD_OUT + i) for i in range(SCENE_COUNT + OTHER_COUNT)]
 
 
-def measured(name: str) -> dict:
+def measures_of(name: str) -> dict:
     vit = zoo.load(name, device="cpu")
-    return evaluate.measure(vit, held_out()[:SCENES], held_out()[SCENES:])
+    return evaluate.measure(vit, held_out_scenes()[:SCENE_COUNT], held_out_scenes()[SCENE_COUNT:])
 
 
 @pytest.fixture(scope="module")
-def bundled():
-    return measured("bundled")
+def bundled_measures():
+    return measures_of("bundled")
 
 
 @pytest.mark.slow
-def test_the_object_under_the_cursor_lights_up_more_than_by_chance_or_nearness(bundled):
-    assert bundled["mass"] >= TOLD_NOTHING["mass"]
-    assert bundled["mass"] > 4 * bundled["area"]
-    assert bundled["far mass"] > max(bundled["far area"], bundled["far gaussian"])
-    assert bundled["overlap"] >= TOLD_NOTHING["overlap"]
+def test_the_object_under_the_cursor_lights_up_more_than_by_chance_or_nearness(bundled_measures):
+    assert bundled_measures["mass"] >= UNTAUGHT_BARS["mass"]
+    assert bundled_measures["mass"] > 4 * bundled_measures["area"]
+    assert bundled_measures["far mass"] > max(bundled_measures["far area"], bundled_measures["far gaussian"])
+    assert bundled_measures["overlap"] >= UNTAUGHT_BARS["overlap"]
 
 
 @pytest.mark.slow
-def test_the_class_token_says_what_the_picture_shows(bundled):
-    assert bundled["f1"] >= TOLD_NOTHING["f1"]
-    assert bundled["f1"] > bundled["f1 of yes"]
+def test_the_class_token_says_what_the_picture_shows(bundled_measures):
+    assert bundled_measures["f1"] >= UNTAUGHT_BARS["f1"]
+    assert bundled_measures["f1"] > bundled_measures["f1 of yes"]
 
 
 @pytest.mark.slow
-def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_lesson_says_so():
+def test_rollout_finds_named_objects_hardly_better_than_chance_and_the_lesson_says_so():
     """The lesson prints the numbers in ON_THE_NAMED beside the map of rollout; they are measured again here."""
-    assert len(held_out()) == NAMED_SCENES
-    scores = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out())
+    assert len(held_out_scenes()) == NAMED_SCENES
+    scores = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out_scenes())
     assert {method: scores[method] for method in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
     assert 0.5 * scores["area"] < scores["attention"] < 1.2 * scores["area"], (
         "the class token's own rows find it no better"
@@ -65,22 +65,22 @@ def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_less
     assert scores["rollout"] < 1.2 * scores["area"] < scores["gradient"]
 
 
-def test_heads_have_different_habits(bundled):
-    assert len({kind for layer in bundled["kinds"] for kind in layer}) >= 3
+def test_heads_have_different_habits(bundled_measures):
+    assert len({kind for layer in bundled_measures["kinds"] for kind in layer}) >= 3
 
 
 @pytest.mark.slow
-def test_the_one_that_was_told_does_what_it_was_told():
-    measures = measured("bundled-taught")
-    assert all(measures[name] >= bar for name, bar in TAUGHT.items()), measures
+def test_the_taught_model_does_what_it_was_taught():
+    measures = measures_of("bundled-taught")
+    assert all(measures[name] >= bar for name, bar in TAUGHT_BARS.items()), measures
     assert measures["mass"] > max(measures["colour"] + 0.2, measures["gaussian"], measures["area"])
     assert measures["class token on objects"] >= 2 * measures["area of objects"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
-def test_they_are_small_and_load_by_themselves_without_timm(name):
-    assert SHIPPED[name].stat().st_size < MEGABYTES * 1e6
+def test_the_shipped_models_are_small_and_load_without_timm(name):
+    assert SHIPPED[name].stat().st_size < MOST_MEGABYTES * 1e6
     code = (
         f"import sys, playground; vit = playground.load({name!r}, device='cpu'); "
         "print(len(vit.config.labels), 'timm' in sys.modules)"
@@ -96,16 +96,16 @@ def test_documentation_and_lesson_show_the_card_s_numbers_beside_the_filter():
     for kind, columns in scores.items():
         assert columns.keys() == set(evaluate.COLUMNS), kind
         assert all(f"| {number} |" in card for number in columns.values()), kind
-        our_share, filter_share, least_share = (
+        our_share, filter_share, difference = (
             float(columns[column_name].split()[0].replace("−", "-"))
             for column_name in (evaluate.OURS, evaluate.FILTER, evaluate.LESS)
         )
-        assert least_share == pytest.approx(our_share - filter_share, abs=2e-3), kind
+        assert difference == pytest.approx(our_share - filter_share, abs=2e-3), kind
     page = (ASSETS.parent / "docs" / "pages" / "numbers.md").read_text(encoding="utf-8")
     assert f"--write-card -->\n{evaluate.markdown()}\n<!-- end" in page, "run benchmarks/bundled.py --write-card"
 
 
-def test_the_card_tells_the_numbers():
+def test_the_model_card_has_the_numbers_of_each_shipped_model():
     card = (ASSETS / "MODEL.md").read_text(encoding="utf-8")
     assert card.count("| class token: macro-F1") == len(SHIPPED)
     assert "--write-card -->" in card

@@ -35,7 +35,7 @@ def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("wrong_options", "sentence"),
     [
         (["--patch", "99,0"], "There is no patch (99, 0)"),
         (["--patch", "nose"], "no token called 'nose'"),
@@ -53,8 +53,8 @@ def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_pat
         (["-o", "/dev/null/row.png"], "can't be written"),
     ],
 )
-def test_what_is_wrong_is_one_sentence_and_exit_code_2(file, capsys, change, sentence):
-    assert main(["figure", str(file), "--model", "untrained", "-o", "never-written.png", *change]) == 2
+def test_a_mistake_is_answered_in_one_sentence_and_exit_code_2(file, capsys, wrong_options, sentence):
+    assert main(["figure", str(file), "--model", "untrained", "-o", "never-written.png", *wrong_options]) == 2
     output = capsys.readouterr().err.strip()
     assert sentence in output
     assert "\n" not in output
@@ -78,7 +78,7 @@ def test_a_file_that_is_no_image_is_refused(tmp_path, capsys):
     assert "JPEG, PNG" in capsys.readouterr().err
 
 
-def test_models_lists_what_each_is_good_for(capsys):
+def test_models_lists_each_model_with_its_licence(capsys):
     assert main(["models"]) == 0
     output = capsys.readouterr().out
     assert "vit_small_patch16_dinov3.lvd1689m" in output
@@ -108,7 +108,7 @@ def test_the_examples_of_the_help_can_be_typed():
         assert _parser().parse_args(shlex.split(line)[1:]).run, line
 
 
-def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_here, tmp_path, monkeypatch, capsys):
+def test_a_download_is_compared_with_the_hub_s_file_if_that_is_here(really_here, tmp_path, monkeypatch, capsys):
     from playground.models import borrowed
 
     really_here("dinov2-small")
@@ -124,7 +124,7 @@ def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_he
 
 
 @pytest.mark.parametrize(
-    ("line", "first"),
+    ("line", "first_line_end"),
     [
         ("figure meadow --lyer 3 -o a.png", "There is no --lyer; the nearest is --layer."),
         ("figure meadow --purpse=page -o a.png", "There is no --purpse; the nearest is --purpose."),
@@ -135,13 +135,13 @@ def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_he
         ("numbers album -o a.zarr --what features entropy", "a value with spaces stands in quotes."),
     ],
 )
-def test_a_wrong_flag_is_two_lines_and_the_nearest_right_one(capsys, line, first):
+def test_a_wrong_flag_gets_two_lines_that_name_the_nearest_right_one(capsys, line, first_line_end):
     with pytest.raises(SystemExit) as exit_error:
         main(line.split())
     assert exit_error.value.code == 2
     output = capsys.readouterr().err.splitlines()
     assert len(output) == 2, output
-    assert output[0].endswith(first)
+    assert output[0].endswith(first_line_end)
     assert output[1].endswith("--help lists everything.")
 
 
@@ -160,21 +160,21 @@ def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tm
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", "")
     (tmp_path / "mine.safetensors").touch()
     (tmp_path / "other.pth").touch()
-    starts = []
+    offered_models = []
 
-    def started(*how, **more):
+    def stand_in(*_, **__):
         monkeypatch.setattr(settings, "now", settings.read)
-        starts.extend(own_models.files())
+        offered_models.extend(own_models.files())
 
-    monkeypatch.setattr(launch, "launch", started)
+    monkeypatch.setattr(launch, "launch", stand_in)
     assert main(["--models", str(tmp_path)]) == 0
-    assert starts == ["own/mine"]
+    assert offered_models == ["own/mine"]
     assert "Not offered, for a server opens .safetensors only: other.pth." in capsys.readouterr().out
     assert main(["--models", str(tmp_path / "none")]) == 2
     assert "There is no folder" in capsys.readouterr().err
 
 
-def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_it_again(tmp_path, monkeypatch, capfd):
+def test_flags_say_how_a_model_was_trained_and_the_printed_command_repeats_them(tmp_path, monkeypatch, capfd):
     import json
 
     import timm
@@ -184,12 +184,12 @@ def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_i
     monkeypatch.chdir(tmp_path)
     reference = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
     save_file({key: value.clone() for key, value in reference.state_dict().items()}, "mine.safetensors")
-    line = ["figure", "meadow", "--model", "vit_tiny_patch16_224", "--weights", "mine.safetensors", "--layer", "1"]
+    arguments = ["figure", "meadow", "--model", "vit_tiny_patch16_224", "--weights", "mine.safetensors", "--layer", "1"]
     flags = ["--mean", "0.485,0.456,0.406", "--std", "0.229 0.224 0.225", "--num-heads", "6", "--act-layer", "gelu"]
-    with pytest.warns(PlaygroundWarning) as caught:
-        assert main([*line, "-o", "guessed.json"]) == 0
+    with pytest.warns(PlaygroundWarning) as caught_warnings:
+        assert main([*arguments, "-o", "guessed.json"]) == 0
     (sentence,) = {
-        _in_a_line(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught
+        _in_a_line(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught_warnings
     }
     assert sentence.startswith(
         "playground: Assumed of vit_tiny_patch16_224: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads"
@@ -198,20 +198,22 @@ def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_i
     assert "such as --act-layer gelu, --global-pool token" in sentence
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
-        assert main([*line, *flags, "--global-pool", "token", "-o", "said.json"]) == 0
-    guessed_record, text = (json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json"))
-    assert guessed_record["tables"][0]["maps"] != text["tables"][0]["maps"]
-    command = shlex.split(text["figure"]["command"])
+        assert main([*arguments, *flags, "--global-pool", "token", "-o", "said.json"]) == 0
+    guessed_record, stated_record = (
+        json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json")
+    )
+    assert guessed_record["tables"][0]["maps"] != stated_record["tables"][0]["maps"]
+    command = shlex.split(stated_record["figure"]["command"])
     second_command = [*command[command.index("figure") : -1], "again.json"]
     assert main(second_command) == 0
-    assert json.loads((tmp_path / "again.json").read_text()) == text
+    assert json.loads((tmp_path / "again.json").read_text()) == stated_record
     capfd.readouterr()
-    assert main([*line[:-2], "--what", "relevance", "--label", "3", "-o", "label.json"]) == 2
+    assert main([*arguments[:-2], "--what", "relevance", "--label", "3", "-o", "label.json"]) == 2
     assert "labels of vit_tiny_patch16_224 are not shown: they depend on --act-layer and" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["figure meadow -o x.png", "relevance meadow --out x.csv", "numbers . -o x.zarr"])
-def test_every_command_that_takes_a_model_takes_how_it_was_trained(command):
+def test_every_command_that_takes_a_model_takes_the_flags_of_its_training(command):
     flags = "--mean 0.4,0.4,0.4 --std 0.2,0.2,0.2 --num-heads 3 --act-layer relu --global-pool avg"
     options = _parser().parse_args([*command.split(), *flags.split()])
     assert (options.mean, options.num_heads, options.global_pool) == ("0.4,0.4,0.4", "3", "avg")

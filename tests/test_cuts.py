@@ -27,7 +27,7 @@ def is_heard(cut: list[str] | str, layer: int, head: int, query: int, key: int) 
     return True if edges is None else bool(edges[head if len(edges) > 1 else 0, query, key])
 
 
-def by_hand(vit, pixels, silent) -> torch.Tensor:
+def features_by_hand(vit, pixels, silent) -> torch.Tensor:
     """The whole pass in loops over heads and tokens. `silent(layer, head, query, key)` is true where the query does not
     attend to the key."""
     x, _ = vit.embed(pixels)
@@ -35,14 +35,14 @@ def by_hand(vit, pixels, silent) -> torch.Tensor:
         y, attn = block.norm1(x)[0], block.attn
         d = vit.config.width // attn.heads
         q, k, v = (y @ w.T + b for w, b in zip(attn.qkv.weight.chunk(3), attn.qkv.bias.chunk(3), strict=True))
-        mixed = torch.zeros_like(y)
+        mixed_values = torch.zeros_like(y)
         for head in range(attn.heads):
             part = slice(head * d, head * d + d)
             for i in range(len(y)):
                 heard_keys = [j for j in range(len(y)) if not silent(layer, head, i, j)]
                 exponentials = torch.exp(q[i, part] @ k[heard_keys][:, part].T / math.sqrt(d))
-                mixed[i, part] = (exponentials / exponentials.sum()) @ v[heard_keys][:, part]
-        x = x + (mixed @ attn.proj.weight.T + attn.proj.bias)[None]
+                mixed_values[i, part] = (exponentials / exponentials.sum()) @ v[heard_keys][:, part]
+        x = x + (mixed_values @ attn.proj.weight.T + attn.proj.bias)[None]
         x = x + block.mlp(block.norm2(x))
     return x[0]
 
@@ -57,7 +57,7 @@ def test_the_pass_is_the_same_as_one_in_loops_that_leaves_the_edges_out(small, p
         return (is_first_cut or (layer == 2 and j == token(5, 5))) and i != j
 
     with torch.no_grad():
-        expected = by_hand(small, trace.input, silent)
+        expected = features_by_hand(small, trace.input, silent)
     torch.testing.assert_close(trace.features(), expected, atol=1e-4, rtol=1e-4)
     assert (playground.trace(small, picture).features() - expected).abs().max() > 0.01, "the cut changes something"
 
@@ -81,7 +81,7 @@ def test_every_way_to_ask_for_a_weight_leaves_the_cut_edge_out(small, picture):
     assert torch.isfinite(trace.scores(1, 2, (7, 5))).all(), "the score is what it was; its weight is nothing"
 
 
-def test_nothing_cut_is_the_pass_as_it_was(small, picture):
+def test_an_empty_cut_leaves_the_pass_unchanged(small, picture):
     assert torch.equal(playground.trace(small, picture, cut=[]).features(), playground.trace(small, picture).features())
 
 
@@ -115,7 +115,7 @@ def test_three_by_three_is_a_convolution_s_field():
     assert set(edges_with_class[token(4, 2)].nonzero().flatten().tolist()) == neighbours | {0}
 
 
-def test_what_a_text_means():
+def test_the_text_of_a_cut_says_which_edges_are_cut():
     assert not is_heard("7,5>3,2", 0, 0, token(7, 5), token(3, 2))
     assert is_heard("7,5>3,2", 0, 0, token(3, 2), token(7, 5)), "an edge has a direction"
     assert is_heard("7,5>3,2@1", 0, 0, token(7, 5), token(3, 2))
@@ -129,7 +129,7 @@ def test_what_a_text_means():
 
 
 @pytest.mark.parametrize(
-    ("cut", "says"),
+    ("cut", "sentence"),
     [
         ("7,5", "A cut is who > whom"), (7, "A cut is who > whom"), ("", "A cut is who > whom"),
         ("7,5>9,9", "There is no patch (9, 9)"), ("7,5>dist", "names patches as row,column"),
@@ -141,10 +141,10 @@ def test_what_a_text_means():
         (["7,5>3,2", "7,5>3,2"], "there twice"), ([f"0,0>{n // 8},{n % 8}" for n in range(1, 18)], "At most 16 cuts"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_cut_gets_a_sentence(small, picture, cut, says):
+def test_an_impossible_cut_gets_a_sentence(small, picture, cut, sentence):
     with pytest.raises(PlaygroundError) as refusal:
         playground.trace(small, picture, cut=cut if isinstance(cut, list) else [cut])
-    assert says in str(refusal.value)
+    assert sentence in str(refusal.value)
 
 
 def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
@@ -157,11 +157,12 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
             for layer, block in enumerate(small.blocks):
                 y = block.norm1(x)
                 q, k, v = block.attn.qkv(y).view(1, -1, 3, small.config.heads, d).permute(2, 0, 3, 1, 4)
-                mixed = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)  # (tokens, width)
+                # (tokens, width)
+                mixed_values = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)
                 if layer == 1:
-                    part = mixed[:, head * d : head * d + d]
+                    part = mixed_values[:, head * d : head * d + d]
                     part.copy_(torch.zeros_like(part) if replacement == "zero" else part.mean(0).expand_as(part))
-                x = x + block.attn.proj(mixed)[None]
+                x = x + block.attn.proj(mixed_values)[None]
                 x = x + block.mlp(block.norm2(x))
         torch.testing.assert_close(trace.features(), x[0], atol=1e-4, rtol=1e-4)
         assert torch.equal(trace.weights(1), playground.trace(small, picture).weights(1)), "nobody is cut from anybody"
@@ -177,7 +178,7 @@ def test_heads_are_named_in_few_texts():
     assert cuts.read("zero@1", SHAPE).all[0].named_heads == "1.*"
 
 
-def test_what_the_command_line_says_is_what_python_does(small, picture):
+def test_a_typed_cut_gives_the_pass_of_python_s_method(small, picture):
     """A cut typed as text and the same cut by a method give the same pass."""
     plain_trace = playground.trace(small, picture)
     ablated_trace, typed_trace = (
@@ -199,8 +200,8 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
     assert main([*line, "typed.csv"]) == 0
     assert (tmp_path / "typed.csv").read_text(encoding="utf-8") == text
     playground.save(trace, "words.txt", layer=5, head=1, query=(7, 5))
-    words = (tmp_path / "words.txt").read_text(encoding="utf-8")
-    assert "At their mean over the tokens, in the whole forward pass: heads 4.0, 4.2." in words
+    description = (tmp_path / "words.txt").read_text(encoding="utf-8")
+    assert "At their mean over the tokens, in the whole forward pass: heads 4.0, 4.2." in description
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
         ("head@4.1>5.3", (4,), (1,), None, (5, 3)),
     ],
 )  # fmt: skip
-def test_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
+def test_the_text_of_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
     put_cut = cuts.read_put(text)
     assert (put_cut.what, put_cut.layers, put_cut.heads, put_cut.places, put_cut.to) == (
         text.split("@")[0],
@@ -225,12 +226,12 @@ def test_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
 
 
 @pytest.mark.parametrize("text", ["7,5>3,2", "zero@4.1", "mean@4", "*>3x3+cls@2"])
-def test_a_cut_is_not_put(text):
+def test_the_text_of_a_cut_puts_nothing_into_a_pass(text):
     assert not cuts.is_put(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "sentence"),
     [
         ("residual", "residual@6"), ("residual@", "residual@6"), ("head@4", "head@4.1"), ("values@3.1", "residual@6"),
         ("residual@6:", "residual@6"), ("residual@6:7", "'7' stands in"), ("values@2+2", "the same twice"),
@@ -238,18 +239,18 @@ def test_a_cut_is_not_put(text):
         ("residual@6:" + "7,5+" * 2000 + "7,5", "residual@6"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_put_gets_a_sentence(text, says):
-    with pytest.raises(PlaygroundError, match=re.escape(says)):
+def test_an_impossible_put_gets_a_sentence(text, sentence):
+    with pytest.raises(PlaygroundError, match=re.escape(sentence)):
         cuts.read_put(text)
 
 
-def test_a_pass_alone_puts_nothing_and_says_who_does(small, picture):
+def test_trace_puts_nothing_into_a_pass_and_names_the_method_that_does(small, picture):
     with pytest.raises(PlaygroundError, match=re.escape("seen.patch(other, …)")):
         playground.trace(small, picture, cut="residual@1")
 
 
 @pytest.mark.parametrize(
-    ("text", "in_python"),
+    ("text", "python_call"),
     [
         ("residual@3:7,5", lambda seen, other: seen.patch(other, 3, (7, 5))),
         (
@@ -263,7 +264,7 @@ def test_a_pass_alone_puts_nothing_and_says_who_does(small, picture):
         ("zero@2.1;residual@3:7,5", lambda seen, other: seen.ablate([(2, 1)]).patch(other, 3, (7, 5))),
     ],
 )
-def test_a_figure_of_the_command_line_puts_what_python_puts(text, in_python, tmp_path, monkeypatch):
+def test_a_put_of_the_command_line_gives_the_row_of_python_s_method(text, python_call, tmp_path, monkeypatch):
     """The figure of the command line equals Python's, and the command in the figure's file makes it again."""
     monkeypatch.chdir(tmp_path)
     seen, other_trace = (playground.trace("bundled", name) for name in ("meadow", "flock"))
@@ -272,7 +273,7 @@ def test_a_figure_of_the_command_line_puts_what_python_puts(text, in_python, tmp
     assert main([*line, *other_options, "-o", "typed.csv"]) == 0
     table_text = Path("typed.csv").read_text(encoding="utf-8")
     values = [float(line.rpartition(",")[2]) for line in table_text.splitlines() if line.startswith("bundled,")]
-    row = in_python(seen, other_trace).row(5, 1, (7, 5))
+    row = python_call(seen, other_trace).row(5, 1, (7, 5))
     torch.testing.assert_close(torch.tensor(values), row[-len(values) :], atol=1e-6, rtol=1e-5)
     assert (row - seen.row(5, 1, (7, 5))).abs().max() > 1e-5, "it changes something"
     command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", table_text, re.M)[1]
@@ -281,7 +282,7 @@ def test_a_figure_of_the_command_line_puts_what_python_puts(text, in_python, tmp
     assert Path("again.csv").read_text(encoding="utf-8") == table_text
 
 
-def test_what_is_put_needs_the_picture_that_it_is_taken_from(tmp_path, capsys):
+def test_a_put_needs_the_picture_that_it_is_taken_from(tmp_path, capsys):
     line = ["figure", "meadow", "--model", "untrained", "-o", str(tmp_path / "x.png")]
     assert main([*line, "--cut", "residual@3"]) != 0
     assert "name that picture, --with-image" in capsys.readouterr().err

@@ -21,7 +21,7 @@ from playground.ui.pages import LESSONS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-LIVING = DOCS / "living.html"
+LIVING_PAGE = DOCS / "living.html"
 PAGES = {file: file.read_text(encoding="utf-8") for file in sorted((DOCS / "pages").glob("*.md"))}
 EXAMPLES = {file.stem: re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S) for file, text in PAGES.items()}
 
@@ -38,13 +38,15 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
 def test_a_page_has_at_most_1200_words():
     """Counts parts included from other files, but not the generated ones: --help, the reference and the gallery."""
     fill = runpy.run_path(str(DOCS / "parts.py"))["filled"]
-    words = {file.stem: re.findall(r"\S*\w\S*", fill(text, with_made_parts=False)) for file, text in PAGES.items()}
-    assert not {page: len(text) for page, text in words.items() if len(text) > 1200}
+    words_by_page = {
+        file.stem: re.findall(r"\S*\w\S*", fill(text, with_made_parts=False)) for file, text in PAGES.items()
+    }
+    assert not {page: len(words) for page, words in words_by_page.items() if len(words) > 1200}
 
 
 def test_the_living_page_opens_from_a_clone_and_loads_nothing():
-    text = LIVING.read_text(encoding="utf-8")
-    assert LIVING.stat().st_size < 2e6
+    text = LIVING_PAGE.read_text(encoding="utf-8")
+    assert LIVING_PAGE.stat().st_size < 2e6
     assert not re.findall(r"<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)=[\"']?(?:https?:|[/.])", text)
     command = re.search(r'<meta name="playground:command" content="([^"]*)"', text)[1]
     assert _parser().parse_args(shlex.split(html.unescape(command))[3:]).run
@@ -69,57 +71,57 @@ def test_the_paper_s_numbers_are_those_that_were_measured_and_counts_are_up_to_d
 class Links(html.parser.HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.text, self.to, self.ids, self.frames = text, [], set(), []
+        self.text, self.targets, self.ids, self.frames = text, [], set(), []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         attributes = dict(attrs)
         self.ids |= {attributes["id"]} if attributes.get("id") else set()
         self.frames += [attributes] if tag == "iframe" else []
-        self.to += [attributes[name] for name in ("href", "src") if attributes.get(name)]
+        self.targets += [attributes[name] for name in ("href", "src") if attributes.get(name)]
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory):
+def published_folder(tmp_path_factory):
     """The folder that deploy/pages.yml publishes: the playground without a server, and in docs/ the documentation,
     built with warnings as errors."""
     pytest.importorskip("sphinx", reason="sphinx is not installed")
     (job,) = yaml.safe_load((ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8"))["jobs"].values()
     *_, build_command = [step["run"] for step in job["steps"] if "run" in step]
-    out_folder = tmp_path_factory.mktemp("pages") / "out"
-    command = build_command.replace("$PWD/out", str(out_folder)).replace(
+    site_folder = tmp_path_factory.mktemp("pages") / "out"
+    command = build_command.replace("$PWD/out", str(site_folder)).replace(
         "${{ steps.pages.outputs.base_url }}", "/project"
     )
     environment = os.environ | {"PYTHON": sys.executable}
     result = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    return out_folder
+    return site_folder
 
 
 @pytest.fixture(scope="module")
-def site(published):
+def links_of_pages(published_folder):
     """{name of a page of the documentation: its links}."""
-    return {file.name: Links(file.read_text(encoding="utf-8")) for file in (published / "docs").glob("*.html")}
+    return {file.name: Links(file.read_text(encoding="utf-8")) for file in (published_folder / "docs").glob("*.html")}
 
 
 @pytest.mark.slow
-def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, published):
-    page_404 = (published / "404.html").read_text(encoding="utf-8")
+def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(links_of_pages, published_folder):
+    page_404 = (published_folder / "404.html").read_text(encoding="utf-8")
     assert 'href="/project/about.html' in page_404
     lessons = set(re.search(r'data-pages="([^"]+)"', page_404)[1].split())
-    assert len(site) > len(PAGES)
+    assert len(links_of_pages) > len(PAGES)
     problems = []
-    for page, links in site.items():
-        for link in links.to:
+    for page, links in links_of_pages.items():
+        for link in links.targets:
             path, _, anchor = link.partition("#")
-            target = published / "docs" / (path.partition("?")[0] or page)
+            target = published_folder / "docs" / (path.partition("?")[0] or page)
             if re.match(r"\w+:", link):
                 is_fine = re.match(r"https://[\w.-]+\.\w+(/\S*)?$|data:", link)
             elif link.startswith("../"):
                 is_fine = link.removeprefix("../") in lessons or target.is_file() or page != "learn.html"
             else:
                 is_fine = target.is_file() and (
-                    not anchor or target.suffix != ".html" or anchor in site[target.name].ids
+                    not anchor or target.suffix != ".html" or anchor in links_of_pages[target.name].ids
                 )
             problems += [] if is_fine else [f"{page}: {link}"]
         unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholders or foreign addresses
@@ -128,17 +130,19 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, p
 
 
 @pytest.mark.slow
-def test_every_name_command_and_lesson_has_its_place(site, published):
+def test_every_name_command_and_lesson_is_in_the_documentation(links_of_pages, published_folder):
     names = {*playground.__all__, "Trace.row"} - {"__version__"}
-    assert {f"playground.{name}" for name in names} <= site["api.html"].ids
-    assert "~" not in " ".join(re.findall(r'<span class="n">(.*?)</span>', site["api.html"].text))
+    assert {f"playground.{name}" for name in names} <= links_of_pages["api.html"].ids
+    assert "~" not in " ".join(re.findall(r'<span class="n">(.*?)</span>', links_of_pages["api.html"].text))
     for name in ("figure", "numbers", "doctor", "completion"):
-        assert f"<h3>attention-playground {name}<" in site["command_line.html"].text
-    assert {f"../{page.name}" for page in LESSONS} <= set(site["learn.html"].to)
+        assert f"<h3>attention-playground {name}<" in links_of_pages["command_line.html"].text
+    assert {f"../{page.name}" for page in LESSONS} <= set(links_of_pages["learn.html"].targets)
     listed_pages = re.findall(r"^\| ([\w ]+) \| .* \|$", PAGES[DOCS / "pages" / "learn.md"], re.M)
     assert listed_pages[1:] == [page.short for page in LESSONS]
-    (frame,) = site["index.html"].frames  # the frame with the living figure
+    (frame,) = links_of_pages["index.html"].frames  # the frame with the living figure
     assert frame["sandbox"] == "allow-scripts allow-downloads"
-    assert (published / "docs" / frame["src"]).read_bytes() == LIVING.read_bytes()
-    checkouts = {"command_line.html", "changes.html", "teaching.html"}  # pages that may name a checkout's command
-    assert not [page for page in site.keys() - checkouts if "python -m playground" in site[page].text]
+    assert (published_folder / "docs" / frame["src"]).read_bytes() == LIVING_PAGE.read_bytes()
+    checkout_pages = {"command_line.html", "changes.html", "teaching.html"}  # pages that may name a checkout's command
+    assert not [
+        page for page in links_of_pages.keys() - checkout_pages if "python -m playground" in links_of_pages[page].text
+    ]

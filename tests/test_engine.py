@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SMALL, scramble
-from engine_under_node import distance, passed, resized, rows, run, theirs
+from engine_under_node import distance, resized_by_engine, rows_in_engine, rows_in_python, run_job, run_pass
 from PIL import Image
 
 from playground.errors import PlaygroundError
@@ -29,7 +29,7 @@ NEEDS_DINOV2 = pytest.mark.skipif(not has_dinov2(), reason="DINOv2's weights are
 
 
 @pytest.fixture
-def ours(monkeypatch) -> VisionTransformer:
+def scaled_vit(monkeypatch) -> VisionTransformer:
     """A small scrambled ViT with LayerScale, prefix tokens and a classifier."""
     monkeypatch.setattr(engine_file, "origin", lambda name: engine_file.Origin("MIT", "a test", "nowhere"))
     return scramble(VisionTransformer(Config(**{**SMALL.__dict__, "layer_scale": True})))
@@ -39,17 +39,17 @@ def ours(monkeypatch) -> VisionTransformer:
 
 
 def test_the_kernels_are_those_that_their_digests_name():
-    text = json.loads(kernels.DIGESTS.read_text())
-    assert text["sha256"] == kernels.digests(), "run python -m workshop.kernels"
+    record = json.loads(kernels.DIGESTS.read_text())
+    assert record["sha256"] == kernels.digests(), "run python -m workshop.kernels"
 
 
 def test_the_compiler_makes_the_same_kernels_again():
-    version, text = kernels.compiler(), json.loads(kernels.DIGESTS.read_text())
+    version, record = kernels.compiler(), json.loads(kernels.DIGESTS.read_text())
     if version is None:
         pytest.skip("there is no compiler here: pip install ziglang")
-    if version != text["compiler"]:
-        pytest.skip(f"{version} is here, and {text['compiler']} made the kernels")
-    assert sha256(kernels.compiled()).hexdigest() == text["sha256"]["kernels.wasm"]
+    if version != record["compiler"]:
+        pytest.skip(f"{version} is here, and {record['compiler']} made the kernels")
+    assert sha256(kernels.compiled()).hexdigest() == record["sha256"]["kernels.wasm"]
 
 
 def test_the_engine_is_small():
@@ -63,7 +63,7 @@ def test_the_engine_is_small():
 # A forward pass
 
 
-def added(trace, layer: int) -> np.ndarray:
+def added_lengths(trace, layer: int) -> np.ndarray:
     """(heads, tokens): the length of the vector that each head adds to each token, without W_O's bias, before cuts."""
     block = trace.vit.blocks[layer]
     proj = block.attn.proj.weight.detach().unflatten(1, (trace.heads, -1)).transpose(0, 1)  # (heads, width, d)
@@ -73,7 +73,7 @@ def added(trace, layer: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "how",
+    "trace_options",
     [
         {},
         {"scale": 1.0},
@@ -82,36 +82,39 @@ def added(trace, layer: int) -> np.ndarray:
     ],
     ids=["plain", "off", "cut", "ablated"],
 )
-def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
-    model_trace = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches, so positions are interpolated
-    options = {"cuts": how["cut"]} if "cut" in how else how
-    engine_pass = passed(model_trace, tmp_path, **options)
+def test_every_layer_of_a_pass_equals_python_s(scaled_vit, picture, tmp_path, trace_options):
+    # 6 × 9 patches, so positions are interpolated
+    model_trace = trace(scaled_vit, picture, size=(48, 72), **trace_options)
+    options = {"cuts": trace_options["cut"]} if "cut" in trace_options else trace_options
+    engine_pass = run_pass(model_trace, tmp_path, **options)
     for layer in range(model_trace.layers):
         for name in ("q", "k"):
             np.testing.assert_allclose(
                 getattr(engine_pass, name)[layer], getattr(model_trace.record[layer], name), atol=2e-4
             )
         np.testing.assert_allclose(engine_pass.norms[layer], model_trace.value_norms(layer), rtol=1e-4)
-        np.testing.assert_allclose(engine_pass.adds[layer], added(model_trace, layer), rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(engine_pass.adds[layer], added_lengths(model_trace, layer), rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(engine_pass.features[layer], model_trace.features(layer), atol=5e-4)
     np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), theirs(model_trace), atol=1e-4)
+    np.testing.assert_allclose(
+        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("numbers", ["int8", "float32"])
 @pytest.mark.parametrize("threads", [2, 3])
-def test_several_threads_compute_what_one_does(ours, picture, tmp_path, threads, numbers):
+def test_several_threads_compute_what_one_does(scaled_vit, picture, tmp_path, threads, numbers):
     vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough work for threads
     model_trace = trace(vit, picture, size=(88, 104))
-    one_thread, more_threads = (passed(model_trace, tmp_path, numbers, threads=count) for count in (1, threads))
+    one_thread, more_threads = (run_pass(model_trace, tmp_path, numbers, threads=count) for count in (1, threads))
     for name in ("q", "k", "norms", "adds", "features", "logits"):
         np.testing.assert_array_equal(getattr(more_threads, name), getattr(one_thread, name), err_msg=name)
 
 
-def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tmp_path):
-    model_trace = trace(ours, picture)
+def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(scaled_vit, picture, tmp_path):
+    model_trace = trace(scaled_vit, picture)
     plain_pass, scaled_pass, cut_pass = (
-        passed(model_trace, tmp_path, **options) for options in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]})
+        run_pass(model_trace, tmp_path, **options) for options in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]})
     )
     for changed_pass in (scaled_pass, cut_pass):
         assert np.abs(changed_pass.q[0] - plain_pass.q[0]).max() < 1e-6  # the first layer's input is the same
@@ -119,7 +122,7 @@ def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tm
 
 
 NO_TOKENS = {"cls_token": False, "registers": 0}
-KINDS = {  # extensions of the ViT paper's architecture, alone and combined
+EXTENSIONS = {  # extensions of the ViT paper's architecture, alone and combined
     "rotary": {"positions": "rotary"},
     "positions of patches alone": {"positions": "patches"},
     "sines": {"positions": "sinusoidal"},
@@ -141,16 +144,20 @@ KINDS = {  # extensions of the ViT paper's architecture, alone and combined
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_whatever_a_vit_has_besides_the_engine_computes_as_python_does(ours, picture, tmp_path, kind):
-    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **KINDS[kind]})))
+@pytest.mark.parametrize("kind", EXTENSIONS)
+def test_the_engine_computes_every_extension_of_the_vit_as_python_does(scaled_vit, picture, tmp_path, kind):
+    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **EXTENSIONS[kind]})))
     model_trace = trace(vit, picture, size=(48, 72))
-    engine_pass = passed(model_trace, tmp_path)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), theirs(model_trace), atol=1e-4)
+    engine_pass = run_pass(model_trace, tmp_path)
+    np.testing.assert_allclose(
+        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
+    )
     np.testing.assert_allclose(engine_pass.features[-1], model_trace.features(), atol=5e-4)
     np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
     plain_vit = scramble(
-        VisionTransformer(Config(**{**vit.config.__dict__, **{name: getattr(SMALL, name) for name in KINDS[kind]}}))
+        VisionTransformer(
+            Config(**{**vit.config.__dict__, **{name: getattr(SMALL, name) for name in EXTENSIONS[kind]}})
+        )
     )
     assert len(plain_vit.state_dict()) != len(vit.state_dict()) or not np.allclose(
         trace(plain_vit, picture, size=(48, 72)).logits, engine_pass.logits, atol=2e-5
@@ -165,7 +172,7 @@ ZEROS = {  # point of the pass -> (first column to set to zero, number of column
 
 
 @pytest.mark.parametrize("point", ZEROS)
-def test_at_every_point_the_engine_s_pass_is_open_to_the_same_as_python_s(ours, picture, tmp_path, point):
+def test_zeros_at_any_point_change_the_engine_s_pass_as_they_change_python_s(scaled_vit, picture, tmp_path, point):
     column, columns = ZEROS[point]
 
     def at(here, x):
@@ -175,37 +182,39 @@ def test_at_every_point_the_engine_s_pass_is_open_to_the_same_as_python_s(ours, 
         flat[..., column : column + columns] = 0
         return flat.unflatten(-1, (x.shape[1], -1)).transpose(1, 2) if x.dim() == 4 else flat
 
-    model_trace = trace(ours, picture, at=at)
-    engine_pass = passed(model_trace, tmp_path, zero=[[point, column, columns]])
-    assert engine_pass.points == ours.points()
+    model_trace = trace(scaled_vit, picture, at=at)
+    engine_pass = run_pass(model_trace, tmp_path, zero=[[point, column, columns]])
+    assert engine_pass.points == scaled_vit.points()
     np.testing.assert_allclose(engine_pass.features[-1], model_trace.features(), atol=5e-4)
     np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
-    assert np.abs(engine_pass.logits - trace(ours, picture).logits.numpy()).max() > 2e-3
+    assert np.abs(engine_pass.logits - trace(scaled_vit, picture).logits.numpy()).max() > 2e-3
 
 
-def test_more_tokens_than_scores_are_held_for(ours, picture, tmp_path):
-    model_trace = trace(ours, picture, size=(160, 160))  # 400 patches
-    engine_pass = passed(model_trace, tmp_path)
-    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, model_trace), theirs(model_trace), atol=1e-4)
+def test_rows_of_400_patches_equal_python_s(scaled_vit, picture, tmp_path):
+    model_trace = trace(scaled_vit, picture, size=(160, 160))  # 400 patches
+    engine_pass = run_pass(model_trace, tmp_path)
+    np.testing.assert_allclose(
+        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
-def test_rows_of_the_same_weights_are_python_s_and_eight_bits_stay_close(name, tmp_path):
-    model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_size(name))
-    float_pass = passed(model_trace, tmp_path)
-    python_rows = theirs(model_trace)
-    assert np.abs(rows(float_pass.q, float_pass.k, model_trace) - python_rows).max() <= 1e-4
-    rounded_pass = passed(model_trace, tmp_path, "int8")
-    difference, same_share = distance(rows(rounded_pass.q, rounded_pass.k, model_trace), python_rows)
+def test_rows_of_the_same_weights_equal_python_s_and_eight_bits_stay_close(name, tmp_path):
+    model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_input_size(name))
+    float_pass = run_pass(model_trace, tmp_path)
+    python_rows = rows_in_python(model_trace)
+    assert np.abs(rows_in_engine(float_pass.q, float_pass.k, model_trace) - python_rows).max() <= 1e-4
+    rounded_pass = run_pass(model_trace, tmp_path, "int8")
+    difference, same_share = distance(rows_in_engine(rounded_pass.q, rounded_pass.k, model_trace), python_rows)
     assert difference <= 0.008
     assert same_share >= 0.97
     for layer in range(model_trace.layers):  # `adds` is computed from W_O's 8-bit codes and their gains
-        errors = np.abs(rounded_pass.adds[layer] - added(model_trace, layer))
-        assert errors.max() <= 0.1 * added(model_trace, layer).max(), layer
+        errors = np.abs(rounded_pass.adds[layer] - added_lengths(model_trace, layer))
+        assert errors.max() <= 0.1 * added_lengths(model_trace, layer).max(), layer
     assert (tmp_path / "weights.bin").stat().st_size <= 24.5e6
 
 
-def _size(name: str) -> tuple[int, int]:
+def _input_size(name: str) -> tuple[int, int]:
     return (112, 112) if name == "bundled" else (168, 224)
 
 
@@ -218,30 +227,30 @@ def test_pictures_are_resized_as_pillow_does_to_the_bit(size, mode, tmp_path):
     noise = np.random.default_rng(1).integers(0, 256, (64, 97, len(mode)), dtype=np.uint8)
     picture = Image.fromarray(noise, mode)
     expected = picture.convert("RGB").resize(size[::-1], Image.Resampling.BICUBIC)
-    assert np.array_equal(resized(picture, size, tmp_path), np.asarray(expected))
+    assert np.array_equal(resized_by_engine(picture, size, tmp_path), np.asarray(expected))
 
 
 @pytest.mark.parametrize("interpolation", ["bilinear", "lanczos", "nearest"])
 @pytest.mark.parametrize("size", [(112, 112), (31, 45), (64, 97)])
-def test_models_that_were_trained_on_other_resizing_get_that(size, interpolation, tmp_path):
+def test_other_interpolations_resize_as_pillow_does_too(size, interpolation, tmp_path):
     picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 97, 3), dtype=np.uint8))
     expected = picture.resize(size[::-1], Image.Resampling[interpolation.upper()])
-    assert np.array_equal(resized(picture, size, tmp_path, interpolation=interpolation), np.asarray(expected))
+    assert np.array_equal(resized_by_engine(picture, size, tmp_path, interpolation=interpolation), np.asarray(expected))
 
 
 def test_a_photograph_that_comes_in_bands_is_resized_as_pillow_does(tmp_path):
     picture = Image.open(named("meadow").path).convert("RGB")
     expected = picture.resize((224, 168), Image.Resampling.BICUBIC)
     for band in (1, 64, picture.height):
-        assert np.array_equal(resized(picture, (168, 224), tmp_path, band), np.asarray(expected))
+        assert np.array_equal(resized_by_engine(picture, (168, 224), tmp_path, band), np.asarray(expected))
 
 
 def test_pictures_of_every_aspect_get_the_grid_that_python_gives_them(tmp_path):
     random = np.random.default_rng(0)
     sizes = [(1, 1), (1, 5000), (5000, 1), (640, 480), *random.integers(1, 4000, (200, 2)).tolist()]
-    natives = [(14, 14), (28, 28), (37, 37), (2, 9)]
-    questions = [[size, native] for size in sizes for native in natives]
-    assert run({"fits": questions}, tmp_path) == [list(images.fit(size, 1, native)) for size, native in questions]
+    native_grids = [(14, 14), (28, 28), (37, 37), (2, 9)]
+    questions = [[size, native] for size in sizes for native in native_grids]
+    assert run_job({"fits": questions}, tmp_path) == [list(images.fit(size, 1, native)) for size, native in questions]
 
 
 # The weights
@@ -260,8 +269,8 @@ def test_each_block_of_32_has_a_gain_and_no_number_is_off_by_more_than_half_of_i
     assert (codes[2, 32:64] == 0).all()
 
 
-def test_the_file_says_whose_the_weights_are_and_what_was_changed(ours):
-    header, arrays = unpack(to_engine(ours))
+def test_the_file_says_whose_the_weights_are_and_what_was_changed(scaled_vit):
+    header, arrays = unpack(to_engine(scaled_vit))
     assert {key: header[key] for key in ("licence", "author", "source")} == {
         "licence": "MIT",
         "author": "a test",
@@ -271,7 +280,7 @@ def test_the_file_says_whose_the_weights_are_and_what_was_changed(ours):
     assert "8 bits" in header["changes"]
     assert arrays["blocks.0.attn.qkv.weight"].dtype == np.int8
     assert header["config"]["prefix"] == ["cls", "reg0", "reg1"]
-    assert unpack(to_engine(ours, "float32"))[0]["changes"].count(";") == 0
+    assert unpack(to_engine(scaled_vit, "float32"))[0]["changes"].count(";") == 0
 
 
 def test_dinov2_s_weights_say_whose_they_are():
@@ -285,7 +294,7 @@ def test_weights_of_unknown_origin_are_not_written():
         to_engine(VisionTransformer(SMALL))
 
 
-def test_writing_leaves_the_network_as_it_was(ours):
-    weights_before = {name: tensor.clone() for name, tensor in ours.state_dict().items()}
-    to_engine(ours)
-    assert all(torch.equal(weights_before[name], tensor) for name, tensor in ours.state_dict().items())
+def test_writing_leaves_the_network_as_it_was(scaled_vit):
+    weights_before = {name: tensor.clone() for name, tensor in scaled_vit.state_dict().items()}
+    to_engine(scaled_vit)
+    assert all(torch.equal(weights_before[name], tensor) for name, tensor in scaled_vit.state_dict().items())

@@ -16,20 +16,20 @@ from playground import PlaygroundError, Trace, version
 from playground.__main__ import main
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTED = (
+DOCUMENTED_MODULES = (
     "analysis.interventions", "face", "figures.many", "figures.sweeping", "figures.watching", "models.checking",
     "models.loading", "tracing", "version",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
+@pytest.mark.parametrize("name", DOCUMENTED_MODULES)
 def test_the_examples_in_the_docstrings_are_true(name):
     outcome = doctest.testmod(importlib.import_module(f"playground.{name}"), extraglobs={"playground": playground})
     assert outcome.attempted > 0, "there are none"
     assert outcome.failed == 0
 
 
-def test_integers_of_numpy_and_torch_are_integers(small_trace):
+def test_integers_of_numpy_and_torch_are_accepted(small_trace):
     row = small_trace.row(1, 2, 30)
     for integer_type in (np.int64, np.uint8, torch.tensor):
         assert torch.equal(small_trace.row(integer_type(1), integer_type(2), integer_type(30)), row)
@@ -100,11 +100,11 @@ def test_tables_hold_the_weights_and_what_heads_do(small_trace):
     np.testing.assert_allclose(head_rows.weight, small_trace.row(1, 2, (3, 4)).numpy())
     assert head_rows.token.tolist()[:4] == ["cls", "reg0", "reg1", "0,0"]
     assert head_rows.query("row == 3 and column == 4").token.tolist() == ["3,4"]
-    heads = small_trace.table().query("layer == 1 and head == 2").iloc[0]
+    head_summary = small_trace.table().query("layer == 1 and head == 2").iloc[0]
     patches = range(len(small_trace.prefix), small_trace.tokens)
-    assert heads.entropy == pytest.approx(small_trace.entropy(1, patches)[2].mean().item(), rel=1e-5)
+    assert head_summary.entropy == pytest.approx(small_trace.entropy(1, patches)[2].mean().item(), rel=1e-5)
     weights = small_trace.weights(1, patches)[2]
-    assert heads.prefix == pytest.approx(weights[:, :3].sum(-1).mean().item(), rel=1e-4)
+    assert head_summary.prefix == pytest.approx(weights[:, :3].sum(-1).mean().item(), rel=1e-4)
 
 
 def test_the_citation_is_of_this_version():

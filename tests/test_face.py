@@ -22,11 +22,11 @@ def photo():
 
 
 @pytest.fixture(scope="module")
-def usual(photo):
+def usual_trace(photo):
     return playground.trace("untrained", photo)
 
 
-def test_a_path_a_sample_an_array_and_a_tensor_are_the_same_picture(usual, photo):
+def test_a_path_a_sample_an_array_and_a_tensor_are_the_same_picture(usual_trace, photo):
     array = np.asarray(photo)
     pictures = {
         "sample": SAMPLES[0].name, "path": SAMPLES[0].path, "text": str(SAMPLES[0].path),
@@ -35,12 +35,12 @@ def test_a_path_a_sample_an_array_and_a_tensor_are_the_same_picture(usual, photo
         "tensor": torch.tensor(array).permute(2, 0, 1) / 255,
     }  # fmt: skip
     for kind, picture_value in pictures.items():
-        assert torch.equal(playground.trace("untrained", picture_value).input, usual.input), kind
+        assert torch.equal(playground.trace("untrained", picture_value).input, usual_trace.input), kind
 
 
-def test_a_figure_is_as_sharp_as_the_picture_that_was_traced(usual, photo):
-    assert usual.size == (112, 112)
-    figure = playground.figure(usual, layer=1, purpose="page")
+def test_a_figure_is_as_sharp_as_the_picture_that_was_traced(usual_trace, photo):
+    assert usual_trace.size == (112, 112)
+    figure = playground.figure(usual_trace, layer=1, purpose="page")
     drawn_pixels = next(pixels for axes in figure.axes for pixels in axes.findobj(Pixels)).picture
     assert drawn_pixels.size[0] > 600
     expected = np.asarray(photo.resize((600, 600), Image.Resampling.LANCZOS))
@@ -48,20 +48,20 @@ def test_a_figure_is_as_sharp_as_the_picture_that_was_traced(usual, photo):
     assert 'alt="meadow"' in playground.show(playground.trace("untrained", "meadow"), layer=1).page
 
 
-def test_a_sample_begins_where_the_sample_does_and_is_called_by_its_name():
+def test_a_figure_of_a_sample_asks_from_the_sample_s_patch_and_has_its_name():
     figure = playground.figure(playground.trace("untrained", "meadow"), layer=1)
     assert figure.spec.query == (8, 5)
     assert figure.facts["image"] == "meadow"
 
 
-def test_the_options_of_a_figure_are_the_flags_of_the_command(usual):
+def test_the_options_of_a_figure_are_the_flags_of_the_command(usual_trace):
     parameters = inspect.signature(playground.figure).parameters
     flags = {flag.lstrip("-").replace("-", "_") for flag in (*FLAGS.values(), *ALIASES.values())}
     assert set(OPTIONS) - {"whole", "cut", "sweep", "layers", "heads", "view", "bare", "pack"} <= set(parameters)
     assert {name for name in parameters if name not in ("seen", "image", "other")} <= flags
 
 
-BROKEN = {
+WRONG_CALLS = {
     "no model": (lambda seen: playground.trace(None, "meadow"), "a model that playground.load gave"),
     "a strange model": (lambda seen: playground.trace(torch.nn.Linear(2, 2), "meadow"), "given was Linear"),
     "no name": (lambda seen: playground.load(3), "load takes a model's name"),
@@ -95,31 +95,31 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("wrong", BROKEN)
-def test_what_cannot_work_is_a_sentence(usual, wrong):
-    call, sentence = BROKEN[wrong]
+@pytest.mark.parametrize("mistake", WRONG_CALLS)
+def test_a_wrong_call_is_refused_in_a_sentence(usual_trace, mistake):
+    call, sentence = WRONG_CALLS[mistake]
     with pytest.raises(PlaygroundError, match=sentence):
-        call(usual)
+        call(usual_trace)
 
 
-def test_two_pictures_are_compared_by_the_other_one_s_name(usual, tmp_path):
+def test_two_pictures_are_compared_by_the_other_one_s_name(usual_trace, tmp_path):
     path = named("portrait").path
-    other_trace = playground.trace(usual.vit, "portrait")
-    numbers = []
+    other_trace = playground.trace(usual_trace.vit, "portrait")
+    saved_values = []
     for options in (
         {"other": other_trace}, {"other_image": "portrait"}, {"other_image": path}, {"other_image": path.read_bytes()},
         {"other_image": Image.open(path)}, {"other_image": np.asarray(Image.open(path))},
     ):  # fmt: skip
-        file = playground.save(usual, tmp_path / "a.json", layout="compare", layer=1, **options)
-        numbers.append([table["maps"][0]["values"] for table in json.loads(file.read_text())["tables"]])
-    assert all(len(values) == 2 and values == numbers[0] for values in numbers)
-    file = playground.save(usual, tmp_path / "a.png", layout="compare", layer=1, other_image="portrait", dpi=20)
+        file = playground.save(usual_trace, tmp_path / "a.json", layout="compare", layer=1, **options)
+        saved_values.append([table["maps"][0]["values"] for table in json.loads(file.read_text())["tables"]])
+    assert all(len(values) == 2 and values == saved_values[0] for values in saved_values)
+    file = playground.save(usual_trace, tmp_path / "a.png", layout="compare", layer=1, other_image="portrait", dpi=20)
     assert "--with-image portrait " in Image.open(file).text["Command"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz", ".webp"])
-def test_whatever_is_shown_can_be_saved(usual, tmp_path, suffix):
+def test_whatever_is_shown_can_be_saved(usual_trace, tmp_path, suffix):
     motion_options = {"sweep": "scale", "dpi": 20} if suffix == ".webp" else {}
-    file = playground.save(usual, tmp_path / f"a{suffix}", layer=1, head=2, query=(3, 4), **motion_options)
+    file = playground.save(usual_trace, tmp_path / f"a{suffix}", layer=1, head=2, query=(3, 4), **motion_options)
     assert file.stat().st_size > 2000

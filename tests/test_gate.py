@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 GATE = Path(__file__).parent / "gate.py"
-TWO = ["-p", "xdist.plugin", "-n", "2"]
-PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # installed plugins would take seconds to load
-ONCE = """
+TWO_PROCESSES = ["-p", "xdist.plugin", "-n", "2"]
+WITHOUT_PLUGINS = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # plugins would take seconds to load
+FAILS_ONCE = """
 import os
 from pathlib import Path
 
@@ -20,24 +20,24 @@ def test_{what}_the_first_time():
         {fails}
     print("nothing")
 """
-FLAKY = ONCE.format(what="falls", fails='raise ValueError("only once")')
-CRASH = ONCE.format(what="ends_its_process", fails="os._exit(3)")
+FLAKY = FAILS_ONCE.format(what="falls", fails='raise ValueError("only once")')
+CRASH = FAILS_ONCE.format(what="ends_its_process", fails="os._exit(3)")
 
 
-def gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
+def run_gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
     """Runs the gate over tests with these texts; returns its status and its output."""
     for name, text in files.items():
         (folder / f"test_{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, GATE, *arguments]
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    result = subprocess.run(command, cwd=folder, env=PLAIN, text=True, check=False, **pipe)
+    output_options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    result = subprocess.run(command, cwd=folder, env=WITHOUT_PLUGINS, text=True, check=False, **output_options)
     print(result.stdout)
     return result.returncode, result.stdout
 
 
-def test_what_passes_alone_is_named_with_both_outputs_and_the_gate_goes_on(tmp_path):
-    status, output = gate(tmp_path, *TWO, flaky=FLAKY, crash=CRASH)
+def test_a_test_that_passes_alone_is_named_with_both_outputs_and_the_gate_passes(tmp_path):
+    status, output = run_gate(tmp_path, *TWO_PROCESSES, flaky=FLAKY, crash=CRASH)
     assert status == 0
     assert set(output.splitlines()[-2:]) == {
         "FLAKED test_flaky.py::test_falls_the_first_time",
@@ -49,8 +49,8 @@ def test_what_passes_alone_is_named_with_both_outputs_and_the_gate_goes_on(tmp_p
     assert "1 passed" in second_output
 
 
-def test_what_falls_again_is_red_even_beside_one_that_flaked(tmp_path):
-    status, output = gate(tmp_path, flaky=FLAKY, broken="def test_falls():\n    assert 1 == 2\n")
+def test_a_test_that_fails_twice_fails_the_gate_even_beside_a_flaky_one(tmp_path):
+    status, output = run_gate(tmp_path, flaky=FLAKY, broken="def test_falls():\n    assert 1 == 2\n")
     assert status == 1
     assert output.splitlines()[-2:] == [
         "FELL TWICE test_broken.py::test_falls",
@@ -58,7 +58,7 @@ def test_what_falls_again_is_red_even_beside_one_that_flaked(tmp_path):
     ]
 
 
-def test_what_can_not_be_read_is_red_at_once(tmp_path):
-    status, output = gate(tmp_path, only="import nothing_of_this_name\n")
+def test_a_file_that_can_not_be_imported_fails_the_gate_at_once(tmp_path):
+    status, output = run_gate(tmp_path, only="import nothing_of_this_name\n")
     assert status not in (0, 1)
     assert "FLAKED" not in output

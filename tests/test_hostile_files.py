@@ -5,10 +5,10 @@ import re
 import sys
 
 import pytest
-from hostile import read_apart
+from hostile import reports_of_process
 from hostile.files import FILES
 
-MOST = 300  # MB that a process may take to refuse a file
+MOST_MEGABYTES = 300  # MB that a process may take to refuse a file
 REPORT = """
 import json, sys, tempfile
 from pathlib import Path
@@ -33,15 +33,15 @@ for name, make in FILES.items():
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, dict]:
-    """The report of one process that reads all these files."""
-    return read_apart(REPORT)
+def reports() -> dict[str, dict]:
+    """{name: report}, made by one process that reads all these files."""
+    return reports_of_process(REPORT)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
 @pytest.mark.parametrize("name", FILES)
-def test_a_hostile_file_is_refused_in_a_sentence_and_takes_little_memory(name, report):
-    outcome = report[name]
+def test_a_hostile_file_is_refused_in_a_sentence_and_takes_little_memory(name, reports):
+    outcome = reports[name]
     assert outcome["outcome"] == "PlaygroundError", outcome["sentence"]
     assert re.fullmatch(r".{25,700}\.", outcome["sentence"])
-    assert outcome["MB"] < MOST, outcome
+    assert outcome["MB"] < MOST_MEGABYTES, outcome

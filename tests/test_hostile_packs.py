@@ -17,7 +17,7 @@ from playground.tracing import Trace
 from playground.training import datasets, timelapse
 
 MB = 2**20
-WITHIN = 100 * MB  # most bytes of memory that a refusal may take
+MOST_BYTES = 100 * MB  # most bytes of memory that a refusal may take
 
 
 @contextmanager
@@ -27,14 +27,14 @@ def refused(match: str = r"\.$"):
         with pytest.raises(PlaygroundError, match=match) as error:
             yield
         assert len(str(error.value)) < 700
-        assert tracemalloc.get_traced_memory()[1] < WITHIN
+        assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
     finally:
         tracemalloc.stop()
 
 
 def pack_of(header: dict, body: bytes = b"") -> bytes:
-    text = json.dumps(header).encode()
-    return struct.pack("<I", len(text)) + text + body
+    header_text = json.dumps(header).encode()
+    return struct.pack("<I", len(header_text)) + header_text + body
 
 
 def section(dtype="uint8", shape=(4,), offset=0) -> dict:
@@ -61,13 +61,13 @@ def section(dtype="uint8", shape=(4,), offset=0) -> dict:
         struct.pack("<I", 40_000) + b"[" * 40_000,
     ],
 )  # fmt: skip
-def test_bytes_that_claim_what_can_t_be_are_no_pack(data):
+def test_bytes_with_impossible_claims_are_no_pack(data):
     with refused("no pack of this playground"):
         unpack(data)
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "wrong_entries",
     [
         {"heads": 10**9}, {"heads": -1}, {"heads": True}, {"heads": "4"}, {"tokens": 10**12}, {"patch": 0},
         {"layers": 0}, {"layers": 10**9}, {"held": [0, 0, 1]}, {"held": [0, 1, 7]}, {"held": [-1, 1, 2]}, {"held": {}},
@@ -79,15 +79,15 @@ def test_bytes_that_claim_what_can_t_be_are_no_pack(data):
     ],
     ids=str,
 )  # fmt: skip
-def test_a_trace_s_header_that_says_what_can_t_be_is_refused(small_trace, wrong):
+def test_a_trace_s_header_with_an_impossible_entry_is_refused(small_trace, wrong_entries):
     header, arrays = unpack(small_trace.to_bytes())
     with refused("This pack is damaged: "):
-        Trace.from_bytes(pack(header | wrong, arrays))
+        Trace.from_bytes(pack(header | wrong_entries, arrays))
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["q", "k", "value_norms"])
-def test_a_trace_with_a_number_that_is_none_is_refused(small_trace, name, number):
+def test_a_trace_with_nan_or_infinity_is_refused(small_trace, name, number):
     header, arrays = unpack(small_trace.to_bytes())
     arrays[name] = arrays[name].copy()
     arrays[name].flat[7] = number
@@ -95,7 +95,7 @@ def test_a_trace_with_a_number_that_is_none_is_refused(small_trace, name, number
         Trace.from_bytes(pack(header, arrays))
 
 
-def test_a_trace_of_another_kind_of_numbers_or_without_some_is_refused(small_trace):
+def test_a_trace_with_a_wrong_dtype_a_wrong_shape_or_a_missing_array_is_refused(small_trace):
     header, arrays = unpack(small_trace.to_bytes())
     for wrong_arrays in (arrays | {"q": arrays["q"].astype(np.int32)}, arrays | {"k": arrays["k"][:, :2]}):
         with refused("This pack is damaged: "):
@@ -105,8 +105,8 @@ def test_a_trace_of_another_kind_of_numbers_or_without_some_is_refused(small_tra
 
 
 def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(small_trace):
-    some_layers = small_trace.to_bytes(layers=[2, 0], heads=[1, 3])
-    loaded_trace = Trace.from_bytes(some_layers)
+    pack_bytes = small_trace.to_bytes(layers=[2, 0], heads=[1, 3])
+    loaded_trace = Trace.from_bytes(pack_bytes)
     assert list(loaded_trace.record) == [2, 0]
     reloaded_trace = Trace.from_bytes(loaded_trace.to_bytes())
     assert list(reloaded_trace.record) == [2, 0]
@@ -118,17 +118,17 @@ def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(small_trace):
 
 @pytest.mark.skipif(not TIMELAPSE.is_file(), reason="there is no time-lapse")
 @pytest.mark.parametrize(
-    "wrong",
+    "wrong_entries",
     [
         {"moments": []}, {"moments": 3}, {"moments": [0] * 13}, {"moments": list(range(10**5))}, {"moments": [10**12]},
         {"moments": ["0"] * 13}, {"sample": "../x"}, {"sample": None}, {"losses": ["x"]}, {"losses": "class"},
         {"losses": [1] * 11}, {"model": 3}, {"model": None},
     ],
-    ids=lambda wrong: str(wrong)[:40],
+    ids=lambda entries: str(entries)[:40],
 )  # fmt: skip
-def test_a_time_lapse_that_says_what_can_t_be_is_refused(tmp_path, wrong):
+def test_a_time_lapse_s_header_with_an_impossible_entry_is_refused(tmp_path, wrong_entries):
     header, arrays = unpack(TIMELAPSE.read_bytes())
-    (tmp_path / "lapse.bin").write_bytes(pack(header | wrong, arrays))
+    (tmp_path / "lapse.bin").write_bytes(pack(header | wrong_entries, arrays))
     with refused(r"lapse\.bin is damaged: "):
         timelapse.read(tmp_path / "lapse.bin")
 
@@ -151,7 +151,7 @@ def test_a_time_lapse_with_a_damaged_array_is_refused(tmp_path, name, spoil):
 
 
 def test_a_time_lapse_of_a_gigabyte_of_nothing_is_refused_unread(tmp_path):
-    sparse(tmp_path / "lapse.bin", 10**9)
+    make_sparse(tmp_path / "lapse.bin", 10**9)
     with refused("1,000 MB"):
         timelapse.read(tmp_path / "lapse.bin")
 
@@ -159,7 +159,7 @@ def test_a_time_lapse_of_a_gigabyte_of_nothing_is_refused_unread(tmp_path):
 # Folders of labelled pictures -----------------------------------------------------------------------------------------
 
 
-def sparse(file, size: int) -> None:
+def make_sparse(file, size: int) -> None:
     """Makes a sparse file of this size, which takes no space on the disk."""
     with file.open("wb") as sparse_file:
         sparse_file.truncate(size)
@@ -167,13 +167,13 @@ def sparse(file, size: int) -> None:
 
 def test_batches_that_claim_millions_of_pictures_are_refused_unread(tmp_path):
     for number in range(1, 4):
-        sparse(tmp_path / f"data_batch_{number}.bin", datasets.RECORD * 10**5)
+        make_sparse(tmp_path / f"data_batch_{number}.bin", datasets.RECORD * 10**5)
     with refused("claims 300,000 pictures"):
         datasets.read(tmp_path)
 
 
 @pytest.mark.parametrize("meta", [b"x" * 10**5, b"a\n" * 300, b"x" * 100], ids=["long", "many", "a long name"])
-def test_a_list_of_names_that_is_none_is_refused(tmp_path, meta):
+def test_an_impossible_list_of_class_names_is_refused(tmp_path, meta):
     (tmp_path / "data_batch_1.bin").write_bytes(bytes(datasets.RECORD))
     (tmp_path / "batches.meta.txt").write_bytes(meta)
     with refused(r"batches\.meta\.txt "):
@@ -193,7 +193,7 @@ def test_a_batch_that_is_a_pipe_keeps_nobody_waiting(tmp_path):
         datasets.read(tmp_path)
 
 
-def test_a_batch_that_became_shorter_is_told(tmp_path):
+def test_a_batch_that_became_shorter_is_refused(tmp_path):
     file = tmp_path / "data_batch_1.bin"
     file.write_bytes(bytes(2 * datasets.RECORD))
     place = max(datasets.read(tmp_path).places, key=lambda place: place.record)

@@ -24,15 +24,15 @@ FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("ui/site", "pages", "app"),
     ("playground", "__main__"),  # what Python's users import, and the command line
 )
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-ONLY = {  # room or package -> the only top folders and top modules that may import it
+FLOOR_OF_ROOM = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+ONLY_IMPORTERS = {  # room or package -> the only top folders and top modules that may import it
     "scenes": {"scenes", "samples", "training", "workshop"},
     "workshop": {"workshop", "__main__"},
     "streamlit": {"app", "pages", "ui"},
 }
 # Upper bounds. An arrow leads from a room to a room that it imports; modules on top lie directly in playground/.
-MOST = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16, "files": 360, "lines of a file": 450}
-BROWSER = {  # room of the microscope -> the other rooms that this room may import
+UPPER_BOUNDS = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16, "files": 360, "lines of a file": 450}
+MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this room may import
     "core": set(),
     "drawing": {"core"},
     "engine": {"core"},
@@ -68,7 +68,7 @@ def room(name: str) -> str:
     return file.parent.relative_to("playground").as_posix()
 
 
-def imported(file: Path) -> set[str]:
+def imported_names(file: Path) -> set[str]:
     """Every name that a file imports, including imports inside functions and those only for type checkers."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -82,7 +82,7 @@ def imported(file: Path) -> set[str]:
 
 @cache
 def imports() -> dict[str, set[str]]:
-    return {name: imported(file) for name, file in MODULES.items()}
+    return {name: imported_names(file) for name, file in MODULES.items()}
 
 
 Arrows = set[tuple[str, str]]  # each from an importer to what it imports
@@ -106,41 +106,52 @@ def refuse_circles(arrows: Arrows) -> None:
 
 
 def test_imports_point_down_and_every_room_has_a_floor():
-    assert {room(name) for name in MODULES} == FLOOR.keys()
-    upward = [(name, other) for name, other in arrows() if FLOOR[room(other)] >= FLOOR[room(name)]]
-    assert not [(name, other) for name, other in upward if room(name) != room(other)]
+    assert {room(name) for name in MODULES} == FLOOR_OF_ROOM.keys()
+    upward_arrows = [
+        (name, other) for name, other in arrows() if FLOOR_OF_ROOM[room(other)] >= FLOOR_OF_ROOM[room(name)]
+    ]
+    assert not [(name, other) for name, other in upward_arrows if room(name) != room(other)]
     refuse_circles(arrows())
 
 
 def test_few_know_scenes_the_workshop_or_streamlit():
-    for known, allowed_users in ONLY.items():
-        users = {name for name, names in imports().items() if any(known in other.split(".")[:2] for other in names)}
-        assert {room(name).split("/")[0] for name in users} == allowed_users, known
+    for restricted_name, allowed_users in ONLY_IMPORTERS.items():
+        users = {
+            name for name, names in imports().items() if any(restricted_name in other.split(".")[:2] for other in names)
+        }
+        assert {room(name).split("/")[0] for name in users} == allowed_users, restricted_name
 
 
 def test_the_house_is_small_enough_to_be_known():
-    kinds = (".py", ".js", ".css", ".c")
-    files = [file for name in ("pages", "playground") for file in (ROOT / name).rglob("*") if file.suffix in kinds]
+    suffixes = (".py", ".js", ".css", ".c")
+    files = [file for name in ("pages", "playground") for file in (ROOT / name).rglob("*") if file.suffix in suffixes]
     room_arrows = between_rooms(arrows(), room)
-    lines, longest = max((file.read_text(encoding="utf-8").count("\n"), file.name) for file in files)
-    counts = {"rooms": len(FLOOR), "floors": len(FLOORS), "arrows": len(room_arrows),
+    line_count, longest_file = max((file.read_text(encoding="utf-8").count("\n"), file.name) for file in files)
+    counts = {"rooms": len(FLOOR_OF_ROOM), "floors": len(FLOORS), "arrows": len(room_arrows),
               "modules on top": len(list((ROOT / "playground").glob("*.py"))), "files": len(files),
-              "lines of a file": lines}  # fmt: skip
-    assert all(counts[name] <= bound for name, bound in MOST.items()), (counts, MOST, longest, sorted(room_arrows))
+              "lines of a file": line_count}  # fmt: skip
+    assert all(counts[name] <= bound for name, bound in UPPER_BOUNDS.items()), (
+        counts,
+        UPPER_BOUNDS,
+        longest_file,
+        sorted(room_arrows),
+    )
 
 
 def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
     """Only serving/ counts what stays in memory. Only `ui.components` gives a picture an address, because Streamlit
     forgets its own addresses while a browser still fetches them."""
-    shown = [name for name in MODULES if name.startswith(("pages.", "playground.ui."))]
-    texts = {name: MODULES[name].read_text(encoding="utf-8") for name in shown}
+    interface_modules = [name for name in MODULES if name.startswith(("pages.", "playground.ui."))]
+    texts = {name: MODULES[name].read_text(encoding="utf-8") for name in interface_modules}
     assert not [name for name, text in texts.items() if re.search(r"\bCache\(", text)]
     drawing_modules = {name for name, text in texts.items() if re.search(r"(?<!quick)\.image\(", text)}
     assert drawing_modules == {"playground.ui.components"}
-    assert not [name for name in shown if name.startswith("pages.") and imports()[name] & {"torch", "numpy", "math"}]
+    assert not [
+        name for name in interface_modules if name.startswith("pages.") and imports()[name] & {"torch", "numpy", "math"}
+    ]
 
 
-def test_the_description_names_files_that_there_are_every_room_and_every_route():
+def test_the_architecture_page_names_existing_files_every_room_and_every_route():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 200
     files = set(re.findall(r"[\w/]+\.(?:py|js|md)\b", text))
@@ -172,9 +183,9 @@ def test_each_room_of_the_microscope_imports_what_it_may():
             assert (path[0], (file.parent / path).is_file()) == (".", True), f"{name}: {path}"
             arrows.add((name, (file.parent / path).resolve().relative_to(MICROSCOPE).as_posix()))
     assert len(arrows) > 50  # otherwise the pattern IMPORT matches too little
-    assert rooms == BROWSER.keys()
+    assert rooms == MICROSCOPE_IMPORTS.keys()
     room_arrows = between_rooms(arrows, lambda name: name.split("/")[0])
-    assert not [(importer, other) for importer, other in room_arrows if other not in BROWSER[importer]]
+    assert not [(importer, other) for importer, other in room_arrows if other not in MICROSCOPE_IMPORTS[importer]]
     refuse_circles(arrows)
 
 
@@ -189,13 +200,15 @@ def calls(folders: list[str], *names: str) -> list[tuple[str, ast.Call]]:
     return [(f"{file.name}: {name}", node) for file, name, node in named_calls if name in names]
 
 
-def test_what_a_page_is_asked_to_wait_for_is_a_state_and_a_function():
+def test_pages_wait_for_states_that_are_written_as_functions():
     """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies. It
     evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
-    waits = [place for place, _ in calls(["tests/browser"], "wait_for_timeout", "sleep")]
-    assert waits == ["server.py: sleep"]  # the pause between two requests to a starting server
-    awaited = [(place, call.args[0]) for place, call in calls(["tests/browser", "benchmarks"], "wait_for_function")]
-    texts = [(place, node.values[0] if isinstance(node, ast.JoinedStr) else node) for place, node in awaited]
+    timed_waits = [place for place, _ in calls(["tests/browser"], "wait_for_timeout", "sleep")]
+    assert timed_waits == ["server.py: sleep"]  # the pause between two requests to a starting server
+    conditions = [(place, call.args[0]) for place, call in calls(["tests/browser", "benchmarks"], "wait_for_function")]
+    texts = [(place, node.values[0] if isinstance(node, ast.JoinedStr) else node) for place, node in conditions]
     assert len(texts) > 20
-    written = [(place, str(text.value)) for place, text in texts if isinstance(text, ast.Constant)]
-    assert not [(place, text) for place, text in written if not re.match(r"\s*(async )?(\([^)]*\)|\w+) => ", text)]
+    literal_texts = [(place, str(text.value)) for place, text in texts if isinstance(text, ast.Constant)]
+    assert not [
+        (place, text) for place, text in literal_texts if not re.match(r"\s*(async )?(\([^)]*\)|\w+) => ", text)
+    ]

@@ -17,7 +17,7 @@ def node() -> str:
     return str(next(p for p in (folder / "bin" / "node", folder / "node.exe") if p.exists()))
 
 
-def test_the_microscope_s_core_passes_its_tests_under_node():
+def test_the_microscope_passes_its_tests_under_node():
     files = sorted(str(path) for path in (ROOT / "tests" / "js").rglob("*.test.mjs"))
     # --test-timeout ends a test that hangs. With --test-force-exit, Node does not wait for timers that a module leaves
     # running. --test-concurrency uses all cores, because Node's default leaves one idle.

@@ -4,7 +4,7 @@ import more
 
 
 def test_every_script_of_the_benchmarks_has_a_smallest_run():
-    assert sorted(more.SMALLEST) == more.scripts()
+    assert sorted(more.SMALLEST_RUNS) == more.script_names()
 
 
 def test_the_newest_of_each_of_the_last_three_minor_releases_is_tried():
@@ -13,10 +13,10 @@ def test_the_newest_of_each_of_the_last_three_minor_releases_is_tried():
     assert more.minor_releases("") == []
 
 
-def test_what_falls_is_red_and_what_can_not_be_run_is_named_as_skipped(monkeypatch, capsys):
+def test_a_failed_part_gives_status_1_and_one_that_can_not_run_is_named_as_skipped(monkeypatch, capsys):
     monkeypatch.setattr(more.sys, "argv", ["more.py", "benchmarks", "firefox"])
-    monkeypatch.setattr(more, "scripts", lambda: ["engine", "eyes"])
-    monkeypatch.setattr(more, "no_firefox", lambda: "none can be driven")
+    monkeypatch.setattr(more, "script_names", lambda: ["engine", "eyes"])
+    monkeypatch.setattr(more, "why_no_firefox", lambda: "none can be driven")
     statuses = iter([1, 0])
     monkeypatch.setattr(more.subprocess, "run", lambda *_, **__: more.subprocess.CompletedProcess([], next(statuses)))
     assert more.main() == 1

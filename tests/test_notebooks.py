@@ -12,17 +12,17 @@ sys.path.insert(0, str(ROOT / "docs"))
 import executed  # noqa: E402
 
 NOTEBOOKS = sorted(executed.NOTEBOOKS.glob("*.ipynb"))
-NEEDS = {"folder": ("zarr", "xarray"), "heads": ("xarray",)}
+NEEDED_PACKAGES = {"folder": ("zarr", "xarray"), "heads": ("xarray",)}
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda file: file.stem)
 def file(request):
-    for package in NEEDS.get(request.param.stem, ()):
+    for package in NEEDED_PACKAGES.get(request.param.stem, ()):
         pytest.importorskip(package, reason=f"{package} is not installed")
     return request.param
 
 
-def test_there_are_six_and_each_has_a_page():
+def test_there_are_six_notebooks_and_each_has_a_page():
     pages = {file.read_text().strip() for file in (ROOT / "docs" / "pages").glob("notebook_*.md")}
     assert pages == {f"{{{{notebook {file.stem}}}}}" for file in NOTEBOOKS}
     assert len(NOTEBOOKS) == 6
@@ -30,7 +30,7 @@ def test_there_are_six_and_each_has_a_page():
     assert sorted(listed_pages) == sorted(f"notebook_{file.stem}" for file in NOTEBOOKS)
 
 
-def test_a_notebook_is_one_without_what_it_said_last_time(file):
+def test_a_notebook_is_stored_without_outputs(file):
     notebook = json.loads(file.read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     assert notebook["cells"][0]["source"][0].startswith("# "), "its title"
@@ -49,7 +49,7 @@ def test_every_cell_runs_and_its_page_shows_what_it_gives(file):
     assert Path.cwd() == Path.cwd().resolve()
 
 
-def test_it_runs_in_jupyter_too(file, tmp_path):
+def test_a_notebook_runs_in_jupyter_too(file, tmp_path):
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     import nbformat
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 from conftest import SMALL, scramble
-from engine_under_node import Opened, opened
+from engine_under_node import OpenedModel, open_models
 from models.test_hugging_face import HUGGING_FACE, hugging_face_model
 from models.test_others_files import SMALL as SMALL_META
 from models.test_others_files import meta_layout
 from models.test_own_models import CHANGED, NAME, SHALLOW, changed, copy_of
 from PIL import Image
 from safetensors.torch import save_file
-from sharp_models import FAMILIES, compare, made
+from sharp_models import FAMILIES, compare, make_sharp
 from timm.models import save_for_hf
 
 import playground
@@ -28,7 +28,7 @@ from playground.samples import named
 from playground.vit import VisionTransformer
 from workshop import timm_table
 
-PICKLED = (
+PICKLED_REFUSAL = (
     "is a file that torch has pickled, not safetensors. On your own machine playground.load and the command line read "
     "it; a page does not."
 )
@@ -36,7 +36,7 @@ INDEX = "model.safetensors.index.json"
 
 
 @pytest.fixture(autouse=True)
-def anybody_s(monkeypatch):
+def without_origin(monkeypatch):
     monkeypatch.setattr(engine_file, "origin", lambda name: engine_file.Origin("", "", ""))
 
 
@@ -44,24 +44,24 @@ def files_in(folder) -> list:
     return sorted(file for file in folder.iterdir() if file.is_file())
 
 
-def assert_same(opened_model: Opened, vit, numbers: str = "int8") -> None:
+def assert_same(opened_model: OpenedModel, vit, numbers: str = "int8") -> None:
     assert not opened_model.error, opened_model.stack
     header, arrays = unpack(engine_file.to_engine(vit, numbers))
     expected = json.loads(json.dumps(header["config"]))
     if not opened_model.config["labels"]:  # a page does not know what ImageNet's classes are called
         expected["labels"] = []
     assert opened_model.config == expected
-    our_arrays = unpack(opened_model.weights.read_bytes())[1]
-    assert [name for name in our_arrays if ".fine" not in name] == list(arrays)
-    for name in [name for name in our_arrays if name.endswith(".fine")]:
+    browser_arrays = unpack(opened_model.weights.read_bytes())[1]
+    assert [name for name in browser_arrays if ".fine" not in name] == list(arrays)
+    for name in [name for name in browser_arrays if name.endswith(".fine")]:
         assert_finer(
-            our_arrays,
+            browser_arrays,
             name.removesuffix(".fine"),
             vit.config.layer_scale or vit.state_dict()[name.removesuffix(".fine")],
         )
     for name, array in arrays.items():
-        assert our_arrays[name].dtype == array.dtype
-        assert np.array_equal(our_arrays[name], array), name
+        assert browser_arrays[name].dtype == array.dtype
+        assert np.array_equal(browser_arrays[name], array), name
     assert [assumption.value for assumption in vit.assumed] == list(opened_model.assumed.values())
 
 
@@ -85,20 +85,20 @@ def test_every_changed_model_of_timm_opens_as_python_loads_it(tmp_path):
     for number, changes in enumerate(CHANGED.values()):
         save_for_hf(changed(changes), tmp_path / str(number), model_args=SHALLOW | changes, safe_serialization=True)
     folders = [tmp_path / str(number) for number in range(len(CHANGED))]
-    model = opened([{"files": files_in(folder), "folder": folder.name} for folder in folders], tmp_path)
-    for folder, opened_model in zip(folders, model, strict=True):
+    models = open_models([{"files": files_in(folder), "folder": folder.name} for folder in folders], tmp_path)
+    for folder, opened_model in zip(folders, models, strict=True):
         assert_same(opened_model, playground.load(folder, device="cpu"))
         assert opened_model.name == folder.name
 
 
-@pytest.mark.parametrize(("numbers", "every"), [("int8", 1), ("float32", 5)])
-def test_what_transformers_saves_opens_as_python_loads_it(tmp_path, numbers, every):
-    families = HUGGING_FACE[::every]
+@pytest.mark.parametrize(("numbers", "step"), [("int8", 1), ("float32", 5)])
+def test_what_transformers_saves_opens_as_python_loads_it(tmp_path, numbers, step):
+    families = HUGGING_FACE[::step]
     folders = [tmp_path / str(number) for number in range(len(families))]
     for folder, (kind, changes) in zip(folders, families, strict=True):
         hugging_face_model(kind, **changes).save_pretrained(folder)
-    model = opened([{"files": files_in(folder), "numbers": numbers} for folder in folders], tmp_path)
-    for folder, opened_model in zip(folders, model, strict=True):
+    models = open_models([{"files": files_in(folder), "numbers": numbers} for folder in folders], tmp_path)
+    for folder, opened_model in zip(folders, models, strict=True):
         assert_same(opened_model, playground.load(folder, device="cpu"), numbers)
 
 
@@ -112,12 +112,12 @@ def test_meta_s_files_need_nothing_beside_them(tmp_path, registers, gated):
     options = {"mlp_ratio": 2} if gated else {}
     file = tmp_path / "dinov2_pretrain.safetensors"
     save_file(meta_layout(scramble(timm.create_model(name, **SMALL_META | options)), registers, gated), file)
-    (model,) = opened([{"files": [file]}], tmp_path)
+    (model,) = open_models([{"files": [file]}], tmp_path)
     assert_same(model, playground.load(file, device="cpu"))
     assert model.name == "dinov2_pretrain"
 
 
-FEW = ("vit_tiny_patch16_224", "vit_base_patch32_clip_quickgelu_224", "vit_so400m_patch14_siglip_gap_224",
+FEW_MODELS = ("vit_tiny_patch16_224", "vit_base_patch32_clip_quickgelu_224", "vit_so400m_patch14_siglip_gap_224",
        "vit_small_patch16_dinov3", "deit3_small_patch16_224")  # fmt: skip
 
 
@@ -125,31 +125,31 @@ def test_the_table_of_timm_s_models_is_as_timm_has_them():
     rows = re.findall(r"\{\s+is:\s+(\{[^}]*\}),\s+names:\s+`([^`]*)`", timm_table.TABLE.read_text())
     record = {name: json.loads(record_text) for record_text, names in rows for name in names.split()}
     assert len(record) > 150
-    for name in FEW:
+    for name in FEW_MODELS:
         assert record[name] == json.loads(json.dumps(timm_table.unusual(timm_models.timm_config(name)))), name
     assert timm_table.written({"a": timm_models.DINOV2_SMALL}).count("518") == 2
 
 
-def test_a_file_of_ours_says_itself_what_it_is(tmp_path, small):
+def test_a_file_that_the_playground_saved_opens_by_itself(tmp_path, small):
     file = tmp_path / "mine.safetensors"
     model_file.save(small, file, torch.float32)
-    (model,) = opened([{"files": [file]}], tmp_path)
+    (model,) = open_models([{"files": [file]}], tmp_path)
     assert_same(model, playground.load(str(file), device="cpu"))
     assert not model.notice
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_numbers_of_other_sizes_are_read(tmp_path, small, dtype):
+def test_numbers_of_16_and_64_bits_are_read(tmp_path, small, dtype):
     file = tmp_path / "mine.safetensors"
     model_file.save(small, file, dtype)
-    (model,) = opened([{"files": [file]}], tmp_path)
+    (model,) = open_models([{"files": [file]}], tmp_path)
     assert_same(model, playground.load(str(file), device="cpu"))
 
 
-def test_what_no_page_computes_is_refused_by_its_name(tmp_path):
+def test_a_part_that_no_page_computes_is_refused_by_its_name(tmp_path):
     file = tmp_path / "mine.safetensors"
     model_file.save(VisionTransformer(replace(SMALL, mlp_norm=True)), file, torch.float32)
-    (model,) = opened([{"files": [file]}], tmp_path)
+    (model,) = open_models([{"files": [file]}], tmp_path)
     assert model.error == (
         "mine.safetensors can't be loaded: it has mlp_norm: true, and nothing computes that in a browser; the app does."
     )
@@ -160,7 +160,7 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
     files = files_in(tmp_path)
     shards = [file for file in files if file.suffix == ".safetensors"]
     assert len(shards) > 1
-    complete, without_index, without_shard = opened(
+    complete_model, without_index, without_shard = open_models(
         [
             {"files": files, "folder": "mine"},
             {"files": [file for file in files if file.name != INDEX]},
@@ -169,18 +169,18 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
         tmp_path,
     )
     whole_model = playground.load(tmp_path, device="cpu")
-    assert_same(complete, whole_model)
+    assert_same(complete_model, whole_model)
     assert_same(without_index, whole_model)
     assert without_shard.error == (
         f"model.safetensors lies in {len(shards)} files, and {len(shards) - 1} were dropped: drop all of them together."
     )
 
 
-def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path):
+def test_settings_that_are_not_given_are_assumed_in_python_s_words(tmp_path):
     file = tmp_path / "mine.safetensors"
     save_file(copy_of(changed({"num_classes": 7, "num_heads": 6})), file)
     given_options = {"mean": [0.1, 0.2, 0.3], "num_heads": 6, "act_layer": "quick_gelu"}
-    plain_model, model = opened([{"files": [file]}, {"files": [file], "given": given_options}], tmp_path)
+    plain_model, model = open_models([{"files": [file]}, {"files": [file], "given": given_options}], tmp_path)
     assert_same(plain_model, playground.load(NAME, weights=file, device="cpu"))
     assert plain_model.notice == (
         "Assumed of mine: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token read "
@@ -190,12 +190,12 @@ def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path)
     )
     assert_same(model, playground.load(NAME, weights=file, device="cpu", **given_options))
     (tmp_path / "mine.json").write_text(json.dumps(given_options))
-    (described_model,) = opened([{"files": [file, tmp_path / "mine.json"]}], tmp_path)
+    (described_model,) = open_models([{"files": [file, tmp_path / "mine.json"]}], tmp_path)
     assert described_model.config == model.config
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("settings", "sentence"),
     [
         ({"mean": [1, 2]}, "mean is a number for red, green and blue, such as 0.485,0.456,0.406"),
         ({"std": "0,1,1"}, "std divides the pixels: its numbers are greater than 0"),
@@ -205,14 +205,14 @@ def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path)
         ({"global_pool": "max"}, ""),
     ],
 )
-def test_what_can_t_be_is_refused_in_python_s_sentences(tmp_path, said, sentence):
+def test_impossible_settings_are_refused_in_python_s_sentences(tmp_path, settings, sentence):
     file = tmp_path / "mine.safetensors"
     save_file(copy_of(changed({"num_classes": 7})), file)
-    (model,) = opened([{"files": [file], "given": said}], tmp_path)
+    (model,) = open_models([{"files": [file], "given": settings}], tmp_path)
     if sentence:
         assert sentence in model.error
         with pytest.raises(PlaygroundError, match=sentence):
-            playground.load(NAME, weights=file, device="cpu", **said)
+            playground.load(NAME, weights=file, device="cpu", **settings)
     else:
         assert "they are read out by" in model.notice
 
@@ -231,7 +231,7 @@ def test_a_config_that_makes_no_sense_is_ignored_or_refused_as_in_python(tmp_pat
         shutil.copytree(tmp_path / "whole", folder)
         (folder / "config.json").write_text(config)
         jobs.append({"files": files_in(folder)})
-    for config, job, opened_model in zip(CONFIGS, jobs, opened(jobs, tmp_path), strict=True):
+    for config, job, opened_model in zip(CONFIGS, jobs, open_models(jobs, tmp_path), strict=True):
         try:
             vit = playground.load(job["files"][0].parent, device="cpu")
         except PlaygroundError:
@@ -241,11 +241,11 @@ def test_a_config_that_makes_no_sense_is_ignored_or_refused_as_in_python(tmp_pat
             assert_same(opened_model, vit)
 
 
-def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
+def test_a_file_that_holds_no_plain_vit_is_refused_by_what_it_holds(tmp_path):
     import transformers
 
-    swin = transformers.SwinConfig(image_size=64, embed_dim=8, depths=[1], num_heads=[1], window_size=2)
-    transformers.SwinModel(swin).save_pretrained(tmp_path / "swin")
+    swin_config = transformers.SwinConfig(image_size=64, embed_dim=8, depths=[1], num_heads=[1], window_size=2)
+    transformers.SwinModel(swin_config).save_pretrained(tmp_path / "swin")
     for name, state in {
         "relative": copy_of(changed({})) | {"blocks.0.attn.rel_pos": torch.zeros(3)},
         "two": {f"{prefix}.{key}": x.clone() for prefix in "ab" for key, x in copy_of(changed({})).items()},
@@ -263,28 +263,28 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
         [tmp_path / "mine.pth"],
         [tmp_path / "two.safetensors", tmp_path / "nan.safetensors"],
     ]
-    errors = [opened_model.error for opened_model in opened([{"files": files} for files in jobs], tmp_path)]
+    errors = [opened_model.error for opened_model in open_models([{"files": files} for files in jobs], tmp_path)]
     assert errors == [
         "relative.safetensors doesn't fit this model: it has, and the model has not, blocks.0.attn.rel_pos.",
         "two.safetensors can't be loaded: it holds several models, a, b: save one of them.",
         "other.safetensors can't be loaded: its layers are others: it is no plain Vision Transformer.",
         "Adapters lie beside the weights here (blocks.0.attn.qkv.lora_A): save what model.merge_and_unload() returns.",
         "nan.safetensors holds numbers that are none (NaN or infinite) in cls_token.",
-        f"zip.safetensors {PICKLED}",
+        f"zip.safetensors {PICKLED_REFUSAL}",
         "model.safetensors can't be loaded: its layers are others: it is no plain Vision Transformer (swin).",
-        f"mine.pth {PICKLED}",
+        f"mine.pth {PICKLED_REFUSAL}",
         "2 models were dropped, two.safetensors, nan.safetensors: drop one at a time.",
     ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
-def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
+def test_sharp_rows_equal_python_s(family, tmp_path):
     """Compares few layers on one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")
-    sharp_model = made(family, tmp_path / "model", picture, **layers)
+    sharp_model = make_sharp(family, tmp_path / "model", picture, **layers)
     for numbers, largest_difference in (("float32", 1e-4), ("int8", 0.008)):
         (comparison,) = compare(sharp_model, [picture], tmp_path, numbers)
-        assert comparison.apart <= largest_difference
-        assert comparison.same >= 0.97
+        assert comparison.difference <= largest_difference
+        assert comparison.same_share >= 0.97

@@ -33,7 +33,7 @@ def test_the_source_archive_and_the_wheel_are_built_and_a_registry_shows_the_rea
     assert megabytes[".gz"] <= 22, "pictures of README and documentation are not in it"
 
 
-def test_a_workflow_is_whole_and_a_release_runs_commands_that_there_are():
+def test_a_workflow_is_complete_and_runs_commands_that_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.search(r"^\.PHONY: (.*)$", makefile, re.M)[1].split())
     for file in WORKFLOWS:
@@ -51,8 +51,8 @@ def test_a_workflow_is_whole_and_a_release_runs_commands_that_there_are():
 
 
 def test_a_release_is_refused_where_its_tag_is_not_the_version():
-    steps = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-    comparison = re.search(r"run: (grep .*)$", steps, re.M)[1]
+    workflow_text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    comparison = re.search(r"run: (grep .*)$", workflow_text, re.M)[1]
     for tag, is_equal in ((f"v{playground.__version__}", True), ("v99.0", False)):
         result = subprocess.run(["bash", "-c", comparison], cwd=ROOT, env=os.environ | {"GITHUB_REF_NAME": tag})
         assert (result.returncode == 0) == is_equal, tag

@@ -24,8 +24,8 @@ from playground.serving import settings
 from playground.serving.routes import ROUTES
 
 ROOT = Path(__file__).parent.parent
-KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
-FEW = {"purpose": "column", "dpi": 20}
+KEY_HEADER = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
+QUICK_OPTIONS = {"purpose": "column", "dpi": 20}
 
 
 @pytest.fixture(autouse=True)
@@ -35,14 +35,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def typed(line: str) -> list[str]:
+def command_words(line: str) -> list[str]:
     assert line.split()[: len(PROGRAM.split())] == PROGRAM.split(), f"nobody here can type {line!r}"
     return shlex.split(line)[len(PROGRAM.split()) :]
 
 
 def replay(line: str) -> Path:
     """Runs a printed command and returns the file that it makes."""
-    words = typed(line)
+    words = command_words(line)
     assert main(words) == 0, f"this fails: {line}"
     return Path(words[words.index("-o") + 1])
 
@@ -59,8 +59,8 @@ def http():
     return TestClient(Starlette(routes=ROUTES))
 
 
-def offered(http, **words: str) -> dict:
-    answer = http.get("/api/exports", params=words, headers=KEY)
+def export_answer(http, **parameters: str) -> dict:
+    answer = http.get("/api/exports", params=parameters, headers=KEY_HEADER)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -70,38 +70,38 @@ def test_the_sheet_of_export_prints_a_command_for_a_photograph_in_another_model_
     """tests/serving/test_export_commands.py tests drawings in the bundled model."""
     really_here("dinov2-small")
     really_here("photographs")
-    words = {"sample": "chelsea", "model": "dinov2-small", "kind": "numbers", "table": "csv", "layout": layout}
-    data = offered(http, **words | ({"with": "sample:coffee"} if layout == "compare" else {}))
+    parameters = {"sample": "chelsea", "model": "dinov2-small", "kind": "numbers", "table": "csv", "layout": layout}
+    data = export_answer(http, **parameters | ({"with": "sample:coffee"} if layout == "compare" else {}))
     assert data["chosen"]["layout"] == layout
     assert replay(data["command"]).stat().st_size > 100
 
 
-def bring(http, data: bytes, name: str) -> str:
-    return http.post("/api/pictures", content=data, headers=KEY | {"x-playground-name": name}).json()["id"]
+def upload(http, data: bytes, name: str) -> str:
+    return http.post("/api/pictures", content=data, headers=KEY_HEADER | {"x-playground-name": name}).json()["id"]
 
 
-def test_of_one_s_own_photograph_the_command_is_printed_where_it_finds_the_file(http, picture):
+def test_the_command_of_an_own_photograph_is_printed_only_where_it_finds_the_file(http, picture):
     picture.save("my disc.png")
     data = Path("my disc.png").read_bytes()
-    line = offered(http, mine=bring(http, data, "my%20disc.png"), model="untrained")["command"]
+    line = export_answer(http, mine=upload(http, data, "my%20disc.png"), model="untrained")["command"]
     assert replay(line).stat().st_size > 1000
     for name in ("", f"{80 * 'a'}.png"):  # no name, and one that is too long to be kept
-        assert offered(http, mine=bring(http, data, name), model="untrained")["command"] == ""
-    drawing = http.post("/api/labelled", params={"number": "3"}, headers=KEY).json()["id"]
-    assert offered(http, mine=drawing, model="untrained")["command"] == "", "a picture of a data set is no file"
+        assert export_answer(http, mine=upload(http, data, name), model="untrained")["command"] == ""
+    drawing = http.post("/api/labelled", params={"number": "3"}, headers=KEY_HEADER).json()["id"]
+    assert export_answer(http, mine=drawing, model="untrained")["command"] == "", "a picture of a data set is no file"
 
 
 def test_the_command_of_a_model_in_the_operator_s_folder_is_typed_in_that_folder(http, monkeypatch, folder):
     shutil.copy(BUNDLED, folder / "my-cats.safetensors")
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(folder), open=False))
-    words = {"sample": "flock", "model": "own/my-cats", "kind": "png"}
-    assert replay(offered(http, **words)["command"]).stat().st_size > 1000
-    Path("asked.png").write_bytes(http.get("/figure.png", params=words_of_figure(words)).content)
+    parameters = {"sample": "flock", "model": "own/my-cats", "kind": "png"}
+    assert replay(export_answer(http, **parameters)["command"]).stat().st_size > 1000
+    Path("asked.png").write_bytes(http.get("/figure.png", params=figure_parameters(parameters)).content)
     assert replay(Image.open("asked.png").text["Command"]).stat().st_size > 1000
 
 
-def words_of_figure(words: dict) -> dict:
-    return {name: value for name, value in words.items() if name != "kind"} | {"dpi": "20"}
+def figure_parameters(export_parameters: dict) -> dict:
+    return {name: value for name, value in export_parameters.items() if name != "kind"} | {"dpi": "20"}
 
 
 # Files that Python writes ---------------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ def command_in(file: Path) -> str | None:
             return image.text.get("Command")
         return (re.search(rb"<dc:source>(.*?)</dc:source>", image.info["xmp"]) or [b"", b""])[1].decode() or None
     if file.suffix == ".svg":
-        source = [e.text for e in read_svg(file).iter("{http://purl.org/dc/elements/1.1/}source")]
-        return source[0] if source else None
+        sources = [e.text for e in read_svg(file).iter("{http://purl.org/dc/elements/1.1/}source")]
+        return sources[0] if sources else None
     if file.suffix == ".pdf":
         return read_pdf(file).metadata.get("/Keywords")
     if file.suffix == ".html":
@@ -124,52 +124,52 @@ def command_in(file: Path) -> str | None:
     return json.loads(re.search(r'"command": (".*?[^\\]")', file.read_text(encoding="utf-8"))[1])
 
 
-SAVED = {
-    "a row.png": FEW | {"layer": 4, "query": (7, 5)},
-    "a row of the class token.svg": FEW | {"query": "cls", "head": "mean"},
-    "the value.pdf": FEW | {"what": "value", "direction": "column"},
-    "without the scale.png": FEW | {"scale": "off", "layout": "heads"},
-    "side by side.png": FEW | {"layout": "convolution", "kernel": 5},
-    "two pictures.png": FEW | {"layout": "compare", "other_image": "portrait"},
-    "a grid.png": FEW | {"layout": "grid", "rows": "layers:1,4", "columns": "heads:0-2"},
-    "relevance.png": FEW | {"what": "relevance"},
+OPTIONS_OF_FILE = {
+    "a row.png": QUICK_OPTIONS | {"layer": 4, "query": (7, 5)},
+    "a row of the class token.svg": QUICK_OPTIONS | {"query": "cls", "head": "mean"},
+    "the value.pdf": QUICK_OPTIONS | {"what": "value", "direction": "column"},
+    "without the scale.png": QUICK_OPTIONS | {"scale": "off", "layout": "heads"},
+    "side by side.png": QUICK_OPTIONS | {"layout": "convolution", "kernel": 5},
+    "two pictures.png": QUICK_OPTIONS | {"layout": "compare", "other_image": "portrait"},
+    "a grid.png": QUICK_OPTIONS | {"layout": "grid", "rows": "layers:1,4", "columns": "heads:0-2"},
+    "relevance.png": QUICK_OPTIONS | {"what": "relevance"},
     "numbers.json": {"layout": "wall"},
-    "a film.webp": FEW | {"sweep": "patches:7,5-7,7"},
+    "a film.webp": QUICK_OPTIONS | {"sweep": "patches:7,5-7,7"},
     "alive.html": {"layer": 4},
 }
 
 
 @pytest.fixture(scope="module")
-def usual():
+def usual_trace():
     return playground.trace("bundled", "meadow")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SAVED)
-def test_a_file_that_python_wrote_is_made_again_by_the_command_in_it(usual, name, folder):
-    first_file = playground.save(usual, folder / name, **SAVED[name]).read_bytes()
+@pytest.mark.parametrize("name", OPTIONS_OF_FILE)
+def test_a_file_that_python_wrote_is_made_again_by_the_command_in_it(usual_trace, name, folder):
+    first_file = playground.save(usual_trace, folder / name, **OPTIONS_OF_FILE[name]).read_bytes()
     line = command_in(folder / name)
     second_file = replay(line)
     assert second_file.read_bytes() == first_file, f"{line} makes another file"
 
 
-def test_of_a_photograph_with_a_strange_name_the_command_finds_it(picture, folder):
+def test_the_command_finds_a_photograph_with_a_strange_name(picture, folder):
     for name in ("-a b's.png", "$HOME.png"):
         picture.save(folder / name)
         trace = playground.trace("untrained", folder / name)
-        assert replay(command_in(playground.save(trace, folder / "a.png", **FEW))).stat().st_size > 1000
+        assert replay(command_in(playground.save(trace, folder / "a.png", **QUICK_OPTIONS))).stat().st_size > 1000
 
 
-def test_of_a_whole_pass_and_of_a_cut_the_command_says_so(folder):
+def test_the_command_repeats_the_scale_and_the_cut_of_the_pass(folder):
     for options in ({"scale": "off"}, {"cut": "7,5>3,2"}):
         trace = playground.trace("bundled", "meadow", **options)
-        first_bytes = playground.save(trace, folder / "a.png", **FEW, layer=4).read_bytes()
+        first_bytes = playground.save(trace, folder / "a.png", **QUICK_OPTIONS, layer=4).read_bytes()
         assert replay(command_in(folder / "a.png")).read_bytes() == first_bytes
 
 
-def test_what_no_command_makes_prints_none(small, picture, folder):
+def test_a_file_that_no_command_makes_prints_none(small, picture, folder):
     trace = playground.trace(small, picture)
-    assert command_in(playground.save(trace, folder / "a.png", **FEW)) is None
+    assert command_in(playground.save(trace, folder / "a.png", **QUICK_OPTIONS)) is None
     with pytest.raises(ValueError, match="names no model"):
         html.page(playground.figures.Spec(image="meadow"), playground.trace("bundled", "meadow"))
 
@@ -177,16 +177,16 @@ def test_what_no_command_makes_prints_none(small, picture, folder):
 # Sentences of the source, and the documentation -----------------------------------------------------------------------
 
 
-def text(node: ast.expr) -> str:
+def text_of(node: ast.expr) -> str:
     """The text of a string or f-string in the source, with NAME in place of each inserted value."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.FormattedValue):
         return PROGRAM if getattr(node.value, "id", "") == "PROGRAM" else "NAME"
-    return "".join(text(part) for part in node.values) if isinstance(node, ast.JoinedStr) else ""
+    return "".join(text_of(part) for part in node.values) if isinstance(node, ast.JoinedStr) else ""
 
 
-def sentences() -> dict[str, str]:
+def commands_in_strings() -> dict[str, str]:
     """{command: place} of each command in backticks in the source's strings. {program} there stands for PROGRAM."""
     places = {}
     for file in sorted((ROOT / "playground").rglob("*.py")):
@@ -202,37 +202,37 @@ def sentences() -> dict[str, str]:
         inner_ids = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in docstring_ids | inner_ids:
-                sentence = text(node).replace("{program}", PROGRAM)
+                sentence = text_of(node).replace("{program}", PROGRAM)
                 for command in re.findall(r"`((?:attention-playground|python -m playground)[^`…]*)`", sentence):
                     places[re.sub(r"\{\w+\}", "NAME", command)] = f"{file.relative_to(ROOT)}:{node.lineno}"
     return places
 
 
-SENTENCES = sentences()
+COMMANDS_IN_STRINGS = commands_in_strings()
 
 
-def test_there_are_sentences_with_commands():
-    assert len(SENTENCES) >= 6, SENTENCES
+def test_there_are_strings_with_commands():
+    assert len(COMMANDS_IN_STRINGS) >= 6, COMMANDS_IN_STRINGS
 
 
-@pytest.mark.parametrize("line", SENTENCES)
+@pytest.mark.parametrize("line", COMMANDS_IN_STRINGS)
 def test_a_sentence_prints_a_command_that_can_be_typed(line):
     if module := re.match(r"python -m (playground\.[\w.]+)", line):
-        assert importlib.util.find_spec(module[1]), SENTENCES[line]
+        assert importlib.util.find_spec(module[1]), COMMANDS_IN_STRINGS[line]
         return
-    assert _parser().parse_args(typed(line)).run, SENTENCES[line]
+    assert _parser().parse_args(command_words(line)).run, COMMANDS_IN_STRINGS[line]
 
 
-WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "deploy").glob("*.md")),
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "deploy").glob("*.md")),
            *sorted((ROOT / "assets").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md")),
            *sorted((ROOT / "workshop").glob("*.md"))]  # fmt: skip
 
 
-@pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_a_written_command_can_be_typed(file):
-    words = file.read_text(encoding="utf-8")
-    block_commands = re.findall(r"^ *(?:\S*/)?(?:attention-playground|python -m playground)(?= |$)(.*)$", words, re.M)
-    inline_commands = re.findall(r"`(?:attention-playground|python -m playground)(?= )([^`…]*)`", words)
+    text = file.read_text(encoding="utf-8")
+    block_commands = re.findall(r"^ *(?:\S*/)?(?:attention-playground|python -m playground)(?= |$)(.*)$", text, re.M)
+    inline_commands = re.findall(r"`(?:attention-playground|python -m playground)(?= )([^`…]*)`", text)
     for line in [*block_commands, *inline_commands]:
         assert _parser().parse_args(shlex.split(line, comments=True)).run, line
 

@@ -10,10 +10,10 @@ from playground import relevance
 from playground.errors import PlaygroundError
 
 
-def explicit(vit, entering, answer, cut=None):
+def explicit_pass(vit, first_tokens, read_answer, cut=None):
     """A pass that keeps gradients: (the answer; each layer's weights, (heads, tokens, tokens); the tokens after each
     layer)."""
-    weights_of_layers, xs, x = [], [], entering
+    weights_of_layers, xs, x = [], [], first_tokens
     for layer, block in enumerate(vit.blocks):
         h = block.attn.heads
         q, k, v = block.attn.qkv(block.norm1(x))[0].unflatten(-1, (3, h, -1)).permute(1, 2, 0, 3)
@@ -28,10 +28,10 @@ def explicit(vit, entering, answer, cut=None):
         x = x + block.ls1(block.attn.proj((weights @ v).transpose(0, 1).flatten(1)[None]))
         x = x + block.ls2(block.mlp(block.norm2(x)))
         xs.append(x)
-    return answer(x), weights_of_layers, xs
+    return read_answer(x), weights_of_layers, xs
 
 
-def answers(small, trace):
+def explained_numbers(small, trace):
     """Kind -> (arguments of relevance(), the number that it explains, the token from which that number is read)."""
     with torch.no_grad():
         last_features = small.norm(trace.features()[None])[0]
@@ -45,9 +45,9 @@ def answers(small, trace):
 
 @pytest.mark.parametrize("kind", ["label", "query"])
 def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small, small_trace, kind):
-    arguments, number, token = answers(small, small_trace)[kind]
+    arguments, number, token = explained_numbers(small, small_trace)[kind]
     _, x, _ = small_trace.entering()
-    y, weights_of_layers, _ = explicit(small, x.detach(), number)
+    y, weights_of_layers, _ = explicit_pass(small, x.detach(), number)
     y.backward()
     product = torch.eye(small_trace.tokens)
     for weights in weights_of_layers:  # Chefer et al.: R ← R + Ā R, from the first layer to the last
@@ -58,11 +58,11 @@ def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small
 
 
 @pytest.mark.parametrize("kind", ["label", "query"])
-def test_gradient_times_input_is_autograd_s(small, small_trace, kind):
-    arguments, number, _ = answers(small, small_trace)[kind]
+def test_gradient_times_input_equals_autograd_s(small, small_trace, kind):
+    arguments, number, _ = explained_numbers(small, small_trace)[kind]
     _, x, _ = small_trace.entering()
     x = x.detach().requires_grad_()
-    explicit(small, x, number)[0].backward()
+    explicit_pass(small, x, number)[0].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
     expected = expected / expected.abs().sum()
     assert (expected < 0).any(), "both signs are there"
@@ -77,7 +77,7 @@ def test_gradient_times_input_is_autograd_s(small, small_trace, kind):
 
 def test_legrad_lets_each_layer_answer_by_itself(small, small_trace):
     _, x, _ = small_trace.entering()
-    _, weights_of_layers, xs = explicit(small, x.detach(), lambda x: x.sum())
+    _, weights_of_layers, xs = explicit_pass(small, x.detach(), lambda x: x.sum())
     expected = torch.zeros(small_trace.tokens)
     for weights, features_after in zip(weights_of_layers, xs, strict=True):
         (gradient,) = torch.autograd.grad(small.classify(features_after)[0, 7], weights, retain_graph=True)
@@ -87,10 +87,10 @@ def test_legrad_lets_each_layer_answer_by_itself(small, small_trace):
     )
 
 
-def test_a_cut_edge_is_cut_here_too(small, picture):
+def test_relevance_leaves_a_cut_edge_out(small, picture):
     trace = playground.trace(small, picture, cut="cls>3,2@1")
     _, x, _ = trace.entering()
-    y, weights_of_layers, _ = explicit(
+    y, weights_of_layers, _ = explicit_pass(
         small, x.detach(), lambda x: small.classify(x)[0, 7], (1, 0, trace.token((3, 2)))
     )
     y.backward()
@@ -108,7 +108,7 @@ def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, pi
     trace = playground.trace(small, picture)
     planted_token = trace.token((6, 1))
 
-    class Loud(torch.nn.Module):
+    class OnePatchSpeaks(torch.nn.Module):
         def __init__(self, qkv):
             super().__init__()
             self.qkv = qkv
@@ -119,7 +119,7 @@ def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, pi
             return self.qkv(x) * mask
 
     for block in small.blocks:
-        block.attn.qkv = Loud(block.attn.qkv)
+        block.attn.qkv = OnePatchSpeaks(block.attn.qkv)
     relevance = playground.trace(small, picture).relevance(label=3, method=method)
     assert relevance.argmax().item() == planted_token
     assert relevance[planted_token].item() == pytest.approx(1, abs=1e-5)
@@ -148,7 +148,7 @@ def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("arguments", "sentence"),
     [
         ({}, "give one of the two"), ({"query": (0, 0), "label": 1}, "give one of the two"),
         ({"label": 10}, "no label 10"), ({"label": "cat"}, "no label 'cat'"), ({"label": True}, "no label True"),
@@ -156,10 +156,10 @@ def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
         ({"label": 1, "method": "chefer", "signed": True}, "chefer knows only what speaks for an answer"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_asked_gets_a_sentence(small_trace, asked, says):
+def test_an_impossible_question_gets_a_sentence(small_trace, arguments, sentence):
     with pytest.raises(PlaygroundError) as refusal:
-        small_trace.relevance(**asked)
-    assert says in str(refusal.value)
+        small_trace.relevance(**arguments)
+    assert sentence in str(refusal.value)
 
 
 def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
@@ -167,12 +167,12 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     trace = playground.trace(small, picture)
     expected = trace.relevance(label=7)
     monkeypatch.setattr(relevance, "BLOCK", 4 * trace.tokens)
-    real_chunks, sizes = relevance._chunks, []
+    real_chunks, block_sizes = relevance._chunks, []
     monkeypatch.setattr(
-        relevance, "_chunks", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in real_chunks(qkv))
+        relevance, "_chunks", lambda qkv: (block_sizes.append(r.stop - r.start) or (b, r) for b, r in real_chunks(qkv))
     )
     torch.testing.assert_close(trace.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
-    assert set(sizes) == {1}
+    assert set(block_sizes) == {1}
 
 
 @pytest.mark.slow
@@ -192,7 +192,7 @@ def test_several_pictures_and_layers_that_are_computed_again_change_nothing(smal
         torch.testing.assert_close(values, torch.stack(expected), atol=1e-6, rtol=1e-4)
 
 
-def test_as_many_pictures_go_together_as_memory_is_cheap_for(small, monkeypatch):
+def test_as_many_pictures_share_a_pass_as_the_memory_holds(small, monkeypatch):
     bytes_of_one = relevance._kept_of_one(small, 67)
     for memory, together_count in ((3 * bytes_of_one, 3), (bytes_of_one // 2, 1)):
         monkeypatch.setattr(relevance, "KEPT", memory)
@@ -200,21 +200,21 @@ def test_as_many_pictures_go_together_as_memory_is_cheap_for(small, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "change",
+    "changes",
     [
         {"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True},
         {"dist_token": True}, {"pool": "map", "cls_token": False}, {"pre_norm": True, "activation": "quick_gelu"},
     ],
     ids=str,
 )  # fmt: skip
-def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
+def test_the_gradient_equals_autograd_s_in_every_kind_of_model(picture, changes):
     from dataclasses import replace
 
     from conftest import SMALL, scramble
 
     from playground.vit import VisionTransformer
 
-    vit = scramble(VisionTransformer(replace(SMALL, **change)))
+    vit = scramble(VisionTransformer(replace(SMALL, **changes)))
     trace = playground.trace(vit, picture, cut="2,3>4,4@1", scale=0.3)
     _, x, rotation = trace.entering()
     x = x.detach().requires_grad_()
@@ -226,7 +226,7 @@ def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
     torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
 
 
-def test_where_the_memory_does_not_do_it_is_refused_with_a_sentence(small_trace, tmp_path, monkeypatch):
+def test_relevance_that_needs_more_memory_than_is_free_is_refused_in_a_sentence(small_trace, tmp_path, monkeypatch):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 99 kB\nMemAvailable: 7000 kB\n")
     monkeypatch.setattr(relevance, "MEMORY", meminfo)
@@ -247,18 +247,18 @@ def test_the_logit_lens_reads_each_token_as_the_model_reads_its_class_token(smal
 
 
 @pytest.mark.parametrize(
-    "change",
+    "changes",
     [{"pool": "avg", "cls_token": False, "norm_place": "pooled"}, {"pool": "map", "cls_token": False}],
     ids=str,
 )
-def test_the_logit_lens_of_a_model_that_pools_all_patches(picture, change):
+def test_the_logit_lens_reads_each_patch_of_a_model_that_pools_all_patches(picture, changes):
     from dataclasses import replace
 
     from conftest import SMALL, scramble
 
     from playground.vit import VisionTransformer
 
-    vit = scramble(VisionTransformer(replace(SMALL, registers=0, **change)))
+    vit = scramble(VisionTransformer(replace(SMALL, registers=0, **changes)))
     trace = playground.trace(vit, picture)
     answers = trace.answers(2)
     assert answers.shape == (64, 10)

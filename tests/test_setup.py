@@ -13,38 +13,38 @@ import pytest
 from playground.models import borrowed
 
 ROOT = Path(__file__).parent.parent
-WITHOUT = "without DINOv2 and the photographs"
-NOWHERE = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_ETAG_TIMEOUT": "1"}  # no machine listens on port 9
+WITHOUT_BORROWED = "without DINOv2 and the photographs"
+UNREACHABLE_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_ETAG_TIMEOUT": "1"}  # no machine listens on port 9
 NO_PIP = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}  # pip finds no package anywhere
 
 
-def output_of(command: list[str], cache: Path, **more: str) -> str:
-    """The output of a command of the set-up, run with this Python and with `more` as environment variables."""
+def output_of(command: list[str], cache: Path, **variables: str) -> str:
+    """The output of a command of the set-up, run with this Python and with these environment variables."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "PLAYGROUND_", "MAKE"))}
-    env = inherited | NOWHERE | {"HF_HOME": str(cache)} | more
+    env = inherited | UNREACHABLE_HUB | {"HF_HOME": str(cache)} | variables
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    result = subprocess.run(command, cwd=ROOT, env=env, text=True, check=False, **pipe)
+    output_options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    result = subprocess.run(command, cwd=ROOT, env=env, text=True, check=False, **output_options)
     assert result.returncode == 0, result.stdout
     return result.stdout
 
 
-def make_borrow(cache: Path, *options: str, **more: str) -> str:
+def make_borrow(cache: Path, *options: str, **variables: str) -> str:
     """Runs `make borrow`, a step of `make run` before the app starts, without a new .venv; returns the output."""
     if shutil.which("make") is None:
         pytest.skip("make is not on this machine")
     bin_folder = f"BIN={Path(sys.executable).parent}"
-    return output_of(["make", "-o", ".venv/.app", "borrow", bin_folder, *options], cache, **more)
+    return output_of(["make", "-o", ".venv/.app", "borrow", bin_folder, *options], cache, **variables)
 
 
-def files(folder: Path) -> dict[str, int]:
+def change_times(folder: Path) -> dict[str, int]:
     """{name: time of change} of every file below a folder."""
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-def dockerfile(word: str, part: str) -> str:
+def dockerfile_line(instruction: str, part: str) -> str:
     joined_lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    (line,) = re.findall(rf"^{word} (.*{part}.*)$", joined_lines, re.MULTILINE)
+    (line,) = re.findall(rf"^{instruction} (.*{part}.*)$", joined_lines, re.MULTILINE)
     return line
 
 
@@ -55,27 +55,29 @@ def test_where_nothing_can_or_may_be_fetched_the_set_up_goes_on_and_says_so(tmp_
     ):
         output = make_borrow(tmp_path, **settings)
         assert reason in output
-        assert WITHOUT in output.splitlines()[-1]
+        assert WITHOUT_BORROWED in output.splitlines()[-1]
     assert "dinov2" not in make_borrow(tmp_path, "BORROW=no")
-    assert not files(tmp_path)
+    assert not change_times(tmp_path)
 
 
-def test_the_image_is_built_without_what_can_not_be_had_and_the_build_says_so(tmp_path):
-    line = dockerfile("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
+def test_the_docker_image_is_built_without_what_can_not_be_fetched_and_the_build_says_so(tmp_path):
+    line = dockerfile_line("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
     output = output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="yes", PLAYGROUND_OFFLINE="yes")
     assert "nothing may be fetched" in output
-    assert WITHOUT in output.splitlines()[-1]
+    assert WITHOUT_BORROWED in output.splitlines()[-1]
     assert output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="no") == ""
 
 
-def test_the_image_and_make_give_the_same_commands_and_no_volume_hides_what_they_fetch(monkeypatch):
-    line, commands = dockerfile("RUN", "download dinov2-small"), r"-m playground (download [\w -]+|prepare)"
-    assert re.findall(commands, line) == re.findall(commands, (ROOT / "Makefile").read_text(encoding="utf-8"))
-    assert re.findall(commands, line)[0].split()[1:] == list(borrowed.GROUPS)
+def test_the_docker_image_and_make_give_the_same_commands_and_no_volume_hides_what_they_fetch(monkeypatch):
+    line, command_pattern = dockerfile_line("RUN", "download dinov2-small"), r"-m playground (download [\w -]+|prepare)"
+    assert re.findall(command_pattern, line) == re.findall(
+        command_pattern, (ROOT / "Makefile").read_text(encoding="utf-8")
+    )
+    assert re.findall(command_pattern, line)[0].split()[1:] == list(borrowed.GROUPS)
     monkeypatch.setenv("HF_HUB_CACHE", re.search(r"HF_HUB_CACHE=(\S+);", line)[1])
-    built_in = re.search(r"PLAYGROUND_BORROWED=(\S+)", dockerfile("ENV", "PLAYGROUND_BORROWED"))[1]
-    assert str(borrowed.cache_folder()) == built_in
-    assert not Path(built_in).is_relative_to(re.search(r"HF_HOME=(\S+)", dockerfile("ENV", "HF_HOME"))[1])
+    built_in_folder = re.search(r"PLAYGROUND_BORROWED=(\S+)", dockerfile_line("ENV", "PLAYGROUND_BORROWED"))[1]
+    assert str(borrowed.cache_folder()) == built_in_folder
+    assert not Path(built_in_folder).is_relative_to(re.search(r"HF_HOME=(\S+)", dockerfile_line("ENV", "HF_HOME"))[1])
 
 
 def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_package():

@@ -11,7 +11,7 @@ from test_javascript import ROOT, node
 import playground
 from playground import samples
 
-CODE = """
+PRINT_CODE = """
 import { codeOf } from "./playground/microscope/story/scenes.js";
 const { at, size, columns, place } = JSON.parse(await new Response(process.stdin).text());
 process.stdout.write(codeOf({ ...at, pack: { columns, header: { size } } }, place));
@@ -25,20 +25,20 @@ def test_the_code_of_the_story_gives_the_row_that_is_drawn():
     place = {"model": "bundled", "sample": "meadow"}
     story_input = {"at": position, "size": list(trace.size), "columns": columns, "place": place}
     result = subprocess.run(
-        [node(), "--input-type=module", "-e", CODE],
+        [node(), "--input-type=module", "-e", PRINT_CODE],
         cwd=ROOT,
         input=json.dumps(story_input),
         capture_output=True,
         text=True,
     )
     assert result.returncode == 0, result.stderr
-    names: dict = {}
-    exec(result.stdout, names)  # the printed code
-    torch.testing.assert_close(names["row"], trace.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
+    namespace: dict = {}
+    exec(result.stdout, namespace)  # the printed code
+    torch.testing.assert_close(namespace["row"], trace.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
     assert len(result.stdout.strip().splitlines()) <= 12
 
 
-NOTEBOOK = """
+PRINT_NOTEBOOK = """
 import { unpack } from "./playground/microscope/core/core.js";
 import { factsOfStory } from "./playground/microscope/story/scenes.js";
 import { notebookOf } from "./playground/microscope/story/notebook.js";
@@ -57,7 +57,7 @@ def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
         "place": {"model": "bundled", "code": "import playground", "photograph": photograph},
     }  # fmt: skip
     result = subprocess.run(
-        [node(), "--input-type=module", "-e", NOTEBOOK],
+        [node(), "--input-type=module", "-e", PRINT_NOTEBOOK],
         cwd=ROOT,
         input=json.dumps(story_input),
         capture_output=True,
@@ -68,17 +68,17 @@ def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
     assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))
     code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [line for cell in code for line in cell.splitlines() if line.startswith("%")] == ["%pip install torch"]
-    names: dict = {}
+    namespace: dict = {}
     for cell in code:
-        exec(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE), names)  # a cell asserts that the rows agree within 1e-5
-    torch.testing.assert_close(
-        names["row"], trace.row(4, 2, (5, 7)), atol=2e-3, rtol=0
-    )  # the browser has 16-bit floats
+        # one of the cells asserts that the rows agree within 1e-5
+        exec(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE), namespace)
+    # the browser has 16-bit floats
+    torch.testing.assert_close(namespace["row"], trace.row(4, 2, (5, 7)), atol=2e-3, rtol=0)
     modules = {line.split()[1] for cell in code for line in cell.splitlines() if line.startswith("import ")}
     assert modules == {"base64", "torch"}
     output = capsys.readouterr().out
     assert "largest difference" in output
     assert f"{float(trace.row(4, 2, (5, 7), scale='off').max()):.1%}"[:2] in output.splitlines()[-1]
-    words = " ".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
-    assert photograph in words
-    assert "row 5, column 7" in words
+    markdown = " ".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    assert photograph in markdown
+    assert "row 5, column 7" in markdown

@@ -33,7 +33,7 @@ def test_a_trace_knows_its_shape(small_trace):
 
 
 @pytest.mark.parametrize("scale", [None, "on", "off", 0, 0.3, -1.0])
-def test_rows_columns_and_matrices_are_one_thing_and_equal_the_loops(small_trace, scale):
+def test_rows_columns_and_matrices_agree_and_equal_the_loops(small_trace, scale):
     number = {None: 12**-0.5, "on": 12**-0.5, "off": 1.0}.get(scale, scale)
     expected = weights_by_loops(small_trace, 1, number)
     for query in QUERIES:
@@ -69,7 +69,7 @@ def test_what_each_token_scores_with_a_key_is_a_column_of_the_scores(small_trace
     torch.testing.assert_close(small_trace.column_scores(1, 3, (2, 6)), all_scores[:, small_trace.token((2, 6))])
 
 
-def test_no_scale_given_is_the_one_that_the_pass_ran_with(small, picture):
+def test_the_default_scale_is_the_one_that_the_pass_ran_with(small, picture):
     unscaled_trace = playground.trace(small, picture, scale="off")
     for method in (unscaled_trace.row, unscaled_trace.scores, unscaled_trace.column, unscaled_trace.column_scores):
         assert torch.equal(method(1, 2, (3, 4)), method(1, 2, (3, 4), "off"))
@@ -152,7 +152,7 @@ def test_rollout_is_the_product_of_the_averaged_layers_with_the_residual(small_t
     torch.testing.assert_close(small_trace.rollout((3, 3)), product[small_trace.token((3, 3))], atol=1e-5, rtol=0)
 
 
-def test_blocks_of_any_size_give_the_same(small_trace, monkeypatch):
+def test_blocks_of_any_size_give_the_same_numbers(small_trace, monkeypatch):
     matrix, column, rollout = small_trace.matrix(0, 0), small_trace.column(0, 0, "cls"), small_trace.rollout()
     monkeypatch.setattr("playground.tracing.BLOCK", 5 * small_trace.tokens)
     torch.testing.assert_close(small_trace.matrix(0, 0), matrix)
@@ -191,17 +191,17 @@ def test_nothing_of_the_size_tokens_squared_exists_until_it_is_asked_for(picture
         Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
     )
     vit.eval()
-    with LargestTensor() as watch:
+    with LargestTensor() as largest_tensor:
         trace = playground.trace(vit, picture, size=(512, 512))  # 4,097 tokens
         trace.rows(1, (20, 30))
         trace.scores(1, 0, "cls")
         trace.value_norms(0)
         trace.similarity((2, 2))
-    assert watch.largest < trace.tokens**2 / 10
-    with LargestTensor() as watch:
+    assert largest_tensor.largest < trace.tokens**2 / 10
+    with LargestTensor() as largest_tensor:
         trace.column(1, 1, (3, 3))
         trace.rollout((3, 3))
-    assert watch.largest < trace.tokens**2 / 3  # one block of rows of one head
+    assert largest_tensor.largest < trace.tokens**2 / 3  # one block of rows of one head
 
 
 def test_a_row_of_a_vit_s_at_1024_squared_is_the_row_of_the_explicit_product(picture):
@@ -322,7 +322,7 @@ def test_broken_packs_are_refused(small_trace):
         (lambda s: s.similarity("cls", layer=9), "There is no layer 9"),
     ],
 )
-def test_what_is_wrong_is_said(small_trace, ask, message):
+def test_a_wrong_question_is_refused_in_a_sentence(small_trace, ask, message):
     with pytest.raises(PlaygroundError, match=message):
         ask(small_trace)
 

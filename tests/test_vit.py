@@ -109,12 +109,12 @@ def test_the_teaching_layer_is_its_formula_head_by_head(dim, chan, heads, scale)
     x = torch.randn(13, 100, dim)
     q, k, v = (x @ layer.qkv.weight.T + layer.qkv.bias).split(chan, dim=-1)  # (13, 100, chan) each
     d = chan // heads
-    answers = []
+    head_outputs = []
     for h in range(heads):
         part = slice(h * d, (h + 1) * d)
         weights = torch.softmax(q[..., part] @ k[..., part].mT * (scale or d**-0.5), dim=-1)
-        answers.append(weights @ v[..., part])
-    expected = v + torch.cat(answers, dim=-1) @ layer.proj.weight.T + layer.proj.bias
+        head_outputs.append(weights @ v[..., part])
+    expected = v + torch.cat(head_outputs, dim=-1) @ layer.proj.weight.T + layer.proj.bias
     assert expected.shape == (13, 100, chan)
     torch.testing.assert_close(layer(x), expected, atol=1e-4, rtol=1e-4)
 

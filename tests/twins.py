@@ -10,20 +10,22 @@ from test_javascript import node
 CORE = Path(__file__).parent.parent / "playground" / "microscope" / "core"
 
 
-def in_javascript(names: list[str], lines: str, given: dict):
+def in_javascript(names: list[str], body: str, given: dict):
     """What these lines of JavaScript return. They can use the named modules of core/, and `given`."""
     imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in names)
-    text = json.dumps(given, default=lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
+    given_json = json.dumps(given, default=lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
     program = (
         f'{imports} import {{ readFileSync }} from "node:fs"; const given = JSON.parse(readFileSync(0, "utf8"));'
-        f"process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
+        f"process.stdout.write(JSON.stringify((() => {{ {body} }})()));"
     )
-    result = subprocess.run([node(), "--input-type=module", "-e", program], input=text, capture_output=True, text=True)
+    result = subprocess.run(
+        [node(), "--input-type=module", "-e", program], input=given_json, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
 
-PACK = """
+MAKE_PACK = """
 const pack = {
   ...given.shape, patches: given.shape.rows * given.shape.columns, scale: given.scale, header: {},
   prefixCount: given.shape.prefix.length,
@@ -33,7 +35,9 @@ const pack = {
 """  # JavaScript that builds `pack`, as core.js would, from the nested lists given.q and given.k
 
 
-def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: int = 4, heads: int = 2, dim: int = 6):
+def invented_pass(
+    seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: int = 4, heads: int = 2, dim: int = 6
+):
     """{shape, scale, q, k} of an invented picture with five parts, which make its rows uneven. q and k are (layers,
     heads, tokens, dim)."""
     random = np.random.default_rng(seed)
@@ -54,7 +58,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
-    """The overlap, from 0 to 1, of a head's row over the patches, without the patch itself, with the filter's row."""
+def overlap_with_filter(patches: np.ndarray, filter_row: np.ndarray, patch: int) -> float:
+    """The overlap, from 0 to 1, of the filter's row with a head's row over all patches but the one that asks."""
     other_weights = np.where(np.arange(len(patches)) == patch, 0, patches)
-    return float(np.minimum(other_weights / max(other_weights.sum(), 1e-12), filtered).sum())
+    return float(np.minimum(other_weights / max(other_weights.sum(), 1e-12), filter_row).sum())

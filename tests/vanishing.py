@@ -13,10 +13,10 @@ def vanish(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, name, _deleting(folder, getattr(os, name)))
 
 
-def _deleting(folder: Path, listing):
-    def listed(path="."):
+def _deleting(folder: Path, list_folder):
+    def delete_and_list(path="."):
         if isinstance(path, str | os.PathLike) and Path(path) == folder:
             shutil.rmtree(folder, ignore_errors=True)
-        return listing(path)
+        return list_folder(path)
 
-    return listed
+    return delete_and_list

@@ -10,20 +10,20 @@ class Witness(Protocol):
     def tell(self) -> str: ...
 
 
-_present: list[Witness] = []
+_witnesses: list[Witness] = []
 
 
 def enter(witness: Witness) -> None:
-    if witness not in _present:
-        _present.append(witness)
+    if witness not in _witnesses:
+        _witnesses.append(witness)
 
 
 def leave(witness: Witness) -> None:
-    if witness in _present:
-        _present.remove(witness)
+    if witness in _witnesses:
+        _witnesses.remove(witness)
 
 
 def hear() -> Iterator[tuple[str, str]]:
     """(kind, report) of each open browser and running server."""
-    for witness in _present:
+    for witness in _witnesses:
         yield type(witness).__name__.lower(), witness.tell()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from twins import in_common, in_javascript
+from twins import in_javascript, overlap_with_filter
 
 from playground.analysis.colour_nearness import (
     SETTINGS,
@@ -78,6 +78,6 @@ def test_the_browser_s_filter_is_this_one():
     np.testing.assert_allclose(our_rows, weights(*differences(colours), *WIDTHS), atol=1e-6)
     elsewhere = head * (np.arange(12) != 7)
     by_hand = sum(min(a / elsewhere.sum(), b) for a, b in zip(elsewhere, our_rows[7], strict=True))
-    assert in_common(head, our_rows[7], 7) == pytest.approx(by_hand)
+    assert overlap_with_filter(head, our_rows[7], 7) == pytest.approx(by_hand)
     assert overlap == pytest.approx(by_hand, abs=1e-5)
     assert WIDTHS in SETTINGS

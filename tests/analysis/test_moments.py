@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from twins import PACK, a_pass, in_javascript, softmax
+from twins import MAKE_PACK, in_javascript, invented_pass, softmax
 
 from playground.analysis import moments
 
@@ -42,11 +42,11 @@ def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: 
 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_finds_the_same_moments(seed, grid, prefix):
-    random_pass = a_pass(seed, grid, prefix)
+    random_pass = invented_pass(seed, grid, prefix)
     python_moments, _ = searched(random_pass)
     browser_moments, rows, slices, heads = in_javascript(
         ["kinds", "moments"],
-        PACK + "const search = moments.searchMoments(pack, kinds.keysOf(pack, 2));"
+        MAKE_PACK + "const search = moments.searchMoments(pack, kinds.keysOf(pack, 2));"
         "let slices = 0, step; do { step = search.next(); slices++; } while (!step.done);"
         "const scene = step.value, first = scene.moments[0];"
         "return [scene.moments, moments.surprisesOf(scene), slices, moments.headsFor(scene, first.patches[0])];",
@@ -71,7 +71,7 @@ def test_two_far_parts_that_look_at_each_other_are_found():
     random = np.random.default_rng(5)
     tokens = 1 + 12 * 16
     eyes = [1 + r * columns + c for r in (5, 6) for c in (3, 4, 11, 12)]
-    random_pass = a_pass(0, grid, ("cls",), heads=3, dim=dim)
+    random_pass = invented_pass(0, grid, ("cls",), heads=3, dim=dim)
     random_pass["q"], random_pass["k"] = (random.normal(0, 0.05, (4, 3, tokens, dim)).astype(np.float32) for _ in "qk")
     random_pass["k"][:, :, eyes, 0] += 6
     random_pass["k"][:, :, 1, 1] += 9  # all queries attend to this patch, in each head but one
@@ -164,7 +164,7 @@ def test_what_is_nearer_than_a_quarter_of_the_picture_counts_less_and_what_is_be
 
 
 def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
-    random_pass = a_pass(3, (20, 21), ("reg0",))
+    random_pass = invented_pass(3, (20, 21), ("reg0",))
     best_moments, grid = searched(random_pass)
     best_rows = surprises(best_moments, grid)
     assert 3 <= len(best_rows) <= 8

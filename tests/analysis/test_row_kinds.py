@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import row_kinds
-from twins import PACK, a_pass, in_javascript, softmax
+from twins import MAKE_PACK, in_javascript, invented_pass, softmax
 
 from playground import load, open_image, trace
 from playground.models import borrowed
@@ -39,7 +39,7 @@ def traced(sample: str, model: str):
 
 def kinds_of_rows(rows: list) -> list[tuple[list[str], str | None]]:
     return [
-        (kinds, row_kinds.look(traced(sample, model), layer, head, tuple(query))[0])
+        (kinds, row_kinds.kind_and_facts(traced(sample, model), layer, head, tuple(query))[0])
         for sample, model, layer, head, query, kinds in rows
     ]
 
@@ -79,9 +79,9 @@ def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
-    random_pass, prefix_count = a_pass(seed, grid, prefix), len(prefix)
+    random_pass, prefix_count = invented_pass(seed, grid, prefix), len(prefix)
     keys = random_pass["k"][2].transpose(1, 0, 2).reshape(random_pass["shape"]["tokens"], -1)
-    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.spread(grid, row_kinds.CROWD)
+    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.spread(grid, row_kinds.CROWD_SIZE)
     patches, expected = range(0, grid[0] * grid[1], 5), []
     for layer, head in ((0, 0), (3, 1)):
         rows = rows_of(random_pass, layer, head)
@@ -90,10 +90,10 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
             facts = row_kinds.facts_of(
                 rows[prefix_count + patch], patch, crowd, directions @ directions[patch], prefix_count, grid
             )
-            expected.append([facts, row_kinds.kind_of(facts, early=layer == 0)])
+            expected.append([facts, row_kinds.kind_of(facts, is_early=layer == 0)])
     browser_rows = in_javascript(
         ["core", "kinds"],
-        PACK + "const toward = kinds.directionsOf(kinds.keysOf(pack, 2)); const found = [];"
+        MAKE_PACK + "const toward = kinds.directionsOf(kinds.keysOf(pack, 2)); const found = [];"
         "for (const [layer, head] of [[0, 0], [3, 1]]) {"
         "  const crowd = kinds.meanRowOf(pack, layer, head, pack.scale);"
         f"  for (const patch of {list(patches)}) {{"
@@ -112,7 +112,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
 
 
 def test_facts_are_those_counted_by_hand():
-    random_pass, grid, prefix = a_pass(4, (8, 10), ("cls",)), (8, 10), 1
+    random_pass, grid, prefix = invented_pass(4, (8, 10), ("cls",)), (8, 10), 1
     rows, patch = rows_of(random_pass, 1, 0), 3 * 10 + 4
     keys = random_pass["k"][2].transpose(1, 0, 2).reshape(81, -1)
     directions, queries = row_kinds.directions(keys, prefix), np.array([0, 27, 34, 79])
@@ -181,18 +181,22 @@ ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noi
 )
 def test_the_rule_is_as_it_is_written(changed, kind):
     facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL} | changed)
-    assert row_kinds.kind_of(facts, early=True) == kind
+    assert row_kinds.kind_of(facts, is_early=True) == kind
 
 
 def test_what_is_left_over_is_noise_in_an_early_layer_alone():
     facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL})
-    assert row_kinds.kind_of(facts, early=False) is None
+    assert row_kinds.kind_of(facts, is_early=False) is None
 
 
 def rows_that_contradict(trace) -> tuple[list, int]:
     """The rows whose kind contradicts the place of the largest weight, and the number of rows that were looked at. The
     page's sentence names both the kind and that place."""
-    columns, prefix_count, queries = trace.grid[1], len(trace.prefix), row_kinds.spread(trace.grid, row_kinds.CROWD)
+    columns, prefix_count, queries = (
+        trace.grid[1],
+        len(trace.prefix),
+        row_kinds.spread(trace.grid, row_kinds.CROWD_SIZE),
+    )
     directions = row_kinds.directions(row_kinds.late_keys(trace), prefix_count)
     mistakes, count = [], 0
     for layer, head in itertools.product(range(trace.layers), range(trace.heads)):

@@ -18,8 +18,8 @@ PIXELS = """picture => [...picture.getContext("2d").getImageData(0, 0, picture.w
 
 @pytest.fixture
 def reader(arrive, tmp_path, monkeypatch):
-    made_up_way.add(monkeypatch)
-    made_up_way.add_in_the_browser(monkeypatch)
+    made_up_way.add_way(monkeypatch)
+    made_up_way.add_way_in_the_browser(monkeypatch)
     monkeypatch.setattr(html, "bundle", bundle.bundle)
     file = tmp_path / "squared.html"
     html.write(file, replace(FILE_SPEC, image="meadow", model="bundled", layers=(4,), heads=(2,)), python_trace())

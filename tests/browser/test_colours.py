@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from colourful import COLOURFUL, P3, half_transparent
-from engine_under_node import distance, theirs
+from colourful import COLOURFUL_FILES, P3_PROFILE, half_transparent
+from engine_under_node import distance, rows_in_python
 from made_pictures import saved
 from PIL import Image
 
@@ -56,7 +56,7 @@ def photo():
 
 def test_the_network_sees_the_pixels_that_it_sees_in_python(decoder, photo):
     differences = {}
-    for kind, write in COLOURFUL.items():
+    for kind, write in COLOURFUL_FILES.items():
         data = write(photo)
         level_differences = np.abs(
             decoder.displayed_pixels(data, SIZE).astype(int) - resized_pixels(open_image(data), SIZE)
@@ -74,19 +74,19 @@ def test_the_colours_of_these_files_differ_from_their_bytes(photo):
     """If bytes and colours were equal, a decoder that ignores profiles would pass these tests."""
     plain_pixels = np.asarray(photo).astype(int)
     for kind in ("Display P3", "Adobe RGB", "grey of gamma 1.8", "half transparent"):
-        assert np.abs(np.asarray(open_image(COLOURFUL[kind](photo))) - plain_pixels).max() > 30, kind
+        assert np.abs(np.asarray(open_image(COLOURFUL_FILES[kind](photo))) - plain_pixels).max() > 30, kind
 
 
 @pytest.mark.parametrize(
     "kind", [*ROW_KINDS[:2], *(pytest.param(kind, marks=pytest.mark.slow) for kind in ROW_KINDS[2:])]
 )
 def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
-    data, config = COLOURFUL[kind](photo), model().config
+    data, config = COLOURFUL_FILES[kind](photo), model().config
     picture = open_image(data)
     size = fit(picture.size, config.patch_size, config.image_size)
     browser_picture = Image.fromarray(decoder.displayed_pixels(data, size))
     difference, same_share = distance(
-        *(theirs(trace(model(), decoded_picture, size=size)) for decoded_picture in (browser_picture, picture))
+        *(rows_in_python(trace(model(), decoded_picture, size=size)) for decoded_picture in (browser_picture, picture))
     )
     assert difference <= MOST_VARIATION / 2, (
         f"rows differ by {difference:.4f}, the strongest patch is the same in {same_share:.1%}"
@@ -116,7 +116,7 @@ def test_a_copy_that_is_made_smaller_before_it_is_sent_has_the_same_colours(deco
     large_pixels = np.asarray(photo.resize((2300, 1804), Image.Resampling.BICUBIC)).astype(int)
     large_pixels += np.random.default_rng(0).integers(-25, 26, large_pixels.shape)
     noisy_photo = Image.fromarray(large_pixels.clip(0, 255).astype(np.uint8))
-    options = {"icc_profile": P3} if kind == "Display P3" else {}
+    options = {"icc_profile": P3_PROFILE} if kind == "Display P3" else {}
     data = saved(noisy_photo if options else half_transparent(noisy_photo), "PNG", compress_level=1, **options)
     sent_bytes = decoder.sent_bytes(data)
     assert len(sent_bytes) < len(data) / 2, "it is sent as it is"

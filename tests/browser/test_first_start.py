@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_setup import NO_PIP, NOWHERE, files, make_borrow
+from test_setup import NO_PIP, UNREACHABLE_HUB, change_times, make_borrow
 from waiting import until
 
 from browser.server import Server
@@ -67,11 +67,12 @@ def inside(box: tuple[float, float, float, float], row: int, column: int, grid: 
 def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_later_without_a_network_too(
     filled_cache, tmp_path, arrive
 ):
-    files_before, offline_settings = files(filled_cache), NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
+    files_before, offline_settings = change_times(filled_cache), NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
     for settings in ({}, offline_settings):
         make_borrow(filled_cache, **settings)
-        assert files(filled_cache) == files_before  # a second set-up fetches and makes nothing
-    server = Server(tmp_path, HF_HOME=str(filled_cache), HF_HUB_OFFLINE="0", **NOWHERE, **offline_settings).start()
+        assert change_times(filled_cache) == files_before  # a second set-up fetches and makes nothing
+    settings = {"HF_HOME": str(filled_cache), "HF_HUB_OFFLINE": "0"} | UNREACHABLE_HUB | offline_settings
+    server = Server(tmp_path, **settings).start()
     try:
         visitor = arrive(Visitor, server.wait().url)
         visitor.page.goto(server.url)  # the bare address: `open` would name the meadow

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from drawn_lines import flattened, inside
+from drawn_lines import cells_inside, flattened_curve
 
 KEEP_LINES = """() => {
   for (const kind of [CanvasRenderingContext2D, OffscreenCanvasRenderingContext2D]) {
@@ -26,7 +26,7 @@ def drawn_contours(visitor, grid) -> list[np.ndarray]:
     """The contour lines that were drawn last, each (corners, 2): row and column of every corner, in patches."""
     lines = visitor.page.evaluate("window.drawnLines")
     patches_per_pixel = np.array(grid) / (lines["height"], lines["width"])
-    return [flattened(np.array(curve)[:, ::-1] * patches_per_pixel) for curve in lines["curves"]]
+    return [flattened_curve(np.array(curve)[:, ::-1] * patches_per_pixel) for curve in lines["curves"]]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_the_lines_enclose_the_brightest_patch_and_the_share_that_the_legend_nam
     for patch in range(1, rows * columns, stride):
         state = visitor.hover(divmod(patch, columns))
         values = np.array(state["row"][-rows * columns :]).reshape(rows, columns)
-        is_enclosed = inside(drawn_contours(visitor, grid), (rows, columns))
+        is_enclosed = cells_inside(drawn_contours(visitor, grid), (rows, columns))
         share = values[is_enclosed].sum() / values.sum()
         legend_text = visitor.part("outlined").inner_text()
         legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", legend_text)

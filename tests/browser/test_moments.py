@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from twins import in_common
+from twins import overlap_with_filter
 from waiting import until
 
 from browser.own_picture import hand_over, picture, picture_without_a_pair
@@ -91,7 +91,7 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
     assert divmod(int(row.argmax()), columns) == (int(largest_match[1]), int(largest_match[2])), sentence
     assert abs(float(largest_match[3]) / 100 - largest) < COLOUR_TOLERANCE, (sentence, largest)
     assert re.search(rf"(up to|from) {largest_match[3]}\s%", legend), (sentence, legend)
-    expected_share = in_common(truth.row(5, state["head"], QUERY).numpy()[len(truth.prefix) :], row, patch)
+    expected_share = overlap_with_filter(truth.row(5, state["head"], QUERY).numpy()[len(truth.prefix) :], row, patch)
     share_in_common = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
     assert abs(share_in_common - expected_share) < COLOUR_TOLERANCE, (sentence, expected_share)
 

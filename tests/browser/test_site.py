@@ -12,7 +12,7 @@ import waiting
 from hostile import KINDS
 from models.test_hugging_face import hugging_face_model
 from PIL import Image
-from sharp_models import made
+from sharp_models import make_sharp
 
 from browser.on_the_site import SiteVisitor
 from browser.own_picture import hand_over
@@ -123,7 +123,7 @@ def test_a_photograph_stays_in_the_browser(somebody):
 
 def test_a_visitor_s_own_model_runs_in_the_browser_and_is_sent_to_nobody(somebody, folder, tmp_path):
     picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
-    own_model = made("AugReg", tmp_path / "leaves", picture, depth=3)
+    own_model = make_sharp("AugReg", tmp_path / "leaves", picture, depth=3)
     visitor = somebody("#model=bundled&sample=meadow")
     visitor.until("r => r.picture === 'meadow'")
     visitor.bring_model(own_model.files)

@@ -28,7 +28,7 @@ TEXT_KINDS = ("title", "caption", "tab", "question", "note")  # every way has a 
 @pytest.fixture
 def squared_spec(monkeypatch):
     """The spec of a figure of a new way, which is added with its record, its words and its function."""
-    made_up_way.add(monkeypatch)
+    made_up_way.add_way(monkeypatch)
     return replace(keeping.MEADOW, what="squared")
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from figure_files import (
-    pdf_drawn,
+    pdf_draw_count,
     pdf_fonts,
     pdf_images,
     read_pdf,
@@ -72,7 +72,7 @@ def test_a_pdf_holds_the_photograph_once_and_its_fonts(convolution_figure, tmp_p
     (page,) = reader.pages
     assert float(page.mediabox.width) == pytest.approx(7 * 72)
     assert pdf_images(page).count((300, 300)) == 1
-    assert pdf_drawn(page) == 4  # the photograph, the kernel's patches, the attention and the colour bar
+    assert pdf_draw_count(page) == 4  # the photograph, the kernel's patches, the attention and the colour bar
     assert pdf_fonts(page)
     assert all(pdf_fonts(page).values())
     assert all("SourceSansPro" in name for name in pdf_fonts(page))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn_lines import flattened, inside, pieces
+from drawn_lines import cells_inside, closed_curve, flattened_curve
 from matplotlib.patches import PathPatch
 from PIL import Image
 from test_javascript import node
@@ -220,7 +220,7 @@ def test_smooth_lines_have_just_the_chosen_cells_within_them():
     """`inside` lets matplotlib decide which cells lie within the curves, which `pieces` cuts into short lines."""
     for mask in CELL_SETS:
         lines = light.contours(mask)
-        np.testing.assert_array_equal(inside([pieces(line) for line in lines], mask.shape), mask)
+        np.testing.assert_array_equal(cells_inside([closed_curve(line) for line in lines], mask.shape), mask)
         np.testing.assert_array_equal(light.within(lines, mask.shape), mask)
 
 
@@ -239,7 +239,7 @@ def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells
         mask = np.zeros((5, 5), bool)
         mask[2 : 2 + height, 1 : 1 + width] = True
         (line,) = light.contours(mask)
-        curve = pieces(line)
+        curve = closed_curve(line)
         shortfall = np.array([height, width]) - np.ptp(curve, axis=0)
         assert shortfall.min() > 0, shortfall
         assert shortfall.max() <= 0.25, shortfall
@@ -260,7 +260,7 @@ def test_in_every_row_of_a_head_the_outline_holds_the_brightest_patch_and_the_sh
     trace = playground.trace("bundled", sample)
     for token in range(trace.tokens):
         grid = trace.on_grid(trace.row(layer, head, token)).numpy()
-        is_inside = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
+        is_inside = cells_inside([closed_curve(line) for line in light.contours(light.densest(grid))], grid.shape)
         assert is_inside.flat[grid.argmax()], token
         share = grid[is_inside].sum(dtype=float) / grid.sum(dtype=float)
         words = captions.outline_notes(Spec(draw="light"), [Map(grid, (), None)])
@@ -275,7 +275,7 @@ def lines_of(axes) -> list[np.ndarray]:
     for path in outlines[-1:]:  # each outline is drawn twice on one path; the last is the narrower
         starts = np.flatnonzero(path.codes == path.MOVETO)
         ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
-        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
+        lines += [flattened_curve(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
     return lines
 
 
@@ -293,7 +293,7 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
         if lines := lines_of(axes):
             head = len(shares) if spec.layout == "heads" else 0
             grid = seen.on_grid(seen.row(4, head, (6, 7))).numpy()
-            is_inside = inside(lines, grid.shape)
+            is_inside = cells_inside(lines, grid.shape)
             assert is_inside.flat[grid.argmax()]
             shares.append(grid[is_inside].sum(dtype=float) / grid.sum(dtype=float))
     assert len(shares) == (seen.heads if spec.layout == "heads" else 1)

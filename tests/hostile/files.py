@@ -22,17 +22,17 @@ from playground.training import datasets, timelapse
 from playground.vit import Config, VisionTransformer
 
 SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
-Read = Callable[[], object]
+Reader = Callable[[], object]
 
 
-def sparse(file: Path, size: int) -> Path:
+def sparse_file(file: Path, size: int) -> Path:
     """Makes or extends a sparse file to this size, which takes no more space on the disk."""
     with file.open("r+b" if file.exists() else "wb") as stream:
         stream.truncate(size)
     return file
 
 
-def described(folder: Path, value: float = 0.0, **entries) -> Read:
+def small_weights(folder: Path, value: float = 0.0, **entries) -> Reader:
     """Weights of a small model, all with the same value; `entries` replaces some of its description."""
     state = {name: torch.full_like(tensor, value) for name, tensor in VisionTransformer(SMALL).state_dict().items()}
     config = json.dumps(dataclasses.asdict(SMALL) | entries)
@@ -40,22 +40,22 @@ def described(folder: Path, value: float = 0.0, **entries) -> Read:
     return partial(playground.load, folder / "a.safetensors", device="cpu")
 
 
-def claimed(folder: Path, numbers: int = 2**28, length: int | None = None) -> Read:
+def sparse_weights(folder: Path, numbers: int = 2**28, header_length: int | None = None) -> Reader:
     """A sparse file of weights, whose header names one large tensor."""
     entries: dict = {"a": {"dtype": "F32", "shape": [numbers], "data_offsets": [0, 4 * numbers]}}
     entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}
     header_text, file = json.dumps(entries).encode(), folder / "a.safetensors"
-    file.write_bytes(struct.pack("<Q", length or len(header_text)) + header_text)
-    sparse(file, 8 + len(header_text) + 4 * numbers)
+    file.write_bytes(struct.pack("<Q", header_length or len(header_text)) + header_text)
+    sparse_file(file, 8 + len(header_text) + 4 * numbers)
     return partial(playground.load, file, device="cpu")
 
 
-def packed(folder: Path, header: dict, body: bytes = b"") -> Read:
+def pack_of(folder: Path, header: dict, body: bytes = b"") -> Reader:
     header_text = json.dumps(header).encode()
     return partial(Trace.from_bytes, struct.pack("<I", len(header_text)) + header_text + body)
 
 
-def large_pack(folder: Path, number: float) -> Read:
+def large_pack(folder: Path, number: float) -> Reader:
     """A valid pack of 12 layers, 12 heads and 1,024 patches, in which all numbers are `number`."""
     shape = (12, 12, 1024, 64)
     header = {
@@ -67,52 +67,52 @@ def large_pack(folder: Path, number: float) -> Read:
     return partial(Trace.from_bytes, pack(header, arrays | {"value_norms": np.ones(shape[:3], np.float16)}))
 
 
-def lapse(folder: Path, size: int, header: bytes = b"") -> Read:
+def lapse_file(folder: Path, size: int, header: bytes = b"") -> Reader:
     (folder / "lapse.bin").write_bytes(header)
-    return partial(timelapse.read, sparse(folder / "lapse.bin", size))
+    return partial(timelapse.read, sparse_file(folder / "lapse.bin", size))
 
 
-def lapse_of_rubbish(folder: Path) -> Read:
+def lapse_of_rubbish(folder: Path) -> Reader:
     """The stored time-lapse with 75 MB of zeros as its first moment."""
     header, arrays = unpack(TIMELAPSE.read_bytes())
     (folder / "lapse.bin").write_bytes(pack(header, arrays | {"trace0": np.zeros(75 * 10**6, np.uint8)}))
     return partial(timelapse.read, folder / "lapse.bin")
 
 
-def batches(folder: Path, pictures: int, names: int = 0) -> Read:
+def cifar_files(folder: Path, pictures: int, names: int = 0) -> Reader:
     for number in range(3):
-        sparse(folder / f"data_batch_{number}.bin", datasets.RECORD * pictures // 3)
+        sparse_file(folder / f"data_batch_{number}.bin", datasets.RECORD * pictures // 3)
     if names:
-        sparse(folder / "batches.meta.txt", names)
+        sparse_file(folder / "batches.meta.txt", names)
     return partial(datasets.read, folder)
 
 
-FILES: dict[str, Callable[[Path], Read]] = {
-    "weights that are a sparse gigabyte": claimed,
-    "weights whose header is a gigabyte": partial(claimed, length=2**30),
-    "weights of ten thousand layers": partial(described, depth=10_000),
-    "weights of a thousand million numbers a token": partial(described, width=10**9),
-    "weights for pictures of 10⁵ pixels a side": partial(described, image_size=[10**5, 10**5]),
-    "weights for a million registers": partial(described, registers=10**6),
-    "weights that are NaN": partial(described, value=float("nan")),
-    "weights that are infinite": partial(described, value=float("inf")),
+FILES: dict[str, Callable[[Path], Reader]] = {
+    "weights that are a sparse gigabyte": sparse_weights,
+    "weights whose header is a gigabyte": partial(sparse_weights, header_length=2**30),
+    "weights of ten thousand layers": partial(small_weights, depth=10_000),
+    "weights of a thousand million numbers a token": partial(small_weights, width=10**9),
+    "weights for pictures of 10⁵ pixels a side": partial(small_weights, image_size=[10**5, 10**5]),
+    "weights for a million registers": partial(small_weights, registers=10**6),
+    "weights that are NaN": partial(small_weights, value=float("nan")),
+    "weights that are infinite": partial(small_weights, value=float("inf")),
     "a pack of a thousand million million numbers": partial(
-        packed, header={"sections": {"a": {"dtype": "uint8", "shape": [2**50], "offset": 0}}}
+        pack_of, header={"sections": {"a": {"dtype": "uint8", "shape": [2**50], "offset": 0}}}
     ),
     "a pack whose header is 4 GB": lambda folder: partial(Trace.from_bytes, b"\xff" * 4 + bytes(100)),
     "a pack whose header is a million lists": lambda folder: partial(
         Trace.from_bytes, struct.pack("<I", 4 * 10**6) + b"[" * 4 * 10**6
     ),
     "a pack of the same bytes four thousand times": partial(
-        packed,
+        pack_of,
         header={"sections": {f"{i}": {"dtype": "uint8", "shape": [10**6], "offset": 0} for i in range(4000)}},
         body=bytes(10**6),
     ),
     "a large pack of NaN": partial(large_pack, number=float("nan")),
     "a large pack of infinite numbers": partial(large_pack, number=float("inf")),
-    "a time-lapse of a gigabyte": partial(lapse, size=10**9),
-    "a time-lapse of 90 MB of nothing": partial(lapse, size=90 * 10**6),
+    "a time-lapse of a gigabyte": partial(lapse_file, size=10**9),
+    "a time-lapse of 90 MB of nothing": partial(lapse_file, size=90 * 10**6),
     "a time-lapse whose moment is 75 MB of nothing": lapse_of_rubbish,
-    "CIFAR's files of three million pictures": partial(batches, pictures=3_000_000),
-    "a gigabyte of CIFAR's names": partial(batches, pictures=30, names=10**9),
+    "CIFAR's files of three million pictures": partial(cifar_files, pictures=3_000_000),
+    "a gigabyte of CIFAR's names": partial(cifar_files, pictures=30, names=10**9),
 }

@@ -9,9 +9,11 @@ def gif_frame(left=0, top=0, width=64, height=64, bits=8, data=b"") -> bytes:
     return GIF + b"," + struct.pack("<HHHHBB", left, top, width, height, 0, bits) + data + b"\0;"
 
 
-def bmp(width=64, height=64, bits=24, compression=0, data=b"", header=40, palette=b"", at=None, colours=0) -> bytes:
-    info = struct.pack("<IiiHHIIiiII", header, width, height, 1, bits, compression, 0, 0, 0, colours, 0)
-    offset = 54 + len(palette) if at is None else at
+def bmp(
+    width=64, height=64, bits=24, compression=0, data=b"", header_size=40, palette=b"", pixels_at=None, colours=0
+) -> bytes:
+    info = struct.pack("<IiiHHIIiiII", header_size, width, height, 1, bits, compression, 0, 0, 0, colours, 0)
+    offset = 54 + len(palette) if pixels_at is None else pixels_at
     return b"BM" + struct.pack("<IHHI", 0, 0, 0, offset) + info + palette + data
 
 
@@ -29,9 +31,9 @@ GIFS = {
 }
 BMPS = {
     "a BMP of 3 bits": lambda: bmp(bits=3),
-    "a BMP with a header of 41 bytes": lambda: bmp(header=41),
+    "a BMP with a header of 41 bytes": lambda: bmp(header_size=41),
     "a BMP of an unknown compression": lambda: bmp(compression=99),
-    "a BMP whose pixels lie beyond the file": lambda: bmp(at=2**32 - 1),
+    "a BMP whose pixels lie beyond the file": lambda: bmp(pixels_at=2**32 - 1),
     "a BMP with a palette of 4,000,000,000 colours": lambda: bmp(bits=8, colours=2**32 - 1),
     "a BMP of impossible bit fields": lambda: bmp(bits=16, compression=3, data=b"\xff" * 12),
     "a BMP without pixels": lambda: bmp(),

@@ -2,7 +2,7 @@
 
 import struct
 
-from hostile.making import BIG, half, noisy, saved
+from hostile.making import BIG, half, noisy_picture, saved
 
 
 def segment(marker: int, data: bytes = b"") -> bytes:
@@ -14,18 +14,18 @@ def jpeg_with(segments: bytes, data: bytes | None = None) -> bytes:
     return data[:2] + segments + data[2:]
 
 
-def jpeg_of(width: int, height: int, bits: int = 8, layers: int = 3, frame: int = 0xC0) -> bytes:
+def jpeg_of(width: int, height: int, bits: int = 8, layers: int = 3, frame_marker: int = 0xC0) -> bytes:
     """A JPEG that has only a header, which may claim any size."""
     sof = struct.pack(">BHHB", bits, height, width, layers) + b"".join(bytes((i, 0x11, 0)) for i in range(layers))
-    return b"\xff\xd8" + segment(frame, sof) + segment(0xDA, bytes(10)) + b"\xff\xd9"
+    return b"\xff\xd8" + segment(frame_marker, sof) + segment(0xDA, bytes(10)) + b"\xff\xd9"
 
 
 def jpeg_without(marker: bytes) -> bytes:
     """A JPEG without its segments of one kind."""
-    data = noisy("JPEG")
-    while (offset := data.find(marker)) >= 0:
-        data = data[:offset] + data[offset + 2 + struct.unpack_from(">H", data, offset + 2)[0] :]
-    return data
+    jpeg = noisy_picture("JPEG")
+    while (offset := jpeg.find(marker)) >= 0:
+        jpeg = jpeg[:offset] + jpeg[offset + 2 + struct.unpack_from(">H", jpeg, offset + 2)[0] :]
+    return jpeg
 
 
 def jpeg_of_many_scans(count: int) -> bytes:
@@ -39,7 +39,7 @@ JPEGS = {
     "a JPEG of 12 bits": lambda: jpeg_of(64, 64, bits=12),
     "a JPEG of 2 layers": lambda: jpeg_of(64, 64, layers=2),
     "a JPEG of 255 layers": lambda: jpeg_of(64, 64, layers=255),
-    "a lossless JPEG": lambda: jpeg_of(64, 64, frame=0xC3),
+    "a lossless JPEG": lambda: jpeg_of(64, 64, frame_marker=0xC3),
     "a JPEG without quantisation tables": lambda: jpeg_without(b"\xff\xdb"),
     "a JPEG with a broken table": lambda: jpeg_with(segment(0xDB, b"\x00abc")),
     "a JPEG whose segment is longer than the file": lambda: jpeg_with(b"\xff\xe1\xff\xff"),

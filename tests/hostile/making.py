@@ -21,7 +21,7 @@ def saved(kind: str, size=(64, 48), mode="RGB", color=0, **options) -> bytes:
     return file.getvalue()
 
 
-def noisy(kind: str, **options) -> bytes:
+def noisy_picture(kind: str, **options) -> bytes:
     """A picture of noise, which hardly compresses, so that half of its file holds about half of the picture."""
     file = io.BytesIO()
     Image.frombytes("RGB", (80, 80), NOISE[: 80 * 80 * 3]).save(file, kind, **options)

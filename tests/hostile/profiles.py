@@ -1,6 +1,6 @@
 """Builds ICC colour profiles: ordinary ones, and hostile ones that keep LittleCMS busy or make impossible claims.
 
-GREEDY and HARMLESS map a name to a function that returns the profile's bytes.
+GREEDY_PROFILES and HARMLESS_PROFILES map a name to a function that returns the profile's bytes.
 """
 
 import struct
@@ -9,7 +9,7 @@ from collections.abc import Callable
 D50 = (0.9642, 1.0, 0.8249)
 
 
-def fixed(*numbers: float) -> bytes:
+def fixed_point(*numbers: float) -> bytes:
     return struct.pack(f">{len(numbers)}i", *(round(number * 65536) for number in numbers))
 
 
@@ -21,20 +21,20 @@ def profile(
     for data in tags.values():
         if data not in offsets:
             offsets[data] = start + len(body)
-            body += whole(data)
+            body += padded(data)
     table = b"".join(name + struct.pack(">II", offsets[data], len(data)) for name, data in tags.items())
     rest = struct.pack(">I", len(tags)) + table + body
     header_fields = (128 + len(rest), b"lcms", 0x04300000, kind, space, connection, bytes(12), b"acsp")
-    return struct.pack(">I4sI4s4s4s12s4s", *header_fields).ljust(68, b"\0") + fixed(*D50) + bytes(48) + rest
+    return struct.pack(">I4sI4s4s4s12s4s", *header_fields).ljust(68, b"\0") + fixed_point(*D50) + bytes(48) + rest
 
 
-def whole(data: bytes) -> bytes:
+def padded(data: bytes) -> bytes:
     """The data, padded to a multiple of four bytes."""
     return data + bytes(-len(data) % 4)
 
 
-def text(words: str) -> bytes:
-    encoded = words.encode("utf-16-be")
+def text_tag(text: str) -> bytes:
+    encoded = text.encode("utf-16-be")
     return b"mluc" + bytes(4) + struct.pack(">II2s2sII", 1, 12, b"en", b"US", len(encoded), 28) + encoded
 
 
@@ -44,19 +44,19 @@ def texts(count: int) -> bytes:
 
 
 def xyz(*numbers: float) -> bytes:
-    return b"XYZ " + bytes(4) + fixed(*numbers)
+    return b"XYZ " + bytes(4) + fixed_point(*numbers)
 
 
 def curve(*values: int) -> bytes:
-    return whole(b"curv" + bytes(4) + struct.pack(f">I{len(values)}H", len(values), *values))
+    return padded(b"curv" + bytes(4) + struct.pack(f">I{len(values)}H", len(values), *values))
 
 
-def parametric(kind: int, *numbers: float) -> bytes:
-    return b"para" + bytes(4) + struct.pack(">HH", kind, 0) + fixed(*numbers)
+def parametric_curve(kind: int, *numbers: float) -> bytes:
+    return b"para" + bytes(4) + struct.pack(">HH", kind, 0) + fixed_point(*numbers)
 
 
-def described(**tags: bytes) -> dict[bytes, bytes]:
-    standard_tags = {b"desc": text("hostile"), b"cprt": text("none"), b"wtpt": xyz(*D50)}
+def with_standard_tags(**tags: bytes) -> dict[bytes, bytes]:
+    standard_tags = {b"desc": text_tag("hostile"), b"cprt": text_tag("none"), b"wtpt": xyz(*D50)}
     return standard_tags | {name.encode(): data for name, data in tags.items()}
 
 
@@ -66,8 +66,8 @@ def described(**tags: bytes) -> dict[bytes, bytes]:
 def matrix_profile(red: tuple = (0.61, 0.31, 0.02), **tags: bytes) -> bytes:
     """A profile similar to Adobe RGB, whose red and tags may be replaced."""
     colours = {"rXYZ": xyz(*red), "gXYZ": xyz(0.205, 0.626, 0.061), "bXYZ": xyz(0.149, 0.063, 0.745)}
-    curves = dict.fromkeys(("rTRC", "gTRC", "bTRC"), parametric(0, 2.2))
-    return profile(described(**(colours | curves | tags)))
+    curves = dict.fromkeys(("rTRC", "gTRC", "bTRC"), parametric_curve(0, 2.2))
+    return profile(with_standard_tags(**(colours | curves | tags)))
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def matrix_profile(red: tuple = (0.61, 0.31, 0.02), **tags: bytes) -> bytes:
 def table16(inputs: int, outputs: int, grid: int, points: bytes, entries: int = 2) -> bytes:
     """A table of ICC type mft2: curves, a grid of points, curves."""
     ramp = struct.pack(f">{entries}H", *(65535 * i // max(1, entries - 1) for i in range(entries)))
-    head = struct.pack(">BBBB", inputs, outputs, grid, 0) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    head = struct.pack(">BBBB", inputs, outputs, grid, 0) + fixed_point(1, 0, 0, 0, 1, 0, 0, 0, 1)
     return b"mft2" + bytes(4) + head + struct.pack(">HH", entries, entries) + ramp * inputs + points + ramp * outputs
 
 
@@ -96,14 +96,14 @@ def ink_table(grid: int) -> bytes:
 
 def ink_profile(grid: int = 9) -> bytes:
     """A CMYK profile like that of a printer."""
-    return profile(described(A2B0=ink_table(grid)), b"CMYK", b"Lab ", b"prtr")
+    return profile(with_standard_tags(A2B0=ink_table(grid)), b"CMYK", b"Lab ", b"prtr")
 
 
 def curves_and_grid(curves: bytes, channels: int = 3, grid: int | None = None, points: bytes = b"") -> bytes:
     """A table of ICC type mAB: curves, a grid, curves, a matrix, curves. All curves are the same bytes."""
     curve_bytes = curves * channels
     start = 32
-    matrix = fixed(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
+    matrix = fixed_point(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
     clut = b"" if grid is None else bytes([grid] * channels).ljust(16, b"\0") + b"\2\0\0\0" + points
     offsets = (
         start,
@@ -139,36 +139,44 @@ def grid_stage(grid: int, channels: int = 3) -> bytes:
 
 
 # The app refuses these before LittleCMS reads them, which would take seconds to minutes or hundreds of megabytes.
-GREEDY: dict[str, Callable[[], bytes]] = {
+GREEDY_PROFILES: dict[str, Callable[[], bytes]] = {
     "100,000 stages": lambda: matrix_profile(D2B0=stages(100_000, matrix_stage())),
     "30,000 stages of grids": lambda: matrix_profile(D2B0=stages(30_000, grid_stage(2))),
     "30,000 stages beside a table": lambda: profile(
-        described(A2B0=curves_and_grid(curve()), D2B0=stages(30_000, matrix_stage()))
+        with_standard_tags(A2B0=curves_and_grid(curve()), D2B0=stages(30_000, matrix_stage()))
     ),
     "30,000 stages, as another profile's": lambda: profile(
-        described(D2B0=stages(30_000, matrix_stage())), b"RGB ", b"XYZ ", b"spac"
+        with_standard_tags(D2B0=stages(30_000, matrix_stage())), b"RGB ", b"XYZ ", b"spac"
     ),
     "a table of 80⁴ points that are not there": lambda: profile(
-        described(A2B0=table16(4, 3, 80, b"")), b"CMYK", b"Lab ", b"prtr"
+        with_standard_tags(A2B0=table16(4, 3, 80, b"")), b"CMYK", b"Lab ", b"prtr"
     ),
     "a grid of 85⁴ points that are not there": lambda: profile(
-        described(A2B0=curves_and_grid(curve(), 4, 85)), b"CMYK", b"Lab ", b"prtr"
+        with_standard_tags(A2B0=curves_and_grid(curve(), 4, 85)), b"CMYK", b"Lab ", b"prtr"
     ),
     "5,000 tags": lambda: matrix_profile(**{f"{number:4}": curve() for number in range(5_000)}),
 }
 # LittleCMS reads these within seconds or refuses them itself.
-HARMLESS: dict[str, Callable[[], bytes]] = {
+HARMLESS_PROFILES: dict[str, Callable[[], bytes]] = {
     "100 tags": lambda: matrix_profile(**{f"{number:4}": curve() for number in range(80)}),
-    "curves of 32,767 points": lambda: profile(described(A2B0=curves_and_grid(curve(*range(32_767)), 3, 2, bytes(48)))),
-    "curves of 65,535 points": lambda: profile(described(A2B0=table16(3, 3, 2, bytes(48), 65_535))),
-    "a grid of 100³ points": lambda: profile(described(A2B0=curves_and_grid(curve(), 3, 100, bytes(6 * 100**3)))),
-    "a power of 30,000": lambda: matrix_profile(rTRC=parametric(3, -30_000, 1, 0, 1, 0), gTRC=parametric(0, 30_000)),
+    "curves of 32,767 points": lambda: profile(
+        with_standard_tags(A2B0=curves_and_grid(curve(*range(32_767)), 3, 2, bytes(48)))
+    ),
+    "curves of 65,535 points": lambda: profile(with_standard_tags(A2B0=table16(3, 3, 2, bytes(48), 65_535))),
+    "a grid of 100³ points": lambda: profile(
+        with_standard_tags(A2B0=curves_and_grid(curve(), 3, 100, bytes(6 * 100**3)))
+    ),
+    "a power of 30,000": lambda: matrix_profile(
+        rTRC=parametric_curve(3, -30_000, 1, 0, 1, 0), gTRC=parametric_curve(0, 30_000)
+    ),
     "curves that divide by zero": lambda: profile(
-        described(A2B0=curves_and_grid(parametric(4, 1e-4, 0, 0, 0, 0, 0, 0), 3, 2, bytes(48)))
+        with_standard_tags(A2B0=curves_and_grid(parametric_curve(4, 1e-4, 0, 0, 0, 0, 0, 0), 3, 2, bytes(48)))
     ),
     "a name in 1,000,000 languages": lambda: matrix_profile(desc=texts(1_000_000)),
-    "stages where none belong": lambda: profile(described(A2B0=stages(30_000, matrix_stage()))),
-    "a link of two devices": lambda: profile(described(A2B0=curves_and_grid(curve())), b"RGB ", b"RGB ", b"link"),
+    "stages where none belong": lambda: profile(with_standard_tags(A2B0=stages(30_000, matrix_stage()))),
+    "a link of two devices": lambda: profile(
+        with_standard_tags(A2B0=curves_and_grid(curve())), b"RGB ", b"RGB ", b"link"
+    ),
     "tags beyond its end": lambda: matrix_profile()[:200],
     "four thousand million tags": lambda: matrix_profile()[:128] + b"\xff" * 80,
 }

@@ -8,7 +8,7 @@ from hostile.pngs import png
 from hostile.tiffs import long, tiff
 from hostile.webps_and_avifs import animated_webp, avif_claiming, riff, vp8x
 
-LIMITS = {
+WRONG_SIZES = {
     "7 × 7 pixels": lambda: saved("PNG", (7, 7)),
     "a strip of 40,000 × 1": lambda: saved("PNG", (40_000, 1)),
     "a strip of 1 × 40,000": lambda: saved("BMP", (1, 40_000)),
@@ -29,7 +29,7 @@ LIMITS = {
     "a WebP of 16,777,216 × 16,777,216": lambda: riff(vp8x(2**24, 2**24)),
     "an AVIF of 30,000 × 30,000": lambda: avif_claiming(30_000, 30_000),
     "an AVIF of no width": lambda: avif_claiming(0, 64),
-    "a HEIC of 20,000 × 20,000": lambda: heic_of_tiles(20, 20, 1_000, output=(20_000, 20_000)),
+    "a HEIC of 20,000 × 20,000": lambda: heic_of_tiles(20, 20, 1_000, output_size=(20_000, 20_000)),
     "a HEIC that claims 8,000 × 8,000": lambda: heic_claiming(BIG, BIG),
     "a HEIC of no width": lambda: heic_claiming(0, 64),
 }

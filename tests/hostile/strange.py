@@ -1,7 +1,7 @@
 """Pictures that could cost far more than they show: many pages, appended pictures, directories that point at
 themselves, tiles, 16 bits, CMYK. The app may open or refuse each, but quickly and with little memory.
 
-STRANGE maps a name to a function that returns the file's bytes.
+STRANGE_PICTURES maps a name to a function that returns the file's bytes.
 """
 
 import io
@@ -17,10 +17,10 @@ from hostile.pngs import PNG, chunk, ihdr, png
 from hostile.tiffs import long, short, tiff
 
 
-def directory(*entries: tuple[int, int, int, int], following: int = 0) -> bytes:
+def directory(*entries: tuple[int, int, int, int], next_directory: int = 0) -> bytes:
     """A TIFF directory with these entries (tag, type, count, value), as EXIF and MPF contain."""
     entry_bytes = b"".join(struct.pack("<HHII", *entry) for entry in entries)
-    return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + entry_bytes + struct.pack("<I", following)
+    return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + entry_bytes + struct.pack("<I", next_directory)
 
 
 def gif_of_frames(count: int) -> bytes:
@@ -61,15 +61,15 @@ def profile_parts(count: int) -> bytes:
     )
 
 
-STRANGE = {
+STRANGE_PICTURES = {
     "a JPEG of 60,000 pictures behind it": lambda: jpeg_with(
         segment(0xE2, b"MPF\0" + directory((0xB001, 4, 1, 60_000), (0xB002, 7, 960_000, 50)))
     ),
     "a JPEG whose list of pictures points at itself": lambda: jpeg_with(
-        segment(0xE2, b"MPF\0" + directory((0xB001, 4, 1, 2), (0xB002, 7, 32, 8), following=8))
+        segment(0xE2, b"MPF\0" + directory((0xB001, 4, 1, 2), (0xB002, 7, 32, 8), next_directory=8))
     ),
     "a JPEG whose EXIF points at itself": lambda: jpeg_with(
-        segment(0xE1, b"Exif\0\0" + directory((34_665, 4, 1, 8), (34_853, 4, 1, 8), following=8))
+        segment(0xE1, b"Exif\0\0" + directory((34_665, 4, 1, 8), (34_853, 4, 1, 8), next_directory=8))
     ),
     "a JPEG whose EXIF claims 65,535 entries": lambda: jpeg_with(
         segment(0xE1, b"Exif\0\0II*\0\x08\0\0\0\xff\xff" + bytes(60_000))
@@ -86,7 +86,7 @@ STRANGE = {
     "a PNG of 20,000 pictures": lambda: apng_of_frames(20_000),
     "a WebP of 500 pictures": lambda: film("WEBP", 500),
     "a TIFF of 500 pages": lambda: film("TIFF", 500),
-    "a TIFF whose next page is its first": lambda: tiff(pixels=bytes(20_000), following=8),
+    "a TIFF whose next page is its first": lambda: tiff(pixels=bytes(20_000), next_directory=8),
     "a TIFF of 62,500 tiles that are all the same": lambda: tiled(4_000, 16),
     "a TIFF of one tile that is larger than it": lambda: tiled(64, 1_024),
     "a TIFF of tiles of 3 pixels": lambda: tiled(600, 3),

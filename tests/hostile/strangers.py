@@ -6,7 +6,7 @@ import struct
 import zipfile
 from functools import partial
 
-from hostile.making import NOISE, box, deflated_zeros, half, noisy, saved
+from hostile.making import NOISE, box, deflated_zeros, half, noisy_picture, saved
 from hostile.pngs import PNG
 
 
@@ -68,14 +68,16 @@ SIGNATURES = {
         "HEIC": box(b"ftyp", b"heic"),
     }.items()
 }
-WHOLE = {
-    **{kind: partial(noisy, kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "AVIF", "HEIF")},
-    "progressive JPEG": partial(noisy, "JPEG", progressive=True),
-    "lossless WEBP": partial(noisy, "WEBP", lossless=True),
-    "LZW TIFF": partial(noisy, "TIFF", compression="tiff_lzw"),
-    "deflated TIFF": partial(noisy, "TIFF", compression="tiff_deflate"),
-    "packed TIFF": partial(noisy, "TIFF", compression="packbits"),
-    "JPEG TIFF": partial(noisy, "TIFF", compression="jpeg"),
+WHOLE_FILES = {
+    **{kind: partial(noisy_picture, kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "AVIF", "HEIF")},
+    "progressive JPEG": partial(noisy_picture, "JPEG", progressive=True),
+    "lossless WEBP": partial(noisy_picture, "WEBP", lossless=True),
+    "LZW TIFF": partial(noisy_picture, "TIFF", compression="tiff_lzw"),
+    "deflated TIFF": partial(noisy_picture, "TIFF", compression="tiff_deflate"),
+    "packed TIFF": partial(noisy_picture, "TIFF", compression="packbits"),
+    "JPEG TIFF": partial(noisy_picture, "TIFF", compression="jpeg"),
 }
-CUT = {f"half of a {name} file": lambda whole=whole: half(whole()) for name, whole in WHOLE.items()}
-CUT |= {f"the first 40 bytes of a {name} file": lambda whole=whole: whole()[:40] for name, whole in WHOLE.items()}
+CUT_FILES = {f"half of a {name} file": lambda whole=whole: half(whole()) for name, whole in WHOLE_FILES.items()}
+CUT_FILES |= {
+    f"the first 40 bytes of a {name} file": lambda whole=whole: whole()[:40] for name, whole in WHOLE_FILES.items()
+}

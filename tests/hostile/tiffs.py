@@ -2,7 +2,7 @@
 
 import struct
 
-from hostile.making import BIG, NOISE, deflated_zeros, noisy
+from hostile.making import BIG, NOISE, deflated_zeros, noisy_picture
 
 TIFF_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 11: 4, 12: 8}
 
@@ -15,7 +15,7 @@ def long(tag: int, *values: int) -> tuple[int, int, int, bytes]:
     return tag, 4, len(values), struct.pack(f"<{len(values)}I", *values)
 
 
-def tiff(*tags, pixels: bytes = b"", without=(), following=0) -> bytes:
+def tiff(*tags, pixels: bytes = b"", without=(), next_directory=0) -> bytes:
     """A TIFF of a 64 × 64 RGB picture in one strip. `tags` (tag, type, count, bytes) replace its usual tags."""
     default_tags = [long(256, 64), long(257, 64), short(258, 8), short(259, 1), short(262, 2), short(277, 3)]
     default_tags += [long(278, 2**32 - 1), long(273, 0), long(279, len(pixels))]
@@ -24,16 +24,18 @@ def tiff(*tags, pixels: bytes = b"", without=(), following=0) -> bytes:
     blob = b"".join(value for *_, value in entries.values() if len(value) > 4)
     if 273 in entries and 273 not in {tag[0] for tag in tags}:
         entries[273] = long(273, blob_at + len(blob))
-    directory, at = b"", blob_at
+    directory, next_value_at = b"", blob_at
     for tag in sorted(entries):
         _, kind, count, value = entries[tag]
         if len(value) > 4:
-            value, at = struct.pack("<I", blob_at + _offset(entries, tag)), at + len(value)
+            value, next_value_at = struct.pack("<I", blob_at + _value_offset(entries, tag)), next_value_at + len(value)
         directory += struct.pack("<HHI", tag, kind, count) + value.ljust(4, b"\0")
-    return b"II*\0" + struct.pack("<IH", 8, len(entries)) + directory + struct.pack("<I", following) + blob + pixels
+    return (
+        b"II*\0" + struct.pack("<IH", 8, len(entries)) + directory + struct.pack("<I", next_directory) + blob + pixels
+    )
 
 
-def _offset(entries: dict, sought_tag: int) -> int:
+def _value_offset(entries: dict, sought_tag: int) -> int:
     earlier_tags = list(entries)[: list(entries).index(sought_tag)]
     return sum(len(entries[tag][3]) for tag in earlier_tags if len(entries[tag][3]) > 4)
 
@@ -43,13 +45,15 @@ def tiff_of_floats(*values: float) -> bytes:
     return tiff(short(258, 32), short(262, 1), short(277, 1), short(339, 3), pixels=pixels)
 
 
-def tiff_of_one_strip(size: int, cut: int) -> bytes:
-    pixels = deflated_zeros(size * size * 3 // 2**20 * 2**20)
-    return tiff(long(256, size), long(257, size), short(259, 8), pixels=pixels[:-cut])
+def tiff_of_one_strip(side: int, missing_bytes: int) -> bytes:
+    pixels = deflated_zeros(side * side * 3 // 2**20 * 2**20)
+    return tiff(long(256, side), long(257, side), short(259, 8), pixels=pixels[:-missing_bytes])
 
 
-def big_tiff(tags: int) -> bytes:
-    return struct.pack("<2sHHHQQ", b"II", 43, 8, 0, 16, tags) + struct.pack("<HHQQ", 1000, 3, 1, 5) * min(tags, 10**6)
+def big_tiff(tag_count: int) -> bytes:
+    return struct.pack("<2sHHHQQ", b"II", 43, 8, 0, 16, tag_count) + struct.pack("<HHQQ", 1000, 3, 1, 5) * min(
+        tag_count, 10**6
+    )
 
 
 TIFFS = {
@@ -65,7 +69,7 @@ TIFFS = {
     "a TIFF of 7 bits": lambda: tiff(short(258, 7)),
     "a TIFF of 64-bit floats": lambda: tiff(short(258, 64), short(262, 1), short(277, 1), short(339, 3)),
     "a TIFF of an unknown compression": lambda: tiff(short(259, 12_345)),
-    "a TIFF of old-style JPEG": lambda: tiff(short(259, 6), pixels=noisy("JPEG")),
+    "a TIFF of old-style JPEG": lambda: tiff(short(259, 6), pixels=noisy_picture("JPEG")),
     "a TIFF of rubbish LZW": lambda: tiff(short(259, 5), pixels=NOISE),
     "a TIFF of rubbish JPEG": lambda: tiff(short(259, 7), pixels=NOISE),
     "a TIFF of rubbish fax": lambda: tiff(short(259, 4), short(258, 1), short(262, 0), short(277, 1), pixels=b""),

@@ -4,7 +4,7 @@ import struct
 
 from PIL import Image
 
-from hostile.making import BIG, NOISE, box, noisy, patched, saved, spoiled
+from hostile.making import BIG, NOISE, box, noisy_picture, patched, saved, spoiled
 
 
 def riff(*chunks: tuple[bytes, bytes]) -> bytes:
@@ -54,7 +54,7 @@ WEBPS_AND_AVIFS = {
     "a WebP of 40 megapixels": lambda: animated_webp(8_000, 5_000),
     "a WebP whose frame is not its canvas": lambda: riff(vp8x(640, 640), (b"VP8 ", saved("WEBP")[20:])),
     "an AVIF without a picture": lambda: avif(),
-    "an AVIF of rubbish": lambda: (lambda data: spoiled(data, data.index(b"mdat") + 4))(noisy("AVIF")),
+    "an AVIF of rubbish": lambda: (lambda data: spoiled(data, data.index(b"mdat") + 4))(noisy_picture("AVIF")),
     "an AVIF of 200,000 items": lambda: avif_items(200_000),
     "an AVIF of 4,000,000 empty boxes": lambda: avif() + box(b"mdat", b"") * 4_000_000,
     "an AVIF of 15,000 items": lambda: avif_items(15_000),

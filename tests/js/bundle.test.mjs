@@ -8,41 +8,41 @@ import { runInNewContext } from "node:vm";
 
 import { MICROSCOPE, withBundle } from "./support.mjs";
 
-const COMPONENTS = readdirSync(MICROSCOPE, { recursive: true })
+const COMPONENT_ENTRIES = readdirSync(MICROSCOPE, { recursive: true })
   .filter((name) => name.endsWith(".js"))
   .filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")))
   .map((name) => [name, ""]);
-const SEVERAL = JSON.parse(
+const ENTRIES_OF_SEVERAL_MOUNTS = JSON.parse(
   withBundle(
     "import json; from playground.ui.components import SCRIPTS; " +
       "print(json.dumps([[one.file, one.mounts] for one in SCRIPTS.values() if one.mounts]))",
   ),
 );
 
-// {entry: {mounts: source}}, by one Python for all
+// {entry: {mounts: source}}, made by one run of Python
 const SOURCES = JSON.parse(
   withBundle(
     "import json; sources = {}\nfor entry, mounts in json.loads(sys.argv[1]): " +
       "sources.setdefault(entry, {})[mounts] = bundle.drawing(entry, mounts)\n" +
       "sys.stdout.buffer.write(json.dumps(sources).encode())",
-    JSON.stringify([...COMPONENTS, ...SEVERAL]),
+    JSON.stringify([...COMPONENT_ENTRIES, ...ENTRIES_OF_SEVERAL_MOUNTS]),
   ),
 );
 
 // Writes a script to …/api/app/DIGEST/ENTRY, as on the server: a script finds the app's root by its own address.
-const APP = mkdtempSync(join(tmpdir(), "bundle-"));
-async function served(entry, digest, { mounts = "", tail = "" } = {}) {
+const SERVER_FOLDER = mkdtempSync(join(tmpdir(), "bundle-"));
+async function importServed(entry, digest, { mounts = "", tail = "" } = {}) {
   const source = SOURCES[entry][mounts];
-  const file = join(APP, "below", "api", "app", digest, entry);
+  const file = join(SERVER_FOLDER, "below", "api", "app", digest, entry);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, source + tail);
   writeFileSync(join(dirname(file), "package.json"), '{"type": "module"}');
   return { source, module: await import(pathToFileURL(file)) }; // throws a SyntaxError if a name is declared twice
 }
 
-for (const [name, mounts] of [...COMPONENTS, ...SEVERAL]) {
+for (const [name, mounts] of [...COMPONENT_ENTRIES, ...ENTRIES_OF_SEVERAL_MOUNTS]) {
   test(`the bundle of ${name} ${mounts} is one module whose only export is the component`, async () => {
-    const { source, module } = await served(name, `0123456789abcdef${mounts}`, { mounts });
+    const { source, module } = await importServed(name, `0123456789abcdef${mounts}`, { mounts });
     assert.doesNotMatch(source, /^import /m);
     assert.deepEqual(Object.keys(module), ["default"]);
     assert.equal(source.match(/^export /gm).length, 1);
@@ -50,17 +50,17 @@ for (const [name, mounts] of [...COMPONENTS, ...SEVERAL]) {
   });
 }
 
-test("the app's script asks below the root that it came from, and all its parts are known", async () => {
-  const { module } = await served("shell/app.js", "fedcba9876543210", {
+test("the app's script makes addresses below the root that it was loaded from, and knows all its parts", async () => {
+  const { module } = await importServed("shell/app.js", "fedcba9876543210", {
     tail: "\nexport { addressOf, MOUNTS };",
   });
-  const root = pathToFileURL(join(APP, "below")).href;
+  const root = pathToFileURL(join(SERVER_FOLDER, "below")).href;
   assert.equal(module.addressOf("api/trace?sample=tabby"), `${root}/api/trace?sample=tabby`);
   assert.equal(module.addressOf("/figure.svg"), `${root}/figure.svg`, "a slash does not leave the folder");
   assert.deepEqual(Object.keys(module.MOUNTS).sort(), ["settings", "stage", "toolbar", "wall"]);
 });
 
-test("without an entry of a component nothing is exported and createLens is there", async () => {
+test("a bundle whose entry is no component exports nothing, and declares createLens", async () => {
   const source = withBundle('sys.stdout.buffer.write(bundle.bundle("lens/lens.js").encode())').toString();
   assert.doesNotMatch(source, /^export |setStateValue|fetch\(/m);
   const tail = "\nexport { createLens };";
@@ -81,11 +81,11 @@ test("only code loses its spaces: strings, regular expressions and templates in 
   const source = `
 const n = { a: 1, b: 6 / 2, text: 'x, "y' };
 [n.text, n.b, /[",\`]: /.test("a: ,: "), \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(", ")} = \` : "e"}, \\\`g: \`];`;
-  const joined = withBundle("sys.stdout.buffer.write(bundle._joined(sys.argv[1]).encode())", source).toString();
+  const joinedSource = withBundle("sys.stdout.buffer.write(bundle._joined(sys.argv[1]).encode())", source).toString();
   const expected = ['x, "y', 3, true, "p: , 1, 2 = , `g: "];
   assert.deepEqual([...runInNewContext(source)], expected);
-  assert.deepEqual([...runInNewContext(joined)], expected, joined);
-  assert.ok(joined.length < source.length - 8, joined);
+  assert.deepEqual([...runInNewContext(joinedSource)], expected, joinedSource);
+  assert.ok(joinedSource.length < source.length - 8, joinedSource);
 });
 
 test("every module is in a bundle", () => {
@@ -102,7 +102,7 @@ test("every module is in a bundle", () => {
     "lessons/slides.js",
     "engine/worker.js",
     "weights/worker.js",
-    ...[...COMPONENTS, ...SEVERAL].map(([name]) => name),
+    ...[...COMPONENT_ENTRIES, ...ENTRIES_OF_SEVERAL_MOUNTS].map(([name]) => name),
   ]);
   const source = withBundle(`for name in ${entries}: sys.stdout.buffer.write(bundle.bundle(name).encode())`).toString();
   for (const name of names) assert.ok(source.includes(`// ---- ${name}\n`), name);
@@ -111,9 +111,9 @@ test("every module is in a bundle", () => {
 test("nothing in the microscope names another host", () => {
   for (const name of readdirSync(MICROSCOPE, { recursive: true }).filter((name) => /\.(js|css)$/.test(name))) {
     // Allowed: an ellipsis, an XML namespace, fonts beside the page, and a reference within a figure
-    const names =
+    const allowedAddresses =
       /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg|url\((?:"\$\{font\.href\}"|\$\{fileHere\(font\)\}|#colours)\)/g;
-    const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll(names, "");
+    const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll(allowedAddresses, "");
     assert.doesNotMatch(text, /https?:\/\/|@import|url\(/, name);
   }
 });

@@ -18,30 +18,30 @@ export function container(header, sections) {
   const out = new Uint8Array(4 + length + offset);
   new DataView(out.buffer).setUint32(0, length, true);
   out.set(new TextEncoder().encode(text.padEnd(length)), 4);
-  for (const [at, bytes] of parts) out.set(bytes, 4 + length + at);
+  for (const [start, bytes] of parts) out.set(bytes, 4 + length + start);
   return out;
 }
 
 const numberAt = (source, layer, head, i) => Math.sin(1 + source + 7 * layer + 3 * head + 0.37 * i) * 2;
 
 // `numbers(source, layer, head, i)` replaces the default numbers, sine waves; `source`: 0 for q, 1 for k, 2 for v.
-// `some`: the heads that the pack holds, or null for all. `eighths`: numbers in 8 bits, as for a prepared photograph.
+// `some`: the heads that the pack holds, or null for all. `eightBits`: numbers in 8 bits, as for a prepared photograph.
 export function packOf({
   held: heldLayers = [0],
-  some = null,
+  some: someHeads = null,
   layers = 4,
   heads = 3,
   grid = [2, 3],
   prefix = ["cls"],
   dim = 4,
   norms = true,
-  eighths = false,
+  eightBits = false,
   numbers = numberAt,
   ...header
 } = {}) {
   const tokens = prefix.length + grid[0] * grid[1];
-  const presentHeads = some ?? Array.from({ length: heads }, (_, head) => head);
-  const all = (source, size, value = numbers) =>
+  const presentHeads = someHeads ?? Array.from({ length: heads }, (_, head) => head);
+  const valuesOf = (source, size, value = numbers) =>
     heldLayers.flatMap((layer) =>
       presentHeads.flatMap((head) => Array.from({ length: size }, (_, i) => value(source, layer, head, i))),
     );
@@ -57,22 +57,22 @@ export function packOf({
     prefix,
     grid,
     held: heldLayers,
-    ...(some ? { some_heads: some } : {}),
+    ...(someHeads ? { some_heads: someHeads } : {}),
     ...header,
   };
-  const lengths = norms && { value_norms: ["float32", shape.slice(0, 3), all(2, tokens).map(Math.abs)] };
-  if (!eighths) {
-    const numbers = (source) => ["float32", shape, all(source, tokens * dim)];
-    return container(packHeader, { q: numbers(0), k: numbers(1), ...lengths });
+  const normSection = norms && { value_norms: ["float32", shape.slice(0, 3), valuesOf(2, tokens).map(Math.abs)] };
+  if (!eightBits) {
+    const section = (source) => ["float32", shape, valuesOf(source, tokens * dim)];
+    return container(packHeader, { q: section(0), k: section(1), ...normSection });
   }
-  const code = (source, layer, head, i) => (source + 5 * layer + 11 * head + 3 * i) % 256;
-  const ends = [heldLayers.length, presentHeads.length, dim];
+  const codeAt = (source, layer, head, i) => (source + 5 * layer + 11 * head + 3 * i) % 256;
+  const rangeShape = [heldLayers.length, presentHeads.length, dim];
   const sections = Object.fromEntries(
     ["q", "k"].flatMap((name, source) => [
-      [name, ["uint8", shape, all(source, tokens * dim, code)]],
-      [`${name}_low`, ["float32", ends, all(source, dim)]],
-      [`${name}_step`, ["float32", ends, all(source + 4, dim)]],
+      [name, ["uint8", shape, valuesOf(source, tokens * dim, codeAt)]],
+      [`${name}_low`, ["float32", rangeShape, valuesOf(source, dim)]],
+      [`${name}_step`, ["float32", rangeShape, valuesOf(source + 4, dim)]],
     ]),
   );
-  return container(packHeader, { ...sections, ...lengths });
+  return container(packHeader, { ...sections, ...normSection });
 }

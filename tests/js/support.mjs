@@ -18,17 +18,21 @@ export function python() {
 
 function findPython() {
   const candidates = [process.env.PYTHON, join(ROOT, ".venv", "bin", "python"), "python3", "python"].filter(Boolean);
-  const result = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
-  if (!result) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");
-  return result;
+  const workingPython = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
+  if (!workingPython) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");
+  return workingPython;
 }
 
 export function fixture() {
   const folder = mkdtempSync(join(tmpdir(), "microscope-"));
   execFileSync(python(), [join(ROOT, "tests", "js", "fixture.py"), folder]);
   const bytes = readFileSync(join(folder, "pack.bin"));
-  const eighths = new Uint8Array(readFileSync(join(folder, "eighths.bin")));
-  return { bytes: new Uint8Array(bytes), eighths, ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) };
+  const eightBitBytes = new Uint8Array(readFileSync(join(folder, "eight_bits.bin")));
+  return {
+    bytes: new Uint8Array(bytes),
+    eightBitBytes,
+    ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")),
+  };
 }
 
 // Runs Python lines that use playground/figures/bundle.py. It is loaded without its package, which may need torch.

@@ -16,8 +16,8 @@ from pathlib import Path
 import hostile
 import numpy as np
 import pytest
-from hostile.strange import STRANGE
-from made_pictures import BLUE, GREEN, RED, WHITE, alike, corners, quarters, saved
+from hostile.strange import STRANGE_PICTURES
+from made_pictures import BLUE, GREEN, RED, WHITE, are_alike, corners, quarters, saved
 from PIL import Image, ImageFile
 
 from playground.errors import PlaygroundError
@@ -54,7 +54,7 @@ for name, make in hostile.KINDS.items():
 @pytest.fixture(scope="module")
 def report() -> dict[str, dict]:
     """The results of opening every hostile file, in one separate process in which warnings are errors."""
-    return hostile.read_apart(REPORT, "-W", "error")
+    return hostile.reports_of_process(REPORT, "-W", "error")
 
 
 def test_there_are_far_more_than_forty_kinds_of_hostile_files():
@@ -103,7 +103,7 @@ def test_no_hostile_file_takes_300_megabytes(report):
 @pytest.mark.slow
 def test_a_file_that_asks_for_far_more_than_it_shows_is_within_the_share_of_one_picture():
     """Each file is decoded in a separate process, which would be ended after five seconds of CPU time."""
-    for name, make in STRANGE.items():
+    for name, make in STRANGE_PICTURES.items():
         with Worker() as worker:
             try:
                 assert worker.decoded(make(), 2**22).width >= 8
@@ -214,7 +214,7 @@ def test_threads_do_not_get_in_each_others_way():
 
     def opens_right(data):
         try:
-            return alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
+            return are_alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
         except PlaygroundError:
             return False
 

@@ -10,13 +10,13 @@ import zlib
 import hostile
 import numpy as np
 import pytest
-from colourful import GREY_GAMMA
+from colourful import GREY_GAMMA_PROFILE
 from hostile.gifs_and_bmps import bmp
 from hostile.jpegs import jpeg_with, segment
 from hostile.making import NOISE
 from hostile.pngs import png
 from hostile.tiffs import long, tiff
-from made_pictures import BLUE, GREEN, RED, WHITE, alike, corners, exif, quarters, saved
+from made_pictures import BLUE, GREEN, RED, WHITE, are_alike, corners, exif, quarters, saved
 from PIL import Image, ImageCms
 
 from playground.errors import PlaygroundError
@@ -29,7 +29,7 @@ def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(kind):
     picture = open_image(saved(quarters(), kind))
     assert type(picture) is Image.Image
     assert (picture.mode, picture.size, picture.info) == ("RGB", (64, 48), {})
-    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+    assert are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
 
 
 def test_a_picture_opens_from_paths_bytes_and_file_objects(tmp_path):
@@ -92,7 +92,7 @@ def test_exif_turns_a_picture_upright(kind, orientation):
     stored = Image.fromarray(np.ascontiguousarray(stored[orientation]))
     picture = open_image(saved(stored, kind, exif=exif(orientation)))
     assert picture.size == (64, 48)
-    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+    assert are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_exif_turns_a_picture_upright(kind, orientation):
 def test_rubbish_exif_is_ignored(kind, rubbish):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert alike(corners(open_image(saved(quarters(), kind, exif=rubbish))), [RED, GREEN, BLUE, WHITE], 24)
+        assert are_alike(corners(open_image(saved(quarters(), kind, exif=rubbish))), [RED, GREEN, BLUE, WHITE], 24)
 
 
 def test_transparency_of_every_sort_lies_on_white():
@@ -121,7 +121,7 @@ def test_transparency_of_every_sort_lies_on_white():
     translucent_image.paste((0, 0, 255, 128), (16, 0, 24, 32))
     for kind in ("PNG", "WEBP", "TIFF"):
         picture = open_image(saved(translucent_image, kind, **({"lossless": True} if kind == "WEBP" else {})))
-        assert alike([picture.getpixel((x, 9)) for x in (3, 20, 30)], [BLUE, (127, 127, 255), WHITE], 1)
+        assert are_alike([picture.getpixel((x, 9)) for x in (3, 20, 30)], [BLUE, (127, 127, 255), WHITE], 1)
     red_image = Image.new("RGB", (32, 32), RED)
     palette = red_image.convert("P", palette=Image.Palette.ADAPTIVE)
     grey = Image.new("L", (32, 32), 7)
@@ -151,7 +151,7 @@ def test_big_endian_and_sixteen_bit_rgb_open_too():
     assert open_image(saved(dark_grey.convert("I").convert("I;16B"), "TIFF")).getpixel((9, 9)) == (10, 10, 10)
     row = b"\0" + struct.pack(">HHH", 65535, 0, 32768) * 64
     deep_png = png(bits=16, pixels=zlib.compress(row * 64))
-    assert alike(open_image(deep_png).getpixel((9, 9)), (255, 0, 128), 1)
+    assert are_alike(open_image(deep_png).getpixel((9, 9)), (255, 0, 128), 1)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_integers_are_read_by_the_smallest_usual_range_that_holds_them():
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
 def test_cmyk_looks_right(kind):
     picture = open_image(saved(quarters().convert("CMYK"), kind))
-    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+    assert are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def swapped_profile() -> bytes:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF", "AVIF", "HEIF"])
 def test_a_colour_profile_is_followed(kind):
     data = saved(quarters(), kind, icc_profile=swapped_profile())
-    assert alike(corners(open_image(data)), [GREEN, RED, BLUE, WHITE], 30)
+    assert are_alike(corners(open_image(data)), [GREEN, RED, BLUE, WHITE], 30)
 
 
 def test_what_shines_through_does_so_in_the_colours_of_the_profile():
@@ -226,12 +226,12 @@ def test_what_shines_through_does_so_in_the_colours_of_the_profile():
     mixed_colours = [
         tuple(round(127 + channel * 128 / 255) for channel in colour) for colour in (GREEN, RED, BLUE, WHITE)
     ]
-    assert alike(corners(open_image(data)), mixed_colours, 8)
+    assert are_alike(corners(open_image(data)), mixed_colours, 8)
     grey = Image.new("L", (32, 32), 99)
-    opaque_grey = open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9))
+    opaque_grey = open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA_PROFILE)).getpixel((9, 9))
     grey.putalpha(255)
     assert opaque_grey != (99, 99, 99)
-    assert open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9)) == opaque_grey
+    assert open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA_PROFILE)).getpixel((9, 9)) == opaque_grey
 
 
 def test_a_photograph_of_24_megapixels_opens_whole():
@@ -249,7 +249,7 @@ def test_a_broken_or_unfitting_profile_is_ignored(profile):
 def test_of_an_animation_or_a_stack_the_first_picture_is_shown(kind):
     other_pictures = [Image.new("RGB", (64, 48), colour) for colour in (BLUE, WHITE, RED)]
     data = saved(quarters(), kind, save_all=True, append_images=other_pictures)
-    assert alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
+    assert are_alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
 
 
 def test_ten_thousand_frames_cost_no_more_than_one():
@@ -272,7 +272,7 @@ QUIRKS = {
     "a PNG without its end": saved(quarters(), "PNG")[:-12],
     "a PNG with rubbish after it": saved(quarters(), "PNG") + NOISE,
     "a BMP from top to bottom": bmp(64, -48, data=quarters().tobytes("raw", "BGR")),
-    "a TIFF whose next page is itself": tiff(long(257, 48), pixels=quarters().tobytes(), following=8),
+    "a TIFF whose next page is itself": tiff(long(257, 48), pixels=quarters().tobytes(), next_directory=8),
     "a TIFF with a million numbers that nobody asked for": tiff(
         long(257, 48), (700, 5, 10**6, b"\1\0\0\0" * 2 * 10**6), pixels=quarters().tobytes()
     ),
@@ -292,7 +292,7 @@ QUIRKS = {
 def test_a_harmless_quirk_is_no_reason_to_refuse(quirk):
     picture = open_image(QUIRKS[quirk])
     assert picture.size == (64, 48)
-    assert quirk == "a big-endian TIFF" or alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+    assert quirk == "a big-endian TIFF" or are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
 
 
 # Limits
@@ -308,7 +308,7 @@ def test_the_limits_themselves_are_allowed(size):
 def test_a_very_large_picture_opens_whole_at_half_size(kind):
     picture = open_image(saved(quarters(7000, 5000), kind))
     assert picture.size == (3500, 2500)
-    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+    assert are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
 
 
 def test_sixty_four_megapixels_are_allowed():

@@ -5,17 +5,17 @@ import sys
 
 import hostile
 import pytest
-from hostile.profiles import GREEDY, HARMLESS, ink_profile, matrix_profile
+from hostile.profiles import GREEDY_PROFILES, HARMLESS_PROFILES, ink_profile, matrix_profile
 from made_pictures import saved
 from PIL import Image, ImageCms
 
 from playground.pictures.images import is_usable, open_image
 
 CORE_SECONDS, MOST = 5, 100
-PROFILES = GREEDY | HARMLESS
+PROFILES = GREEDY_PROFILES | HARMLESS_PROFILES
 REPORT = f"""
 import io, json, resource, sys
-from hostile.profiles import GREEDY, HARMLESS
+from hostile.profiles import GREEDY_PROFILES, HARMLESS_PROFILES
 from PIL import Image
 from playground.pictures.images import open_image
 
@@ -23,7 +23,7 @@ def megabytes(which):
     lines = open("/proc/self/status").read().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(which)), 0) / 1024
 
-for name, make in (GREEDY | HARMLESS).items():
+for name, make in (GREEDY_PROFILES | HARMLESS_PROFILES).items():
     for kind in ("PNG", "JPEG", "TIFF", "WEBP"):
         profile, file = make(), io.BytesIO()
         mode = "CMYK" if profile[16:20] == b"CMYK" else "RGB"
@@ -44,20 +44,20 @@ for name, make in (GREEDY | HARMLESS).items():
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
 def test_a_picture_opens_within_seconds_and_in_little_memory_whatever_its_profile_asks_for():
     """Without our check, some of these profiles would take minutes of a core or hundreds of megabytes."""
-    reports = hostile.read_apart(REPORT)
+    reports = hostile.reports_of_process(REPORT)
     assert len(reports) > 2 * len(PROFILES)
     assert {tuple(result["size"]) for result in reports.values()} == {(64, 48)}
     assert {name: result["MB"] for name, result in reports.items() if result["MB"] > MOST} == {}
 
 
-@pytest.mark.parametrize("name", GREEDY)
+@pytest.mark.parametrize("name", GREEDY_PROFILES)
 def test_a_greedy_profile_is_not_read(name):
-    assert not is_usable(GREEDY[name]())
+    assert not is_usable(GREEDY_PROFILES[name]())
 
 
 @pytest.mark.parametrize("name", ["100 tags", "curves of 32,767 points", "a grid of 100³ points", "a power of 30,000"])
 def test_what_could_be_a_scanner_s_is_read(name):
-    assert is_usable(HARMLESS[name]())
+    assert is_usable(HARMLESS_PROFILES[name]())
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "WEBP"])

@@ -21,7 +21,7 @@ import { packOf } from "../packs.mjs";
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
 const facts = factsOfStory(pack, { layer: 2, head: 1, patch: 19 }, 16);
 
-test("every language says all of a class, with the same numbers in it", () => {
+test("every language has all the words of a class, with the same holes for numbers", () => {
   const holes = (text) => (text.match(/\{\w+\}/g) ?? []).sort();
   for (const table of Object.values(CLASS_WORDS)) {
     assert.deepEqual(Object.keys(table), Object.keys(CLASS_WORDS.en));
@@ -39,7 +39,7 @@ test("a phone speaks the first language that it knows", () => {
   assert.equal(inLanguage(null, "de"), "");
 });
 
-test("all values are in one bar each, and no bar is beyond the ends", () => {
+test("each value is counted in one bar, and no bar lies beyond the ends", () => {
   for (const [low, high] of [
     [0, 12],
     [0, 100],
@@ -56,7 +56,7 @@ test("all values are in one bar each, and no bar is beyond the ends", () => {
   }
 });
 
-test("what a class is asked is the scene's question in all languages, and never says its truth", () => {
+test("a class is asked the scene's question in all languages, and the question never tells the answer", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
     const { guess } = sceneAt(n, facts, "en");
     const { scene, question, told: reveal } = recordForClass(n, SCENE_COUNT, facts, [], "this picture");
@@ -80,7 +80,7 @@ test("the heat has a digit for each patch, and its brightest is the patch that g
     assert.equal(digit, Math.round((15 * facts.row[1 + patch]) / facts.row[1 + facts.best]));
 });
 
-test("what the server refuses is said in German by its key, and else in its own words", () => {
+test("a refusal of the server is told in German by its key, and else in its own words", () => {
   const refusal = { says: "That is not between 1 and 9: …", body: { key: "notBetween", filled: { low: 1, high: 9 } } };
   assert.match(refusedWords("de", refusal), /zwischen 1 und 9/);
   assert.equal(refusedWords("en", refusal), refusal.says);

@@ -19,7 +19,7 @@ test("a layer answers with rows for all heads", () => {
   assert.equal(answerLayer(answers, 0, 0, 1, "weight", "row"), false);
 });
 
-test("columns come when their sums are there, and again after the scale changed", () => {
+test("a column is ready once the sums of its rows are computed, also after the scale has changed", () => {
   const answers = createAnswers(pack);
   for (const { layer, head, token, scale, column } of cases) {
     answerLayer(answers, layer, token, scale, "weight", "column");
@@ -32,7 +32,7 @@ test("columns come when their sums are there, and again after the scale changed"
   }
 });
 
-test("raw scores and value weights are drawn while the numbers stay weights", () => {
+test("raw scores and value weights stand in answers.drawn, while answers.weights stays what it is", () => {
   const answers = createAnswers(pack);
   for (const { layer, head, token, scale, row, scores, weighted } of cases) {
     const start = head * pack.tokens;

@@ -12,7 +12,7 @@ test("round numbers are 1, 2 or 5 times a power of ten", () => {
   assert.deepEqual([0.013, 0.02, 0.04, 0.9, 7].map(niceNumber), [0.01, 0.02, 0.05, 1, 5]);
 });
 
-test("the heads of a layer share one exposure, each picture has its own, and a held one holds for all", () => {
+test("the heads of a layer share one exposure or have one each, and a held exposure is the same for all", () => {
   const answers = createAnswers(pack);
   answerLayer(answers, 1, 3, pack.scale, "weight", "row");
   const layerDomain = sharedDomain(answers, 1, pack.scale, "weight", "auto", false);

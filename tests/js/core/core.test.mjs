@@ -4,10 +4,10 @@ import { test } from "node:test";
 import * as core from "../../../playground/microscope/core/core.js";
 import { fixture } from "../support.mjs";
 
-const { bytes, eighths, cases, halves, decoded, sum_of_positive_halves: halfSum } = fixture();
+const { bytes, eightBitBytes, cases, halves, decoded, sum_of_positive_halves: halfSum } = fixture();
 const pack = core.unpack(bytes);
 
-const close = (actual, expected, tolerance, label) => {
+const assertClose = (actual, expected, tolerance, label) => {
   assert.equal(actual.length, expected.length, label);
   actual.forEach((x, i) =>
     assert.ok(
@@ -39,10 +39,10 @@ test("a pack tells its shape", () => {
 });
 
 test("queries and keys in eight bits decode to what numpy reads", () => {
-  const smallPack = core.unpack(eighths);
+  const smallPack = core.unpack(eightBitBytes);
   [1, 3].forEach((layer, place) => {
-    close(core.layerOf(smallPack, layer).q, decoded[0][place], 1e-5, "q");
-    close(core.layerOf(smallPack, layer).k, decoded[1][place], 1e-5, "k");
+    assertClose(core.layerOf(smallPack, layer).q, decoded[0][place], 1e-5, "q");
+    assertClose(core.layerOf(smallPack, layer).k, decoded[1][place], 1e-5, "k");
   });
 });
 
@@ -61,13 +61,13 @@ test("broken bytes are refused with a sentence", () => {
   assert.throws(() => core.unpack(bytes.slice(0, bytes.length - 64)), /cut off/);
 });
 
-test("several rows together are each row alone", () => {
+test("rows that are computed together equal rows that are computed one by one", () => {
   const [layer, head, queries] = [3, 1, [0, 5, 13, 2, 7]]; // five queries: rowsInto computes four together
   const allRows = core.rowsInto(new Float32Array(queries.length * pack.tokens), pack, layer, head, queries, pack.scale);
   for (const [n, token] of queries.entries()) {
     const singleRow = new Float32Array(pack.tokens);
     core.rowInto(singleRow, 0, pack, layer, head, token, pack.scale);
-    close([...allRows.subarray(n * pack.tokens, (n + 1) * pack.tokens)], [...singleRow], 1e-6, `row of ${token}`);
+    assertClose([...allRows.subarray(n * pack.tokens, (n + 1) * pack.tokens)], [...singleRow], 1e-6, `row of ${token}`);
   }
 });
 
@@ -77,13 +77,13 @@ test("rows, entropies, scores and value weights equal numpy's, at every scale", 
   for (const { layer, head, token, scale, row, scores, entropy, weighted: expected } of cases) {
     const start = pack.tokens;
     core.scoresInto(out, start, pack, layer, head, token, scale);
-    close([...out.subarray(start, 2 * start)], scores, 1e-6, "scores");
+    assertClose([...out.subarray(start, 2 * start)], scores, 1e-6, "scores");
     const bits = core.rowInto(out, start, pack, layer, head, token, scale);
-    close([...out.subarray(start, 2 * start)], row, 1e-6, "row");
+    assertClose([...out.subarray(start, 2 * start)], row, 1e-6, "row");
     assert.ok(Math.abs(bits - entropy) < 1e-6, `${bits} bits is not ${entropy}`);
     assert.ok(Math.abs(core.entropyBits(out, start, start) - entropy) < 1e-5);
     core.weighInto(weighted, start, out, core.layerOf(pack, layer).norms, head * start, start);
-    close([...weighted.subarray(start, 2 * start)], expected, 1e-6, "weighted");
+    assertClose([...weighted.subarray(start, 2 * start)], expected, 1e-6, "weighted");
     assert.equal(out[start - 1], -7, "nothing is written beside the place that was given");
     assert.equal(out[2 * start], -7);
   }
@@ -98,12 +98,12 @@ test("columns equal numpy's", () => {
     core.normalisersInto(normalisers, 0, pack, layer, head, scale, 0, 5, scratch);
     core.normalisersInto(normalisers, 0, pack, layer, head, scale, 5, tokens, scratch);
     const total = core.columnInto(out, 0, pack, layer, head, token, scale, normalisers, 0);
-    close([...out], column, 2e-6, "column");
+    assertClose([...out], column, 2e-6, "column");
     assert.ok(Math.abs(total - column.reduce((a, b) => a + b)) < 1e-5);
   }
 });
 
-test("a row survives a tiny naive loop, too", () => {
+test("a row equals a softmax that is computed by a plain loop", () => {
   const { q, k } = core.layerOf(pack, 1);
   const scores = Array.from({ length: pack.tokens }, (_, j) => {
     let sum = 0;
@@ -114,7 +114,7 @@ test("a row survives a tiny naive loop, too", () => {
   const total = exponentials.reduce((a, b) => a + b);
   const out = new Float32Array(pack.tokens);
   core.rowInto(out, 0, pack, 1, 0, 4, pack.scale);
-  close(
+  assertClose(
     [...out],
     exponentials.map((e) => e / total),
     1e-6,
@@ -131,11 +131,11 @@ test("scale 0 makes every row uniform, and enormous scores do not overflow", () 
   assert.equal(Math.max(...out), 1);
 });
 
-test("sorting, peaks and sums", () => {
+test("a row is sorted, its peak is found, and its sum is one", () => {
   const row = Float32Array.from([9, 0.1, 0.5, 0.05, 0.35, 9]);
   const sorted = new Float32Array(4);
   core.sortInto(sorted, row, 1, 4);
-  close([...sorted], [0.5, 0.35, 0.1, 0.05], 1e-7, "sorted");
+  assertClose([...sorted], [0.5, 0.35, 0.1, 0.05], 1e-7, "sorted");
   assert.equal(core.largestIndex(row, 1, 5), 2);
   assert.ok(Math.abs(core.sumOf(row, 1, 5) - 1) < 1e-6);
 });

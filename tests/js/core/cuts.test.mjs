@@ -6,32 +6,32 @@ import { ablate, isCut, rowInto, unpack } from "../../../playground/microscope/c
 import { packOf } from "../packs.mjs";
 
 // The grid is 2 × 3: token 0 is CLS, and patches 1 2 3 lie above 4 5 6.
-const cut = (...cuts) => unpack(packOf({ cuts, held: [0, 1] }));
-const edges = (pack, layer, head) => {
-  const edges = [];
+const packWithCuts = (...cuts) => unpack(packOf({ cuts, held: [0, 1] }));
+const cutEdges = (pack, layer, head) => {
+  const edgeNames = [];
   for (let i = 0; i < pack.tokens; i++)
-    for (let j = 0; j < pack.tokens; j++) if (isCut(pack, layer, head, i, j)) edges.push(`${i}-${j}`);
-  return edges.join(" ");
+    for (let j = 0; j < pack.tokens; j++) if (isCut(pack, layer, head, i, j)) edgeNames.push(`${i}-${j}`);
+  return edgeNames.join(" ");
 };
 
-test("a text names tokens, layers and heads", () => {
-  assert.equal(edges(cut("0,1>1,2"), 0, 0), "2-6", "an edge has a direction");
-  assert.equal(edges(cut("0,1+cls>1,2+0,0"), 1, 2), "0-1 0-6 2-1 2-6");
-  assert.equal(edges(cut("*>cls"), 0, 0), "1-0 2-0 3-0 4-0 5-0 6-0", "and hears itself");
-  const cutPack = cut("0,1>1,2@1.0+2");
-  assert.deepEqual([edges(cutPack, 0, 0), edges(cutPack, 1, 1), edges(cutPack, 1, 2)], ["", "", "2-6"]);
-  assert.equal(edges(cut("0,1>1,2", "0,2>cls@*.1"), 0, 1), "2-6 3-0");
-  assert.equal(edges(cut("0,1>*"), 0, 0), "2-0 2-1 2-3 2-4 2-5 2-6");
+test("the text of a cut names tokens, layers and heads", () => {
+  assert.equal(cutEdges(packWithCuts("0,1>1,2"), 0, 0), "2-6", "an edge has a direction");
+  assert.equal(cutEdges(packWithCuts("0,1+cls>1,2+0,0"), 1, 2), "0-1 0-6 2-1 2-6");
+  assert.equal(cutEdges(packWithCuts("*>cls"), 0, 0), "1-0 2-0 3-0 4-0 5-0 6-0", "and hears itself");
+  const cutPack = packWithCuts("0,1>1,2@1.0+2");
+  assert.deepEqual([cutEdges(cutPack, 0, 0), cutEdges(cutPack, 1, 1), cutEdges(cutPack, 1, 2)], ["", "", "2-6"]);
+  assert.equal(cutEdges(packWithCuts("0,1>1,2", "0,2>cls@*.1"), 0, 1), "2-6 3-0");
+  assert.equal(cutEdges(packWithCuts("0,1>*"), 0, 0), "2-0 2-1 2-3 2-4 2-5 2-6");
 });
 
-test("three by three leaves the neighbours, and CLS where it is kept", () => {
-  assert.equal(edges(cut("*>3x3"), 0, 0), "1-0 1-3 1-6 2-0 3-0 3-1 3-4 4-0 4-3 4-6 5-0 6-0 6-1 6-4");
-  assert.equal(edges(cut("*>3x3+cls"), 0, 0), "1-3 1-6 3-1 3-4 4-3 4-6 6-1 6-4");
+test("the cut 3x3 keeps the neighbours, and CLS where the text names it", () => {
+  assert.equal(cutEdges(packWithCuts("*>3x3"), 0, 0), "1-0 1-3 1-6 2-0 3-0 3-1 3-4 4-0 4-3 4-6 5-0 6-0 6-1 6-4");
+  assert.equal(cutEdges(packWithCuts("*>3x3+cls"), 0, 0), "1-3 1-6 3-1 3-4 4-3 4-6 6-1 6-4");
 });
 
-test("a head that is ablated cuts nobody from anybody: what it mixed is nothing, or its mean", () => {
-  const pack = cut("zero@0.1", "mean@0+1.2");
-  assert.equal(edges(pack, 0, 1) + edges(pack, 1, 2), "");
+test("an ablated head cuts no edge: its output becomes zero, or its mean over the tokens", () => {
+  const pack = packWithCuts("zero@0.1", "mean@0+1.2");
+  assert.equal(cutEdges(pack, 0, 1) + cutEdges(pack, 1, 2), "");
   const pass = { cuts: pack.cuts, tokens: 2, headNumbers: [0, 1, 2] };
   const ablatedNumbers = (layer) => {
     const numbers = Float32Array.from([1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]); // (2 tokens, 3 heads of 2)
@@ -45,11 +45,11 @@ test("a head that is ablated cuts nobody from anybody: what it mixed is nothing,
 
 test("a file that holds some heads knows their numbers", () => {
   const pack = unpack(packOf({ cuts: ["0,1>1,2@0.7"], heads: 2, head_numbers: [4, 7] }));
-  assert.deepEqual([edges(pack, 0, 0), edges(pack, 0, 1)], ["", "2-6"]);
+  assert.deepEqual([cutEdges(pack, 0, 0), cutEdges(pack, 0, 1)], ["", "2-6"]);
 });
 
 test("rows, columns and entropies are those of a softmax without the edge", () => {
-  const [uncutPack, cutPack] = [cut(), cut("0,1>1,2@0.1")];
+  const [uncutPack, cutPack] = [packWithCuts(), packWithCuts("0,1>1,2@0.1")];
   const row = (pack, head, token) => {
     const out = new Float32Array(pack.tokens);
     const bits = rowInto(out, 0, pack, 0, head, token, pack.scale);
@@ -66,8 +66,8 @@ test("rows, columns and entropies are those of a softmax without the edge", () =
 
   const answers = createAnswers(cutPack);
   answerLayer(answers, 0, 2, cutPack.scale, "weight", "row");
-  const rows = [...answers.weights.subarray(7, 14)];
-  rows.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
+  const answeredRow = [...answers.weights.subarray(7, 14)];
+  answeredRow.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
   prepareColumns(answers, [0], 0, cutPack.scale, 1e4);
   answerLayer(answers, 0, 6, cutPack.scale, "weight", "column");
   const column = [...answers.weights.subarray(7, 14)];

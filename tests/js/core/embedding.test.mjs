@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { dotProduct, patchFilter, patchVector } from "../../../playground/microscope/core/grid.js";
 
 // A picture of 2 × 4 pixels in two patches of 2 × 2; pixel i has the colours 10 i, 10 i + 1, 10 i + 2.
-const cut = {
+const embedding = {
   size: [2, 4],
   patch: 2,
   grid: [1, 2],
@@ -17,15 +17,15 @@ const cut = {
 };
 
 test("a patch is laid out colour by colour, row by row", () => {
-  assert.deepEqual([...patchVector(cut, 1)].map(Math.round), [20, 30, 60, 70, 21, 31, 61, 71, 22, 32, 62, 72]);
+  assert.deepEqual([...patchVector(embedding, 1)].map(Math.round), [20, 30, 60, 70, 21, 31, 61, 71, 22, 32, 62, 72]);
 });
 
 test("a filter is stretched to the patch in both directions", () => {
-  assert.deepEqual([...patchFilter(cut, 1)], [4, 2, 2, 1, 5, 2.5, 2.5, 1.25, 6, 3, 3, 1.5]);
+  assert.deepEqual([...patchFilter(embedding, 1)], [4, 2, 2, 1, 5, 2.5, 2.5, 1.25, 6, 3, 3, 1.5]);
 });
 
-test("a number of the token is the product of both", () => {
-  const filter = patchFilter(cut, 0);
-  const sum = [...patchVector(cut, 0)].reduce((total, x, i) => total + x * filter[i], 0);
-  assert.ok(Math.abs(dotProduct(patchVector(cut, 0), filter) - sum) < 1e-3);
+test("a number of a token is the dot product of its patch and a filter", () => {
+  const filter = patchFilter(embedding, 0);
+  const sum = [...patchVector(embedding, 0)].reduce((total, x, i) => total + x * filter[i], 0);
+  assert.ok(Math.abs(dotProduct(patchVector(embedding, 0), filter) - sum) < 1e-3);
 });

@@ -72,7 +72,9 @@ test("two pictures share their components: the same features have the same colou
     1,
   );
   const components = features.principal([a, mixedFeatures]);
-  const [first, second] = [a, mixedFeatures].map((source) => features.componentPixels(source, components));
+  const [first, second] = [a, mixedFeatures].map((pictureFeatures) =>
+    features.componentPixels(pictureFeatures, components),
+  );
   assert.deepEqual([...first.slice(0, 19)], [...second.slice(0, 19)]);
   assert.notDeepEqual([...first], [...second]);
 });

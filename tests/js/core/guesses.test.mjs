@@ -11,15 +11,15 @@ import {
   readKept,
 } from "../../../playground/microscope/core/guesses.js";
 
-const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
+const assertClose = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 
 test("the overlap is what an even coat of paint and the row have in common", () => {
   const row = [0.5, 0.3, 0.1, 0.1];
-  close(overlapOf([0], row), 0.5);
-  close(overlapOf([0, 1], row), 0.5 + 0.3);
-  close(overlapOf([0, 1, 2, 3], row), 0.25 + 0.25 + 0.1 + 0.1);
-  close(overlapOf([], row), 0);
-  close(overlapOf([0, 1], [5, 3, 1, 1]), 0.8); // a row is scaled to sum to one
+  assertClose(overlapOf([0], row), 0.5);
+  assertClose(overlapOf([0, 1], row), 0.5 + 0.3);
+  assertClose(overlapOf([0, 1, 2, 3], row), 0.25 + 0.25 + 0.1 + 0.1);
+  assertClose(overlapOf([], row), 0);
+  assertClose(overlapOf([0, 1], [5, 3, 1, 1]), 0.8); // a row is scaled to sum to one
 });
 
 test("no painting beats the best one", () => {
@@ -33,10 +33,10 @@ test("no painting beats the best one", () => {
         row,
       ),
     );
-  close(bestOverlap(row), largest);
+  assertClose(bestOverlap(row), largest);
 });
 
-test("how near a number came", () => {
+test("a guessed number is told how near it came", () => {
   const percent = { low: 0, high: 100, step: 1, log: false };
   const powers = { low: 10, high: 4000, step: 1, log: true };
   assert.equal(nearOf(64, 64, percent), "exactly");

@@ -31,7 +31,7 @@ test("a patch resembles itself, and another both ways alike", () => {
   assert.ok(Math.abs(cosines[3] - alikeness(directions, 3, 7)) < 1e-6);
 });
 
-test("what hangs together is found side by side, not across corners", () => {
+test("a region holds patches that touch at a side, not those that touch at a corner", () => {
   const members = new Set([0, 1, 6, 12, 13]); // patches of the 4 × 5 grid
   const region = component((j) => members.has(j), 1, 4, 5);
   assert.deepEqual(
@@ -40,7 +40,7 @@ test("what hangs together is found side by side, not across corners", () => {
   );
 });
 
-test("where no rule knows, nothing is said", () => {
+test("a row of no kind has no sentence", () => {
   assert.equal(kindWords(null), "");
   assert.equal(kindWords(null, { plain: true }), "");
 });

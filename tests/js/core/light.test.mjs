@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { densestInto, outlines, stepOf } from "../../../playground/microscope/core/light.js";
 
-test("a value's step is the power of its share, looked up", () => {
+test("a value's step is a power of its share, taken from a table", () => {
   const domain = { low: 0, high: 0.2, log: false };
   for (let n = -10; n <= 20010; n++) {
     const share = Math.min(1, Math.max(0, n / 20000));
@@ -11,7 +11,7 @@ test("a value's step is the power of its share, looked up", () => {
   assert.equal(stepOf(NaN, domain), 0);
 });
 
-test("of equal patches the first belong to the set", () => {
+test("of equal patches, the first belong to the densest set", () => {
   const isChosen = new Uint8Array(5);
   densestInto(isChosen, Float32Array.of(0.2, 0.2, 0.2, 0.2, 0.2), 0, 5);
   assert.deepEqual([...isChosen], [1, 1, 1, 0, 0]);

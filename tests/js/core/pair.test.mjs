@@ -21,7 +21,7 @@ test("the arithmetic of a pair ends in the very weight of the row, at any scale"
   }
 });
 
-test("the rank counts how many are larger", () => {
+test("a weight's rank counts the weights that are larger", () => {
   const row = Float32Array.from([0.1, 0.4, 0.2, 0.2, 0.1]);
   assert.deepEqual(
     [0, 1, 2, 3, 4].map((j) => rankOf(row, j)),

@@ -13,13 +13,13 @@ test("a scene is the address of a view, and opens as the same picture, model and
   assert.deepEqual(tidyView({ ...openedScene.view, layer: 6, head: 5 }), view);
 });
 
-test("what is no list of scenes is none, and a list has its bounds", () => {
+test("a text that is no list of scenes gives none, and a list is cut to its bounds", () => {
   for (const text of [null, "", "{", "7", '{"a":1}', "[null,3]"]) assert.deepEqual(scenes.readScenes(text), []);
   const manyScenes = Array.from({ length: 99 }, () => scene("x".repeat(99)));
-  const readList = scenes.readScenes(JSON.stringify([scene("long", "y".repeat(501)), ...manyScenes]));
-  assert.equal(readList.length, 60);
-  assert.ok(readList.every(({ name }) => name.length === 60));
-  assert.deepEqual(scenes.readScenes(scenes.writeScenes(readList)), readList);
+  const sceneList = scenes.readScenes(JSON.stringify([scene("long", "y".repeat(501)), ...manyScenes]));
+  assert.equal(sceneList.length, 60);
+  assert.ok(sceneList.every(({ name }) => name.length === 60));
+  assert.deepEqual(scenes.readScenes(scenes.writeScenes(sceneList)), sceneList);
 });
 
 test("scenes move, those of a link come after one's own, and steps stop at both ends", () => {
@@ -39,7 +39,7 @@ test("scenes move, those of a link come after one's own, and steps stop at both 
   );
 });
 
-test("a name that is no text is none", () => {
+test("a scene whose name is no text has an empty name", () => {
   const scenesInStorage = [
     { name: { toString: 1 }, address: "sample=a" },
     { name: [Infinity], address: "sample=b" },

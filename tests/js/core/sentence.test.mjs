@@ -11,14 +11,14 @@ import {
 import { WAYS } from "../../../playground/microscope/core/ways.js";
 import { WAY_WORDS } from "../../../playground/microscope/core/waytable.js";
 
-const FAR = { total: 0.9, far: 0.41, best: 3, value: 0.09, where: "far" };
+const FAR_SUMMARY = { total: 0.9, far: 0.41, best: 3, value: 0.09, where: "far" };
 const FACTS = {
   what: "weight",
   direction: "row",
   name: "",
   asks: true,
   k: 3,
-  summary: FAR,
+  summary: FAR_SUMMARY,
   place: "here",
   special: { names: "CLS", share: 0.02 },
   scale: "",
@@ -26,7 +26,7 @@ const FACTS = {
   tokens: 197,
   heard: 1.74,
 };
-test("the largest share is in the patch itself, in its 3 × 3, or far", () => {
+test("a row's largest share is at the patch itself, in its 3 × 3 neighbourhood, or far", () => {
   const [rows, columns, mark] = [5, 6, 14]; // row 2, column 2
   const neighbours = [7, 8, 9, 13, 15, 19, 20, 21];
   for (let patch = 0; patch < rows * columns; patch++) {
@@ -74,22 +74,25 @@ test("what lies outside the neighbourhood is counted, and where the most goes is
   assert.ok(Math.abs(spread(values, 1, 5, 5, -1, 3).far - 1.5) < 1e-6, "a special token has no neighbourhood");
 });
 
-test("most of all itself, or near, is said so", () => {
-  assert.match(textOf({ summary: { ...FAR, where: "itself" } }), /neighbourhood, and the most to itself \(9\.0 %\)\.$/);
+test("the sentence says when the most goes to the patch itself or to a neighbour", () => {
   assert.match(
-    textOf({ summary: { ...FAR, where: "near" } }),
+    textOf({ summary: { ...FAR_SUMMARY, where: "itself" } }),
+    /neighbourhood, and the most to itself \(9\.0 %\)\.$/,
+  );
+  assert.match(
+    textOf({ summary: { ...FAR_SUMMARY, where: "near" } }),
     /neighbourhood; the strongest is a neighbour, here \(9\.0 %\)\.$/,
   );
 });
 
-test("what special tokens take is said where it is much", () => {
+test("the sentence says what special tokens take where it is much", () => {
   assert.doesNotMatch(textOf({}), /CLS/);
   assert.match(textOf({ special: { names: "CLS and registers", share: 0.35 } }), /; CLS and registers get 35 %\.$/);
 });
 
 test("a special token speaks of the picture, and not of a neighbourhood", () => {
   assert.equal(
-    textOf({ name: "CLS", summary: { ...FAR, far: 0.88 } }),
+    textOf({ name: "CLS", summary: { ...FAR_SUMMARY, far: 0.88 } }),
     "CLS gives 88 % of its attention to the picture's patches, most of all here (9.0 %).",
   );
   assert.match(textOf({ name: "register 0" }), /^Register 0 gives /);
@@ -102,12 +105,12 @@ test("every other view has a sentence of its own", () => {
     whole: textOf({ scale: "Without 1/√64 in any layer", name: "CLS" }),
     column: textOf({ direction: "column" }),
     value: textOf({ what: "value", summary: { total: 20, far: 10, best: 3, value: 4, where: "far" } }),
-    score: textOf({ what: "score", summary: { ...FAR, value: 7.31 } }),
-    similarity: textOf({ what: "similarity", summary: { ...FAR, value: 0.874 }, place: "row 2, column 7" }),
-    rollout: textOf({ what: "rollout", summary: { ...FAR, total: 1 } }),
+    score: textOf({ what: "score", summary: { ...FAR_SUMMARY, value: 7.31 } }),
+    similarity: textOf({ what: "similarity", summary: { ...FAR_SUMMARY, value: 0.874 }, place: "row 2, column 7" }),
+    rollout: textOf({ what: "rollout", summary: { ...FAR_SUMMARY, total: 1 } }),
     components: textOf({ what: "components", summary: null }),
-    norm: textOf({ what: "norm", summary: { ...FAR, value: 71.26 }, place: "row 2, column 7" }),
-    text: textOf({ what: "text", label: "a cat", summary: { ...FAR, value: 0.284 }, place: "row 2, column 7" }),
+    norm: textOf({ what: "norm", summary: { ...FAR_SUMMARY, value: 71.26 }, place: "row 2, column 7" }),
+    text: textOf({ what: "text", label: "a cat", summary: { ...FAR_SUMMARY, value: 0.284 }, place: "row 2, column 7" }),
     waiting: textOf({ summary: null }),
     unlocked: textOf({ what: "relevance", summary: null, waits: "Click a patch: this map is of one patch." }),
   };
@@ -144,7 +147,12 @@ test("a place is named by row and column", () => {
 test("of a label the sentence names what speaks most for it and what most against it", () => {
   const highest = { value: 0.03, place: "row 3, column 11" },
     least = { value: -0.02, place: "row 10, column 6" };
-  const facts = { what: "relevance", label: "a cat", summary: FAR, ends: { most: highest, least, written: String } };
+  const facts = {
+    what: "relevance",
+    label: "a cat",
+    summary: FAR_SUMMARY,
+    ends: { most: highest, least, written: String },
+  };
   assert.equal(
     textOf(facts),
     "Through all layers, row 3, column 11 speaks most for “a cat” (0.03), row 10, column 6 most against it (-0.02).",
@@ -163,7 +171,7 @@ test("of a label the sentence names what speaks most for it and what most agains
   assert.match(textOf({ ...facts, what: "occlusion", ends: onlyFor }), /and nothing that is blanked gives it more\.$/);
 });
 
-test("where blanking moves nothing the sentence says below what", () => {
+test("where blanking moves nothing the sentence says below what amount", () => {
   const sentence = textOf({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
   assert.equal(
     sentence,
@@ -183,13 +191,13 @@ test("while numbers are on their way, a patch is named only where one asks", () 
   );
 });
 
-const HOLE = /\{\w+\}/g;
+const HOLE_PATTERN = /\{\w+\}/g;
 
 test("every word of every sentence is one of the table: another language is another table", (test) => {
   const english = { ...WAY_WORDS.en.sentence };
   test.after(() => Object.assign(WAY_WORDS.en.sentence, english));
   for (const [key, text] of Object.entries(english))
-    WAY_WORDS.en.sentence[key] = text.toUpperCase().replace(HOLE, (hole) => hole.toLowerCase());
+    WAY_WORDS.en.sentence[key] = text.toUpperCase().replace(HOLE_PATTERN, (hole) => hole.toLowerCase());
   const ends = { most: { value: 1, place: "ROW 3" }, least: { value: -1, place: "ROW 9" }, written: String };
   const changes = [{}, { name: "CLS" }, { direction: "column" }, { even: true }, { summary: null }, { unmoved: "1 %" }];
   changes.push({ summary: null, asks: false }, { even: true, most: 0.1 }, { part: { here: 0.2, there: 0.1 } });
@@ -199,13 +207,13 @@ test("every word of every sentence is one of the table: another language is anot
     { place: "here" },
     { special: { names: "A and B", share: 1 } },
   );
-  for (const whereabouts of ["near", "itself"]) changes.push({ summary: { ...FAR, where: whereabouts } });
+  for (const whereabouts of ["near", "itself"]) changes.push({ summary: { ...FAR_SUMMARY, where: whereabouts } });
   const sentences = new Set();
   for (const way of Object.keys(WAYS))
     for (const change of changes.filter((item) => !item.ends || WAYS[way].explains === "patch"))
       sentences.add(textOf({ what: way, place: "ROW 2", label: "A CAT", ...change }));
   for (const whereabouts of ["near", "far"])
-    sentences.add(nearnessSentence({ k: 3, summary: { ...FAR, where: whereabouts }, place: "ROW 2" }));
+    sentences.add(nearnessSentence({ k: 3, summary: { ...FAR_SUMMARY, where: whereabouts }, place: "ROW 2" }));
   assert.ok(sentences.size > 50, String(sentences.size));
   for (const sentence of sentences) {
     assert.doesNotMatch(sentence.replace(/\bhere\b|A and B/g, ""), /[a-z]|undefined/, sentence);

@@ -15,34 +15,42 @@ import { packOf } from "../packs.mjs";
 
 const allHeads = unpack(packOf({ held: [0, 1] }));
 const SCALE = allHeads.scale;
-const size = allHeads.tokens * allHeads.dim;
-const part = (values, head, count) => [...values.subarray(head * count, (head + 1) * count)];
-const same = (a, b, label) => assert.deepEqual([...a], [...b], label);
+const headSize = allHeads.tokens * allHeads.dim;
+const headPart = (values, head, count) => [...values.subarray(head * count, (head + 1) * count)];
+const assertSame = (a, b, label) => assert.deepEqual([...a], [...b], label);
 
-test("some heads stand in the places that they have among all", () => {
+test("in a pack of some heads each head stands where it stands among all", () => {
   for (const heldHeads of [[2], [0, 2], [2, 0]]) {
     const pack = unpack(packOf({ held: [0, 1], some: heldHeads }));
     for (const layer of [0, 1]) {
       for (const head of heldHeads) {
         const [someLayer, fullLayer] = [layerOf(pack, layer), layerOf(allHeads, layer)];
-        same(part(someLayer.q, head, size), part(fullLayer.q, head, size), `q of ${layer}.${head} of ${heldHeads}`);
-        same(part(someLayer.k, head, size), part(fullLayer.k, head, size), `k of ${layer}.${head} of ${heldHeads}`);
-        const norms = part(fullLayer.norms, head, pack.tokens);
-        same(part(someLayer.norms, head, pack.tokens), norms, `norms of ${layer}.${head} of ${heldHeads}`);
+        assertSame(
+          headPart(someLayer.q, head, headSize),
+          headPart(fullLayer.q, head, headSize),
+          `q of ${layer}.${head} of ${heldHeads}`,
+        );
+        assertSame(
+          headPart(someLayer.k, head, headSize),
+          headPart(fullLayer.k, head, headSize),
+          `k of ${layer}.${head} of ${heldHeads}`,
+        );
+        const norms = headPart(fullLayer.norms, head, pack.tokens);
+        assertSame(headPart(someLayer.norms, head, pack.tokens), norms, `norms of ${layer}.${head} of ${heldHeads}`);
       }
     }
   }
 });
 
-test("some heads in eight bits decode as they do among all", () => {
-  const fullPack = unpack(packOf({ held: [0, 1], eighths: true }));
-  const pack = unpack(packOf({ held: [0, 1], some: [2, 1], eighths: true }));
+test("in a pack of some heads eight bits decode as in a pack of all", () => {
+  const fullPack = unpack(packOf({ held: [0, 1], eightBits: true }));
+  const pack = unpack(packOf({ held: [0, 1], some: [2, 1], eightBits: true }));
   for (const layer of [0, 1]) {
     for (const head of [1, 2]) {
       for (const name of ["q", "k"])
-        same(
-          part(layerOf(pack, layer)[name], head, size),
-          part(layerOf(fullPack, layer)[name], head, size),
+        assertSame(
+          headPart(layerOf(pack, layer)[name], head, headSize),
+          headPart(layerOf(fullPack, layer)[name], head, headSize),
           `${name} of ${layer}.${head}`,
         );
     }
@@ -83,17 +91,21 @@ test("a head that is not here answers with nothing, whatever stood there before;
     assert.deepEqual([...answers.ready], [0, 1, 0], way);
     for (const head of [0, 1, 2]) {
       for (const kind of ["drawn", "weights"]) {
-        const expectedPart = head === 1 ? part(expected[kind], 1, tokens) : new Array(tokens).fill(0);
-        same(part(answers[kind], head, tokens), expectedPart, `${kind} of ${way} of head ${head}`);
+        const expectedPart = head === 1 ? headPart(expected[kind], 1, tokens) : new Array(tokens).fill(0);
+        assertSame(headPart(answers[kind], head, tokens), expectedPart, `${kind} of ${way} of head ${head}`);
       }
     }
   }
   assert.equal(answerCell(answers, 2, 0, 3, SCALE, "weight", "row"), null);
-  same(answerCell(answers, 2, 1, 3, SCALE, "weight", "row"), part(expected.weights, 1, tokens), "the wall's cell");
+  assertSame(
+    answerCell(answers, 2, 1, 3, SCALE, "weight", "row"),
+    headPart(expected.weights, 1, tokens),
+    "the wall's cell",
+  );
   assert.equal(answerCell(answers, 3, 0, 3, SCALE, "weight", "row"), null, "a layer that is not here");
 });
 
-test("columns: the sums of heads that are not here are not waited for, and come when the heads do", () => {
+test("the sums of heads that are not here are not waited for, and are computed when the heads come", () => {
   const pack = unpack(packOf({ some: [2] }));
   const answers = createAnswers(pack);
   assert.equal(prepareColumns(answers, [0, 3], 1, SCALE, 1000), 1, "all that can be done is done");
@@ -130,7 +142,7 @@ test("the head on view has its sums first", () => {
   assert.deepEqual([...answers.ready], [0, 0, 1]);
 });
 
-test("columns of values: a token's own length weighs what everybody takes of it", () => {
+test("in a column of values the token's own length weighs what everybody takes of it", () => {
   const answers = createAnswers(allHeads);
   while (prepareColumns(answers, [0], 0, SCALE, 1000) < 1);
   answerLayer(answers, 0, 4, SCALE, "value", "column");
@@ -139,20 +151,24 @@ test("columns of values: a token's own length weighs what everybody takes of it"
     const length = norms[Math.floor(i / allHeads.tokens) * allHeads.tokens + 4];
     assert.ok(Math.abs(answers.drawn[i] - answers.weights[i] * length) < 1e-6, `${i}`);
   }
-  const receivedSum = part(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
+  const receivedSum = headPart(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
   assert.ok(Math.abs(answers.totals[1] - receivedSum) < 1e-5, "what the token receives in all");
 });
 
-test("raw scores: rows and columns agree on each pair, and no weights stand where sums are missing", () => {
+test("rows and columns of raw scores agree on each pair, and no weights stand where sums are missing", () => {
   const [rows, columns] = [createAnswers(allHeads), createAnswers(allHeads)];
   answerLayer(rows, 0, 2, 1, "score", "row");
   answerLayer(columns, 0, 5, 1, "score", "column");
   for (const head of [0, 1, 2]) {
     const start = head * allHeads.tokens;
     assert.equal(rows.drawn[start + 5], columns.drawn[start + 2], "token 2 asks token 5");
-    same(answerCell(rows, 0, head, 2, 1, "score", "row"), part(rows.drawn, head, allHeads.tokens), "the wall's cell");
-    const column = part(columns.drawn, head, allHeads.tokens);
-    same(answerCell(columns, 0, head, 5, 1, "score", "column"), column, "a column of the wall");
+    assertSame(
+      answerCell(rows, 0, head, 2, 1, "score", "row"),
+      headPart(rows.drawn, head, allHeads.tokens),
+      "the wall's cell",
+    );
+    const column = headPart(columns.drawn, head, allHeads.tokens);
+    assertSame(answerCell(columns, 0, head, 5, 1, "score", "column"), column, "a column of the wall");
   }
   assert.ok(columns.weights.every((weight) => weight === 0));
 });
@@ -164,12 +180,12 @@ test("the colours of raw scores wait until all heads are here, then all heads sh
   const domain = () => sharedDomain(answers, 0, 1, "score", "auto", false);
   assert.deepEqual(domain(), { low: -1, high: 1, log: false });
   mergePack(pack, unpack(packOf()));
-  const result = { ...domain(), high: Math.fround(domain().high) };
+  const sharedRange = { ...domain(), high: Math.fround(domain().high) };
   let [low, high] = [Infinity, -Infinity];
   for (let token = 0; token < pack.tokens; token++) {
     answerLayer(answers, 0, token, 1, "score", "row");
     low = Math.min(low, ...answers.drawn);
     high = Math.max(high, ...answers.drawn);
   }
-  assert.deepEqual(result, { low, high, log: false });
+  assert.deepEqual(sharedRange, { low, high, log: false });
 });

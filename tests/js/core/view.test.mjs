@@ -20,16 +20,16 @@ test("a query is a patch or a prefix token, and nothing off the grid", () => {
   for (let token = 0; token < pack.tokens; token++) assert.equal(view.tokenOf(view.queryOf(token, pack), pack), token);
 });
 
-test("the same place in a finer picture", () => {
-  const finer = { ...pack, prefix: ["cls"], prefixCount: 1, rows: 6, columns: 8, patches: 48, tokens: 49 };
-  assert.equal(view.queryOf(view.sameToken(view.tokenOf("2,3", pack), pack, finer), finer), "5,7");
-  assert.equal(view.queryOf(view.sameToken(view.tokenOf("0,0", pack), pack, finer), finer), "1,1");
-  assert.equal(view.sameToken(1, pack, finer), -1);
+test("a token keeps its place in a finer picture", () => {
+  const finerPack = { ...pack, prefix: ["cls"], prefixCount: 1, rows: 6, columns: 8, patches: 48, tokens: 49 };
+  assert.equal(view.queryOf(view.sameToken(view.tokenOf("2,3", pack), pack, finerPack), finerPack), "5,7");
+  assert.equal(view.queryOf(view.sameToken(view.tokenOf("0,0", pack), pack, finerPack), finerPack), "1,1");
+  assert.equal(view.sameToken(1, pack, finerPack), -1);
   assert.equal(view.sameLayer(3, { layers: 12 }, { layers: 24 }), 6);
 });
 
 test("whatever a link says becomes a view that fits the pack", () => {
-  const tidied = view.tidyView(
+  const tidiedView = view.tidyView(
     {
       layer: "99",
       head: "-3",
@@ -43,7 +43,7 @@ test("whatever a link says becomes a view that fits the pack", () => {
     },
     pack,
   );
-  assert.deepEqual(tidied, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2" });
+  assert.deepEqual(tidiedView, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2" });
   assert.equal(view.tidyView({ scale: "0" }, pack).scale, 0);
   assert.equal(view.tidyView({ layer: "0" }, pack).layer, 0);
   assert.equal(view.tidyView({}, pack).query, `${pack.rows >> 1},${pack.columns >> 1}`);
@@ -71,7 +71,7 @@ test("a view travels through a link and comes back", () => {
   assert.equal(view.viewToQuery({ ...view.DEFAULT_VIEW }), "");
 });
 
-test("what a view has not taken over of an address is known", () => {
+test("the words of an address that a view ignores are listed", () => {
   const ignoredWords = (address) => {
     const words = view.viewFromQuery(address);
     return view.notTaken(words, view.tidyView(words, pack)).map(([key, word]) => `${key}=${word}`);

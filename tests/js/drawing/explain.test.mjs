@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { draw, mounted } from "../lessons/mounting.mjs";
+import { draw, mountPart } from "../lessons/mounting.mjs";
 
 const { explainWords } = await import("../../../playground/microscope/drawing/dom.js");
 
 // A page with an explained word, a plain word, and the card.
 function page() {
   const controller = new AbortController();
-  const mount = mounted(({ parentElement }) => {
+  const mount = mountPart(({ parentElement }) => {
     parentElement.innerHTML =
       '<button class="word" data-explains="Spread over all."><i>all</i></button><button class="plain">7</button>';
     explainWords(parentElement, controller.signal);
@@ -16,11 +16,11 @@ function page() {
   const [word, plain, card] = [".word", ".plain", ".explained"].map(mount.find);
   const dispatch = (element, eventName, pointerType) =>
     element.dispatchEvent(Object.assign(new MouseEvent(eventName, { bubbles: true }), { pointerType }));
-  return { word, plain, card, tell: dispatch, ...mount };
+  return { word, plain, card, dispatch, ...mount };
 }
 
 test("a finger opens what a word means, and a press elsewhere closes it", () => {
-  const { word, plain, card, tell: dispatch } = page();
+  const { word, plain, card, dispatch } = page();
   assert.equal(card.hidden, true);
   dispatch(word.firstChild, "click", "touch");
   assert.equal(card.hidden, false);
@@ -29,8 +29,8 @@ test("a finger opens what a word means, and a press elsewhere closes it", () => 
   assert.equal(card.hidden, true);
 });
 
-test("a mouse that rests opens it, and its press, which does something else, closes it", () => {
-  const { word, card, tell: dispatch } = page();
+test("a mouse that rests on a word opens its meaning, and a press closes it", () => {
+  const { word, card, dispatch } = page();
   dispatch(word, "pointerover", "mouse");
   assert.equal(card.hidden, true);
   draw();
@@ -39,8 +39,8 @@ test("a mouse that rests opens it, and its press, which does something else, clo
   assert.equal(card.hidden, true);
 });
 
-test("Escape closes it, and a word whose meaning is empty opens nothing", () => {
-  const { word, card, key, tell: dispatch } = page();
+test("Escape closes the meaning, and a word whose meaning is empty opens nothing", () => {
+  const { word, card, key, dispatch } = page();
   dispatch(word, "click", "touch");
   key(word, "Escape");
   assert.equal(card.hidden, true);

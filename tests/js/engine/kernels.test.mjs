@@ -7,10 +7,11 @@ import { toHalves } from "../../../playground/microscope/core/container.js";
 import { createTensors } from "../../../playground/microscope/engine/tensors.js";
 import { MICROSCOPE } from "../support.mjs";
 
-const tensors = () => createTensors(new WebAssembly.Module(readFileSync(join(MICROSCOPE, "engine", "kernels.wasm"))));
+const makeTensors = () =>
+  createTensors(new WebAssembly.Module(readFileSync(join(MICROSCOPE, "engine", "kernels.wasm"))));
 
 test("the kernels' float16 numbers are those of core/container.js, for numbers of every size", async () => {
-  const t = await tensors();
+  const t = await makeTensors();
   const bits = Uint32Array.from({ length: 2 ** 18 + 3 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 0);
   const finiteBits = bits.filter((bitPattern) => (bitPattern & 0x7f800000) !== 0x7f800000);
   const floats = new Float32Array(finiteBits.buffer);
@@ -23,8 +24,8 @@ test("the kernels' float16 numbers are those of core/container.js, for numbers o
   );
 });
 
-test("what a picture takes of the kernels' memory is given back", async () => {
-  const t = await tensors();
+test("the memory that a picture takes of the kernels is given back", async () => {
+  const t = await makeTensors();
   const { createResizer } = await import("../../../playground/microscope/engine/images.js");
   const topBefore = t.mark();
   const resizer = createResizer(t, 50, 40, 20, 30);

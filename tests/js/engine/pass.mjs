@@ -19,8 +19,8 @@ import { openModel } from "../../../playground/microscope/weights/opening.js";
 import { MICROSCOPE } from "../support.mjs";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const read = (file) => new Uint8Array(readFileSync(file));
-const bytesOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
+const bytesOfFile = (file) => new Uint8Array(readFileSync(file));
+const bufferOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
 
 if (job.fits) console.log(JSON.stringify(job.fits.map((question) => gridFor(...question))));
 else if (job.pixels) await resize(job);
@@ -42,29 +42,29 @@ async function open({ files, out, ...options }) {
 }
 
 // The tensors of the engine, computed on this many threads.
-async function tensors(count = 1) {
-  const kernels = read(join(MICROSCOPE, "engine", "kernels.wasm"));
+async function makeTensors(count = 1) {
+  const kernels = bytesOfFile(join(MICROSCOPE, "engine", "kernels.wasm"));
   const script = pathToFileURL(join(MICROSCOPE, "engine", "faster", "threads.js"));
   const helper = `require("node:worker_threads").parentPort.once("message", async (told) =>
     (await import("${script}")).help(told))`;
   if (count === 1) return createTensors(await WebAssembly.compile(kernels));
-  const compiled = await WebAssembly.compile(sharing(kernels));
-  const threads = createThreads(compiled, () => new Worker(helper, { eval: true }), count);
-  const t = await createTensors(compiled, threads);
+  const compiledKernels = await WebAssembly.compile(sharing(kernels));
+  const threads = createThreads(compiledKernels, () => new Worker(helper, { eval: true }), count);
+  const t = await createTensors(compiledKernels, threads);
   while (t.engine !== `WebAssembly × ${count}`) await new Promise((resolve) => setTimeout(resolve, 5));
   return t;
 }
 
 async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], interpolation, out, band = 7 }) {
-  const rows = read(pixels);
-  const resizer = createResizer(await tensors(), width, height, toWidth, toHeight, interpolation);
+  const rows = bytesOfFile(pixels);
+  const resizer = createResizer(await makeTensors(), width, height, toWidth, toHeight, interpolation);
   for (let start = 0; start < rows.length; start += band * width * 4)
     resizer.band(rows.subarray(start, start + band * width * 4));
   writeFileSync(out, resizer.end());
 }
 
 // Sets columns of a matrix to zero at the given points of the pass, for example to switch a head off.
-function zeroed(t, x, point, zero) {
+function setZeros(t, x, point, zero) {
   for (const [, column, columns] of zero.filter(([zeroPoint]) => zeroPoint === point))
     for (let row = 0; row < x.rows; row++) {
       const source = partOfMatrix(x, row, 1, column, columns);
@@ -74,29 +74,29 @@ function zeroed(t, x, point, zero) {
 }
 
 async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, threads = 1, out }) {
-  const t = await tensors(threads);
-  const vit = new VisionTransformer(t, read(weights));
-  const input = new Float32Array(read(image).buffer);
+  const t = await makeTensors(threads);
+  const vit = new VisionTransformer(t, bytesOfFile(weights));
+  const input = new Float32Array(bytesOfFile(image).buffer);
   const applyCuts = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
   const options = {
     ...(scale !== undefined && { scale }),
-    at: (point, x) => zeroed(t, applyCuts(point, x), point, zero),
+    at: (point, x) => setZeros(t, applyCuts(point, x), point, zero),
   };
   const durations = { wall: [], cpu: [] };
   let layers, logits;
   for (let run = 0; run < runs; run++) {
-    const [startTime, cpu] = [performance.now(), process.cpuUsage()];
+    const [startTime, cpuBefore] = [performance.now(), process.cpuUsage()];
     layers = [];
     const layerIterator = vit.layers(input, grid, options);
     let step = await layerIterator.next();
     for (; !step.done; step = await layerIterator.next()) layers.push(step.value);
     logits = step.value;
-    const usage = process.cpuUsage(cpu);
+    const usage = process.cpuUsage(cpuBefore);
     durations.wall.push(performance.now() - startTime);
     durations.cpu.push((usage.user + usage.system) / 1000);
   }
-  const parts = ["q", "k", "norms", "adds", "features"].flatMap((name) => layers.map((layer) => bytesOf(layer[name])));
-  writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bytesOf(logits)] : [])]));
+  const parts = ["q", "k", "norms", "adds", "features"].flatMap((name) => layers.map((layer) => bufferOf(layer[name])));
+  writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bufferOf(logits)] : [])]));
   console.log(JSON.stringify({ ...durations, bytes: t.bytes, points: vit.points() }));
   t.free();
 }

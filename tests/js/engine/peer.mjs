@@ -12,9 +12,9 @@ const session = await ort.InferenceSession.create(readFileSync(model), { executi
 const numbers = Float32Array.from({ length: 3 * size * size }, (_, i) => Math.sin(i));
 const durations = { wall: [], cpu: [] };
 for (let run = 0; run < runs; run++) {
-  const [startTime, cpu] = [performance.now(), process.cpuUsage()];
+  const [startTime, cpuBefore] = [performance.now(), process.cpuUsage()];
   await session.run({ [session.inputNames[0]]: new ort.Tensor("float32", numbers, [1, 3, size, size]) });
-  const usage = process.cpuUsage(cpu);
+  const usage = process.cpuUsage(cpuBefore);
   durations.wall.push(performance.now() - startTime);
   durations.cpu.push((usage.user + usage.system) / 1000);
 }

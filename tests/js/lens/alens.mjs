@@ -9,38 +9,38 @@ import { packOf } from "../packs.mjs";
 
 globalThis.matchMedia ??= () => ({ matches: false });
 
-let now = 0;
+let clockMs = 0;
 mock.timers.enable({ apis: ["setTimeout"] });
-mock.method(performance, "now", () => now);
+mock.method(performance, "now", () => clockMs);
 
 // Moves the clock on by this many milliseconds, and lets promises and timers run.
-export async function pass(ms = 0) {
+export async function passTime(ms = 0) {
   await new Promise(setImmediate);
-  now += ms;
+  clockMs += ms;
   mock.timers.tick(ms);
   await new Promise(setImmediate);
 }
 
-const EXPLAINED = ["relevance", "occlusion", "label", "labels", "text", "patched"];
-export const EVERYTHING = ["layers", "features", "rollout", ...EXPLAINED, "whole", "cuts", "names"];
+const EXPLAINED_KINDS = ["relevance", "occlusion", "label", "labels", "text", "patched"];
+export const ALL_OFFERS = ["layers", "features", "rollout", ...EXPLAINED_KINDS, "whole", "cuts", "names"];
 
 // A source that records each request in `questions`: [{text: "layers cat 2", heads, signal, answer(value),
 // fail(error)}].
-export function aSource(offers = EVERYTHING) {
+export function aSource(offers = ALL_OFFERS) {
   const questions = [];
   const ask =
     (kind) =>
-    (trace, ...others) => {
-      const { heads, rounded, signal } = others.pop() ?? {};
+    (trace, ...args) => {
+      const { heads, rounded, signal } = args.pop() ?? {};
       const isGiven = (item) => item !== "" && item !== null;
       const valuesOf = (word) => (Array.isArray(word) ? word : Object.values(word).filter(isGiven));
-      const words = others.flatMap((word) => (word && typeof word === "object" ? valuesOf(word) : [word]));
+      const words = args.flatMap((word) => (word && typeof word === "object" ? valuesOf(word) : [word]));
       const text = [kind, trace.id, ...words].join(" ");
       const question = { text, heads, rounded, signal };
       questions.push(question);
       return new Promise((answer, reject) => Object.assign(question, { answer, fail: reject }));
     };
-  const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED, "names", "whole", "moved"];
+  const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED_KINDS, "names", "whole", "moved"];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 
@@ -61,26 +61,26 @@ export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } 
   Object.assign(lens.page, { film: { timer: 0 }, explained: { timer: 0 } });
   lens.data.main = receive(lens.data, aTrace("cat"), packOf(pack));
   lens.choice.view = { ...lens.choice.view, layer: 0, query: "0,0", ...view };
-  lens.page.schedule = () => frame(lens);
+  lens.page.schedule = () => runFrame(lens);
   return { lens, source, failures };
 }
 
 // Runs the part of a frame that asks the source. `pointed`: the frame follows a move of the cursor.
-export function frame(lens, pointed = false) {
+export function runFrame(lens, pointed = false) {
   resolve(lens.choice, lens.data, lens.frame);
   askForMissing(lens, pointed);
   explain(lens);
 }
 
 // The texts of the requests since the last call.
-export function asked(source) {
+export function newRequests(source) {
   const newQuestions = source.questions.filter((question) => !question.seen);
   for (const question of newQuestions) question.seen = true;
   return newQuestions.map(({ text }) => text);
 }
 
 // The latest request whose text begins with `beginning`.
-export function open(source, beginning) {
+export function latestRequest(source, beginning) {
   const request = source.questions.findLast((question) => question.text.startsWith(beginning));
   if (!request) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
   return request;

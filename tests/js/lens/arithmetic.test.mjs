@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { productText } from "../../../playground/microscope/lens/arithmetic.js";
-import { mounted } from "./mounted.mjs";
+import { mountLens } from "./mounted.mjs";
 
-const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
-const number = (text) => Number.parseFloat(text.replace("−", "-").replace(",", ""));
+const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
+const numberIn = (text) => Number.parseFloat(text.replace("−", "-").replace(",", ""));
 
-test("the product has the name that the scale makes of it", () => {
+test("the product is named after the scale", () => {
   const pack = { scale: 0.125, dim: 64 };
   assert.deepEqual(
     [0.125, 1, 0.5].map((scale) => productText(pack, scale)),
@@ -16,21 +16,21 @@ test("the product has the name that the scale makes of it", () => {
 });
 
 test("the arithmetic leads from the products to the weight, follows the cursor, and Escape closes it", async () => {
-  const microscope = await mounted({ pack: { grid: [6, 7] }, view: LOCKED });
+  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: LOCKED_VIEW });
   const panel = microscope.find(".sums");
   const point = (row, column) =>
     microscope.point("pointermove", microscope.part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
   point(2, 5);
   microscope.click(microscope.find(".pair-label"));
   assert.equal(panel.hidden, false);
-  const steps = () => [...panel.querySelectorAll("dd")].map((item) => number(item.textContent));
+  const steps = () => [...panel.querySelectorAll("dd")].map((item) => numberIn(item.textContent));
   const { aim } = microscope.lens.read();
   const [dot, score, , share] = steps();
   assert.ok(Math.abs(dot / 2 - score) < 0.02, "the scale of heads four wide");
   assert.ok(Math.abs(score - aim.score) < 0.01 && Math.abs(share / 100 - aim.weight) < 0.006);
   const [, place, a, b, product] = /number (\d) of 4: (\S+) × (\S+) = (\S+)/.exec(panel.textContent);
   assert.ok(Number(place) >= 1);
-  assert.ok(Math.abs(number(a) * number(b) - number(product)) < 0.05);
+  assert.ok(Math.abs(numberIn(a) * numberIn(b) - numberIn(product)) < 0.05);
   const formerText = panel.textContent;
   point(4, 1);
   assert.notEqual(panel.textContent, formerText);
@@ -38,12 +38,12 @@ test("the arithmetic leads from the products to the weight, follows the cursor, 
   assert.deepEqual([panel.hidden, microscope.lens.view.locked], [true, true], "the lock stays");
 });
 
-test("without a patch that is pointed at it is of the largest weight, and a map has none", async () => {
-  const microscope = await mounted({ pack: { grid: [6, 7] }, view: { ...LOCKED, locked: false } });
+test("without an aimed patch the arithmetic is of the largest weight; a map has none", async () => {
+  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: { ...LOCKED_VIEW, locked: false } });
   microscope.key("a");
   const { aim, locked, peakAt } = microscope.lens.read();
   assert.deepEqual([aim.at, locked], [peakAt, true]);
-  const map = await mounted({ pack: { grid: [6, 7] }, view: { ...LOCKED, what: "norm" } });
-  map.key("a");
-  assert.ok(map.find(".sums").hidden);
+  const mapMicroscope = await mountLens({ pack: { grid: [6, 7] }, view: { ...LOCKED_VIEW, what: "norm" } });
+  mapMicroscope.key("a");
+  assert.ok(mapMicroscope.find(".sums").hidden);
 });

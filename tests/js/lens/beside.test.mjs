@@ -5,7 +5,7 @@ import { rowBeside } from "../../../playground/microscope/lens/beside.js";
 import { resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const bitmap = { width: 70, height: 60 };
@@ -24,7 +24,7 @@ test("the compared picture is asked at the same place, at the same height, with 
 });
 
 test("a filter without a network says what it lights, and follows the patch that asks", async () => {
-  const microscope = await mounted({
+  const microscope = await mountLens({
     pack: GRID,
     bitmap,
     view: { layer: 1, query: "3,3", locked: true, beside: "filter" },
@@ -40,13 +40,13 @@ test("a filter without a network says what it lights, and follows the patch that
 
 test("a column of the network is no row to compare with; a special token has no colour", async () => {
   const view = { layer: 1, query: "3,3", locked: true, beside: "filter" };
-  const microscope = await mounted({ pack: GRID, bitmap, view: { ...view, direction: "column" } });
+  const microscope = await mountLens({ pack: GRID, bitmap, view: { ...view, direction: "column" } });
   assert.doesNotMatch(microscope.words("filterWords"), /in common/);
   microscope.lens.update({ view: { ...view, query: "cls" } });
   draw();
   assert.equal(microscope.words("twinBadge"), "A filter of colours has no CLS token.");
   assert.deepEqual([microscope.words("filterWords"), microscope.words("filterExposed")], ["", ""]);
-  const microscopeWithoutPixels = await mounted({ pack: GRID, view });
+  const microscopeWithoutPixels = await mountLens({ pack: GRID, view });
   assert.equal(
     microscopeWithoutPixels.words("twinBadge"),
     "The picture could not be read: a filter needs its colours.",
@@ -54,7 +54,7 @@ test("a column of the network is no row to compare with; a special token has no 
 });
 
 test("a convolution has no special token, and says how many patches it reads", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "0,0", locked: true } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "0,0", locked: true } });
   assert.equal(microscope.words("reads"), "reads 4 of 42 patches");
   microscope.lens.update({ view: { layer: 1, query: "3,3", locked: true, k: 5 } });
   draw();

@@ -4,85 +4,89 @@ import { test } from "node:test";
 import { holdsAll } from "../../../playground/microscope/core/core.js";
 import { bring } from "../../../playground/microscope/lens/asking.js";
 import { packOf } from "../packs.mjs";
-import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
+import { aLens, aTrace, latestRequest, newRequests, passTime } from "./alens.mjs";
 
-const DOG = aTrace("dog");
+const DOG_TRACE = aTrace("dog");
 const refusalOf = (status) => Object.assign(new Error(`refused: ${status}`), { status });
 
 test("a trace comes with its picture and the one head on view", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: "2", head: "1" });
-  assert.deepEqual(asked(source), ["layers dog 2", "picture dog"]);
-  assert.deepEqual(open(source, "layers").heads, [1]);
-  open(source, "layers").answer(packOf({ held: [2], some: [1] }));
-  open(source, "picture").answer("bitmap");
+  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: "2", head: "1" });
+  assert.deepEqual(newRequests(source), ["layers dog 2", "picture dog"]);
+  assert.deepEqual(latestRequest(source, "layers").heads, [1]);
+  latestRequest(source, "layers").answer(packOf({ held: [2], some: [1] }));
+  latestRequest(source, "picture").answer("bitmap");
   const [entry] = await broughtEntries;
-  assert.deepEqual([entry.trace, entry.picture], [DOG, { id: "picture of dog", bitmap: "bitmap" }]);
+  assert.deepEqual([entry.trace, entry.picture], [DOG_TRACE, { id: "picture of dog", bitmap: "bitmap" }]);
   assert.equal(entry, lens.data.packs.get("dog"));
 });
 
-test("nothing is there before both have come", async () => {
+test("a trace is not there before its layer and its picture have come", async () => {
   const { lens, source } = aLens();
   let entriesOrState = "waiting";
-  bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 }).then((entries) => (entriesOrState = entries));
-  open(source, "layers").answer(packOf({ some: [0] }));
-  await pass();
+  bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 }).then((entries) => (entriesOrState = entries));
+  latestRequest(source, "layers").answer(packOf({ some: [0] }));
+  await passTime();
   assert.equal(entriesOrState, "waiting");
-  open(source, "picture").answer("bitmap");
-  await pass();
+  latestRequest(source, "picture").answer("bitmap");
+  await passTime();
   assert.equal(entriesOrState[0].id, "dog");
 });
 
 test("a view without a layer leaves the choice to the source", async () => {
   const { lens, source } = aLens();
-  for (const view of [{}, { layer: null }]) bring(lens.data, lens.page, [DOG], view);
-  assert.deepEqual(asked(source), ["layers dog ", "picture dog", "layers dog ", "picture dog"]);
-  assert.deepEqual(open(source, "layers").heads, [0], "as the view's head is");
+  for (const view of [{}, { layer: null }]) bring(lens.data, lens.page, [DOG_TRACE], view);
+  assert.deepEqual(newRequests(source), ["layers dog ", "picture dog", "layers dog ", "picture dog"]);
+  assert.deepEqual(latestRequest(source, "layers").heads, [0], "as the view's head is");
 });
 
-test("what is here is not asked for again", async () => {
+test("a layer that is here is not asked for again", async () => {
   const { lens, source } = aLens({ pack: { held: [1], some: [2] } });
   lens.data.pictures.set("picture of cat", { bitmap: "bitmap" });
   for (const view of [{ layer: 1, head: 2 }, { head: 0 }, { layer: 99, head: 0 }]) {
     const [entry] = await bring(lens.data, lens.page, [aTrace("cat")], view);
     assert.equal(entry, lens.data.main);
   }
-  assert.deepEqual(asked(source), [], "the head, any layer, and one that the model has not: what is here is shown");
+  assert.deepEqual(
+    newRequests(source),
+    [],
+    "the head, any layer, and one that the model has not: what is here is shown",
+  );
   bring(lens.data, lens.page, [aTrace("cat")], { layer: 1, head: 0 });
   bring(lens.data, lens.page, [aTrace("cat")], { layer: 2, head: 2 });
-  assert.deepEqual(asked(source), ["layers cat 1", "layers cat 2"]);
+  assert.deepEqual(newRequests(source), ["layers cat 1", "layers cat 2"]);
 });
 
 test("a newer wish ends the former, which gives nothing, whether it comes or fails", async () => {
-  for (const end of [
+  for (const endRequest of [
     (question) => question.answer(packOf()),
     (question) => question.fail(new Error("stopped")),
     (question) => question.fail(refusalOf(400)),
   ]) {
     const { lens, source } = aLens();
-    const formerRequest = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
+    const formerRequest = bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
     const [layers, picture] = source.questions;
-    asked(source);
+    newRequests(source);
     const newerRequest = bring(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
     assert.deepEqual([layers.signal.aborted, picture.signal.aborted], [true, true]);
-    end(layers);
+    endRequest(layers);
     picture.answer("bitmap");
     assert.equal(await formerRequest, null);
-    assert.deepEqual(asked(source), ["layers owl 0", "picture owl"], "nothing more is asked for the former");
-    open(source, "layers owl").answer(packOf());
-    open(source, "picture owl").answer("bitmap");
+    assert.deepEqual(newRequests(source), ["layers owl 0", "picture owl"], "nothing more is asked for the former");
+    latestRequest(source, "layers owl").answer(packOf());
+    latestRequest(source, "picture owl").answer("bitmap");
     assert.equal((await newerRequest)[0].id, "owl");
   }
 });
 
 test("a layer that the model has not falls back to what the source chooses, all heads of it", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: 11, head: 9 });
-  open(source, "picture").answer("bitmap");
-  open(source, "layers").fail(refusalOf(400));
-  await pass();
-  assert.deepEqual(asked(source), ["layers dog 11", "picture dog", "layers dog "]);
-  const question = open(source, "layers");
+  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: 11, head: 9 });
+  latestRequest(source, "picture").answer("bitmap");
+  latestRequest(source, "layers").fail(refusalOf(400));
+  await passTime();
+  assert.deepEqual(newRequests(source), ["layers dog 11", "picture dog", "layers dog "]);
+  const question = latestRequest(source, "layers");
   assert.deepEqual([question.heads, question.signal.aborted], [undefined, false]);
   question.answer(packOf({ held: [2] }));
   const [entry] = await broughtEntries;
@@ -92,18 +96,18 @@ test("a layer that the model has not falls back to what the source chooses, all 
 test("any other refusal is told to who wished, and asked no further", async () => {
   for (const status of [0, 404, 410, 500]) {
     const { lens, source } = aLens();
-    const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
-    open(source, "layers").fail(refusalOf(status));
+    const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+    latestRequest(source, "layers").fail(refusalOf(status));
     await assert.rejects(broughtEntries, { status });
-    assert.deepEqual(asked(source), ["layers dog 0", "picture dog"]);
+    assert.deepEqual(newRequests(source), ["layers dog 0", "picture dog"]);
   }
 });
 
 test("without its picture a trace is shown all the same, and the lens says so", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
-  open(source, "layers").answer(packOf());
-  open(source, "picture").fail(new Error("broken"));
+  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+  latestRequest(source, "layers").answer(packOf());
+  latestRequest(source, "picture").fail(new Error("broken"));
   const [entry] = await broughtEntries;
   assert.equal(entry.picture.bitmap, null);
   assert.equal(lens.page.refs.message.textContent, "The image could not be read; its attention still can.");
@@ -111,8 +115,8 @@ test("without its picture a trace is shown all the same, and the lens says so", 
 
 test("two traces come together, in their order", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG, aTrace("owl")], { layer: 1, head: 0 });
-  assert.deepEqual(asked(source), ["layers dog 1", "picture dog", "layers owl 1", "picture owl"]);
+  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE, aTrace("owl")], { layer: 1, head: 0 });
+  assert.deepEqual(newRequests(source), ["layers dog 1", "picture dog", "layers owl 1", "picture owl"]);
   for (const { text, answer } of source.questions.toReversed())
     answer(text.startsWith("layers") ? packOf({ held: [1] }) : text);
   assert.deepEqual(

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { valueOfButton } from "../../../playground/microscope/lens/controls.js";
-import { mounted } from "./mounted.mjs";
+import { mountLens } from "./mounted.mjs";
 
 test("a button stands for a word, a number, or yes and no", () => {
-  const source = (value) => valueOfButton({ dataset: { value } });
-  assert.deepEqual(["true", "false", "5", "wall", ""].map(source), [true, false, 5, "wall", ""]);
+  const valueFrom = (value) => valueOfButton({ dataset: { value } });
+  assert.deepEqual(["true", "false", "5", "wall", ""].map(valueFrom), [true, false, 5, "wall", ""]);
 });
 
 test("the buttons show what the view says, whoever changed it", async () => {
-  const microscope = await mounted({ view: { layer: 1 } });
+  const microscope = await mountLens({ view: { layer: 1 } });
   const pressedValues = (choice) =>
     [...microscope.root.querySelectorAll(`[data-choice="${choice}"] [aria-pressed="true"]`)].map(
       (item) => item.dataset.value,
@@ -28,7 +28,7 @@ test("the buttons show what the view says, whoever changed it", async () => {
 });
 
 test("what has no share to be lit is drawn as heat, and the choice says so", async () => {
-  const microscope = await mounted({ view: { layer: 1, draw: "light", what: "score" } });
+  const microscope = await mountLens({ view: { layer: 1, draw: "light", what: "score" } });
   const button = (value) => microscope.find(`[data-choice="draw"] [data-value="${value}"]`);
   assert.ok(button("light").disabled);
   assert.equal(button("heat").getAttribute("aria-pressed"), "true");
@@ -39,7 +39,7 @@ test("what has no share to be lit is drawn as heat, and the choice says so", asy
 
 test("only what the source can answer is offered", async () => {
   const offeredParts = async (host) => {
-    const microscope = await mounted({ pack: { held: [1] }, view: { layer: 1 }, host });
+    const microscope = await mountLens({ pack: { held: [1] }, view: { layer: 1 }, host });
     const isVisible = (element) => !element.hidden;
     const visibleRequests = [...microscope.root.querySelectorAll("[data-ask]")]
       .filter(isVisible)
@@ -57,7 +57,7 @@ test("only what the source can answer is offered", async () => {
 });
 
 test("each head and each special token has its button, by the model's numbers and names", async () => {
-  const microscope = await mounted({ pack: { prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] } });
+  const microscope = await mountLens({ pack: { prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] } });
   const texts = (selector) => [...microscope.root.querySelectorAll(selector)].map((item) => item.textContent);
   assert.deepEqual(texts("[data-head] b"), ["0", "2", "5"]);
   assert.deepEqual(texts("[data-token]"), ["CLS", "reg0"]);
@@ -65,7 +65,7 @@ test("each head and each special token has its button, by the model's numbers an
 });
 
 test("what most people do not need is behind More", async () => {
-  const microscope = await mounted();
+  const microscope = await mountLens();
   assert.equal(microscope.root.classList.contains("more"), false);
   microscope.click(microscope.part("more"));
   assert.ok(microscope.root.classList.contains("more"));

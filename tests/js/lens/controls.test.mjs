@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { mounted } from "./mounted.mjs";
+import { mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] };
 const stateOf = ({ lens }) => lens.read();
 
 test("a click locks a patch, another one moves the lock, one on the locked patch or Escape lets go", async () => {
-  const microscope = await mounted({ pack: GRID });
+  const microscope = await mountLens({ pack: GRID });
   const { part, point, key } = microscope;
   const click = (row, column) => point("click", part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
   const state = () => [stateOf(microscope).query, stateOf(microscope).locked];
@@ -24,22 +24,22 @@ test("a click locks a patch, another one moves the lock, one on the locked patch
 });
 
 test("the patch under the cursor asks while none is locked; a locked one is aimed at, and its row stays", async () => {
-  const microscope = await mounted({ pack: GRID });
+  const microscope = await mountLens({ pack: GRID });
   const picture = microscope.part("picture");
   microscope.point("pointermove", picture, 0.5 / 7, 0.5 / 6);
   assert.equal(stateOf(microscope).query, "0,0");
   microscope.point("click", picture, 0.5 / 7, 0.5 / 6);
   const { row } = stateOf(microscope);
   microscope.point("pointermove", picture, 2.5 / 7, 3.5 / 6);
-  const { query, aim, row: after } = stateOf(microscope);
-  assert.deepEqual([query, aim.at, after], ["0,0", "3,2", row]);
+  const { query, aim, row: rowAfter } = stateOf(microscope);
+  assert.deepEqual([query, aim.at, rowAfter], ["0,0", "3,2", row]);
   assert.equal(aim.weight, row[2 + 3 * 7 + 2]);
   microscope.point("pointerleave", picture, 0, 0);
   assert.equal(stateOf(microscope).aim, null);
 });
 
 test("keys move the patch, stop at the border, and choose layer, head, switch, drawing and wall", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, head: 0, query: "3,3", locked: true } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, head: 0, query: "3,3", locked: true } });
   for (const [key, query] of [
     ["ArrowUp", "2,3"],
     ["ArrowRight", "2,4"],
@@ -74,7 +74,7 @@ test("keys move the patch, stop at the border, and choose layer, head, switch, d
 });
 
 test("what is typed with another key held, or into a text, is no shortcut", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
   const textField = document.createElement("input");
   textField.type = "text";
   microscope.root.append(textField);
@@ -82,11 +82,11 @@ test("what is typed with another key held, or into a text, is no shortcut", asyn
   assert.equal(microscope.lens.view.layer, 1);
 });
 
-test("the trained scale and none attract the dial, at zero every row is even, and it goes past none", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
+test("the dial snaps to the trained scale and to none, makes rows even at zero, and goes past none", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
   const dial = microscope.part("dial");
-  const scaleAfterTurn = (to) => {
-    microscope.input(dial, String(to));
+  const scaleAfterTurn = (position) => {
+    microscope.input(dial, String(position));
     return microscope.lens.view.scale;
   };
   assert.deepEqual([scaleAfterTurn(505), scaleAfterTurn(1005)], ["on", "off"]);
@@ -101,7 +101,7 @@ test("the trained scale and none attract the dial, at zero every row is even, an
 });
 
 test("buttons choose: a special token, a head, a way to look; the exposure is held and let go", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3" } });
   microscope.click(microscope.find('[data-token="cls"]'));
   assert.deepEqual([stateOf(microscope).query, stateOf(microscope).locked], ["cls", true]);
   microscope.click(microscope.find('[data-token="cls"]'));
@@ -119,7 +119,7 @@ test("buttons choose: a special token, a head, a way to look; the exposure is he
 });
 
 test("a click on the wall goes to that layer and head: layers downwards, heads to the right", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, beside: "wall" } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, beside: "wall" } });
   const headAfterClick = (x, y) => {
     microscope.point("click", microscope.part("wall"), x, y);
     return `${microscope.lens.view.layer} ${microscope.lens.view.head}`;
@@ -127,14 +127,14 @@ test("a click on the wall goes to that layer and head: layers downwards, heads t
   const places = Array.from({ length: 24 }, (_, i) => (i + 0.5) / 24);
   const columns = new Set(places.map((x) => headAfterClick(x, 0.35)));
   microscope.lens.update({ view: { layer: 0, head: 0, beside: "wall" } });
-  const right = places.find((x) => headAfterClick(x, 0.35) === "0 2");
-  const rows = new Set(places.map((y) => headAfterClick(right, y)));
+  const placeOfHead2 = places.find((x) => headAfterClick(x, 0.35) === "0 2");
+  const rows = new Set(places.map((y) => headAfterClick(placeOfHead2, y)));
   assert.deepEqual([...columns].slice(-3), ["0 0", "0 1", "0 2"]);
   assert.deepEqual([...rows].slice(-4), ["0 2", "1 2", "2 2", "3 2"]);
 });
 
 test("one sheet is open at a time; a click elsewhere on the page, or Escape, closes it", async () => {
-  const microscope = await mounted({ pack: GRID });
+  const microscope = await mountLens({ pack: GRID });
   const openSheets = () => ["drawing", "saving"].filter((name) => !microscope.part(`${name}Sheet`).hidden).join();
   microscope.click(microscope.part("drawing"));
   assert.equal(openSheets(), "drawing");

@@ -4,15 +4,15 @@ import { receive } from "../../../playground/microscope/lens/asking.js";
 import { collapsing } from "../../../playground/microscope/lens/film.js";
 import { verdictOf } from "../../../playground/microscope/lens/readouts.js";
 import { packOf } from "../packs.mjs";
-import { aLens, aTrace, frame } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { aLens, aTrace, runFrame } from "./alens.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
-test("where a row collapses is looked for in whole layers alone: of the first, one head comes first", () => {
+test("the layer where a row collapses is searched only among complete layers", () => {
   const { lens } = aLens({ pack: { some: [0] }, view: { scale: "off" } });
-  frame(lens);
+  runFrame(lens);
   assert.equal(collapsing(lens.choice, lens.frame), null);
   receive(lens.data, aTrace("cat"), packOf());
-  frame(lens);
+  runFrame(lens);
   assert.doesNotThrow(() => collapsing(lens.choice, lens.frame));
   assert.match(lens.frame.collapse.key, / 1$/, "it is looked for again");
 });
@@ -31,7 +31,7 @@ const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 0, query: "3,3", locked: true };
 
 test("the curtain follows the hand and its keys, and says what stands behind it", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
   const curtain = microscope.part("curtain");
   Object.assign(curtain, { setPointerCapture() {}, hasPointerCapture: () => true });
   microscope.point("pointermove", curtain, 0.6, 0.5);

@@ -18,7 +18,7 @@ const TOKENS = 7;
 const orthogonalFeatures = () =>
   Float32Array.from({ length: TOKENS ** 2 }, (_, i) => (i % (TOKENS + 1) ? 0 : Math.floor(i / TOKENS) + 1));
 
-function looking(view, withOther = true) {
+function lensWithFeatures(view, withOther = true) {
   const { lens } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, query: "0,1", ...view } });
   const { choice, data, frame } = lens;
   takeMatrix(data, frame, { what: "features", entry: data.main, layer: 1, values: orthogonalFeatures() });
@@ -36,7 +36,7 @@ function looking(view, withOther = true) {
 }
 
 test("similarity is one at the patch that asks, lengths are lengths, and the map is made once for a patch", () => {
-  const { choice, data, frame } = looking({ what: "similarity" }, false);
+  const { choice, data, frame } = lensWithFeatures({ what: "similarity" }, false);
   const map = liveMap(choice, data, frame);
   assert.deepEqual([...map.values].map(Math.round), [0, 0, 1, 0, 0, 0, 0]);
   const { key, values } = map;
@@ -46,18 +46,18 @@ test("similarity is one at the patch that asks, lengths are lengths, and the map
   assert.deepEqual([...liveMap(choice, data, frame).values].map(Math.round), [1, 2, 3, 4, 5, 6, 7]);
 });
 
-test("what is here is not missing; the compared picture's and the layer before a cut are", () => {
-  const { choice, data, frame } = looking({ what: "norm", beside: "compare" }, false);
+test("features that are here are not missing; those of the compared picture and of another layer are", () => {
+  const { choice, data, frame } = lensWithFeatures({ what: "norm", beside: "compare" }, false);
   assert.equal(missingMatrix(choice, data, frame), null);
   data.other = receive(data, aTrace("dog"), packOf({ layers: 8, held: [3] }));
-  const { what: need, entry, layer } = missingMatrix(choice, data, frame);
-  assert.deepEqual([need, entry.id, layer], ["features", "dog", 2]);
+  const { what: missingKind, entry, layer } = missingMatrix(choice, data, frame);
+  assert.deepEqual([missingKind, entry.id, layer], ["features", "dog", 2]);
   choice.view = { ...choice.view, layer: 2 };
   assert.equal(missingMatrix(choice, data, frame).entry.id, "cat");
 });
 
-test("what resembles the patch in the compared picture: there, or from there where the cursor is", () => {
-  const { choice, data, frame } = looking({ what: "similarity", beside: "compare" });
+test("similarity in the compared picture is to this picture's patch, or to the patch under the cursor there", () => {
+  const { choice, data, frame } = lensWithFeatures({ what: "similarity", beside: "compare" });
   const map = otherMap(choice, data, frame);
   assert.deepEqual([map.asked, map.values.indexOf(Math.max(...map.values))], [-1, 2], "whatever its length");
   choice.hoverOther = 3;
@@ -68,7 +68,7 @@ test("what resembles the patch in the compared picture: there, or from there whe
 });
 
 test("features of two models have nothing in common", () => {
-  const { choice, data, frame } = looking({ what: "similarity", beside: "compare" });
+  const { choice, data, frame } = lensWithFeatures({ what: "similarity", beside: "compare" });
   data.features.get("dog 1").model = "another";
   assert.equal(otherMap(choice, data, frame), null);
   data.other.pack.header = { ...data.other.pack.header, model: "another" };
@@ -76,7 +76,7 @@ test("features of two models have nothing in common", () => {
 });
 
 test("eight layers of features are kept, and of the rollouts two pictures", () => {
-  const { data, frame } = looking({}, false);
+  const { data, frame } = lensWithFeatures({}, false);
   for (let layer = 0; layer < 12; layer++)
     takeMatrix(data, frame, { what: "features", entry: data.main, layer, values: orthogonalFeatures() });
   assert.deepEqual([data.features.size, data.features.has("cat 4"), data.features.has("cat 3")], [8, true, false]);

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pass } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { passTime } from "./alens.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("a click on the film goes to that layer, and dragging plays them", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
   const strip = microscope.find(".film canvas");
   Object.assign(strip, { setPointerCapture() {}, hasPointerCapture: () => true });
   microscope.point("pointerdown", strip, 0.9, 0.5);
@@ -20,21 +20,21 @@ test("a click on the film goes to that layer, and dragging plays them", async ()
   }
 });
 
-test("of each layer it shows the head on view, the sharpest, or the mean; the button says which", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
-  await pass(100);
+test("the film shows each layer's head on view, sharpest head, or mean; the pressed button says which", async () => {
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
+  await passTime(100);
   const pressedButtons = () =>
     [...microscope.root.querySelectorAll('[data-film][aria-pressed="true"]')].map((item) => item.dataset.film);
   assert.deepEqual(pressedButtons(), ["head"]);
   assert.equal(microscope.find('[data-film="head"]').textContent, "head 1");
   microscope.click(microscope.find('[data-film="sharpest"]'));
-  await pass(100);
+  await passTime(100);
   assert.deepEqual(pressedButtons(), ["sharpest"]);
 });
 
 test("the mean of heads is what the picture and its numbers show; the head keeps its row", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
-  const shown = {
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
+  const headReadout = {
     row: microscope.lens.read().row,
     sentence: microscope.words("sentence"),
     big: microscope.words("big"),
@@ -42,7 +42,7 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
   microscope.click(microscope.find('[data-film="mean"]'));
   assert.match(microscope.words("badge"), /the mean of all heads/);
   assert.match(microscope.words("bigLabel"), /^the mean of all heads listens to about/);
-  assert.notEqual(microscope.words("sentence"), shown.sentence);
+  assert.notEqual(microscope.words("sentence"), headReadout.sentence);
   const mean = new Float64Array(43);
   for (const head of [0, 1, 2]) {
     microscope.lens.update({ view: { ...VIEW, head } });
@@ -56,14 +56,14 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
   );
   microscope.lens.update({ view: VIEW });
   draw();
-  assert.deepEqual(microscope.lens.read().row, shown.row);
+  assert.deepEqual(microscope.lens.read().row, headReadout.row);
   microscope.click(microscope.find('[data-film="head"]'));
-  assert.equal(microscope.words("sentence"), shown.sentence);
+  assert.equal(microscope.words("sentence"), headReadout.sentence);
 });
 
 test("the film and the wall say how many layers are on their way", async () => {
-  const microscope = await mounted({ pack: { ...GRID, held: [1] }, view: { ...VIEW, beside: "wall" } });
-  await pass(100);
+  const microscope = await mountLens({ pack: { ...GRID, held: [1] }, view: { ...VIEW, beside: "wall" } });
+  await passTime(100);
   assert.equal(microscope.find(".film-heads i").textContent, "loading 3 layers");
   assert.match(microscope.words("otherFoot"), /loading 3 layers/);
 });

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { holdsAll } from "../../../playground/microscope/core/core.js";
 import { dropOld, receive, receivePicture } from "../../../playground/microscope/lens/asking.js";
 import { packOf } from "../packs.mjs";
-import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
+import { aLens, aTrace, latestRequest, newRequests, passTime } from "./alens.mjs";
 
-const keptNames = (lens) => [...lens.data.packs.keys()].join(" ");
+const keptIds = (lens) => [...lens.data.packs.keys()].join(" ");
 
 // A lens that holds these traces: {name: size in megabytes}.
 function lensHolding(sizes) {
@@ -29,40 +29,40 @@ test("layers that come later join their trace, whose answers stay the same objec
   assert.deepEqual([holdsAll(entryAfter.pack, 0), holdsAll(entryAfter.pack, 1)], [true, true]);
   assert.equal(entryAfter.size, size + bytes.byteLength, "what is held is counted as it came");
   assert.notEqual(receive(lens.data, aTrace("dog"), bytes), entry);
-  assert.equal(keptNames(lens), "cat dog");
+  assert.equal(keptIds(lens), "cat dog");
 });
 
-test("what was shown longest ago goes first, and only as much as has to", () => {
+test("the trace that was shown longest ago is dropped first, and no more traces than have to be", () => {
   const { lens, entries } = lensHolding({ a: 60, b: 60, c: 60, d: 60 });
   dropOld(lens.data, [entries.a]);
-  assert.equal(keptNames(lens), "d a", "a was shown now, so that b is the oldest");
+  assert.equal(keptIds(lens), "d a", "a was shown now, so that b is the oldest");
 });
 
-test("what fits stays, in the order in which it was shown", () => {
+test("traces that fit stay, in the order in which they were shown", () => {
   const { lens, entries } = lensHolding({ a: 50, b: 50, c: 50 });
   dropOld(lens.data, [entries.b]);
-  assert.equal(keptNames(lens), "a c b");
+  assert.equal(keptIds(lens), "a c b");
   dropOld(lens.data, [entries.a]);
-  assert.equal(keptNames(lens), "c b a");
+  assert.equal(keptIds(lens), "c b a");
 });
 
-test("what is shown stays however large it is", () => {
+test("traces on view stay however large they are", () => {
   const { lens, entries } = lensHolding({ a: 400, b: 400, c: 1 });
   dropOld(lens.data, [entries.a, entries.b]);
-  assert.equal(keptNames(lens), "a b");
+  assert.equal(keptIds(lens), "a b");
 });
 
 test("a picture is asked for once and kept", async () => {
   const { lens, source } = aLens();
   const pictureRequest = receivePicture(lens.data, aTrace("cat"));
-  open(source, "picture").answer("bitmap");
-  const result = await pictureRequest;
-  assert.deepEqual(result, { id: "picture of cat", bitmap: "bitmap" });
+  latestRequest(source, "picture").answer("bitmap");
+  const keptPicture = await pictureRequest;
+  assert.deepEqual(keptPicture, { id: "picture of cat", bitmap: "bitmap" });
   assert.equal(
     await receivePicture(lens.data, { ...aTrace("cat in another model"), picture: aTrace("cat").picture }),
-    result,
+    keptPicture,
   );
-  assert.deepEqual(asked(source), ["picture cat"]);
+  assert.deepEqual(newRequests(source), ["picture cat"]);
 });
 
 test("two traces of one picture that come at once have one picture", async () => {
@@ -78,7 +78,7 @@ test("twelve pictures are kept; the one that was shown longest ago goes", async 
   const { lens, source } = aLens();
   const showPicture = async (n) => {
     const pictureRequest = receivePicture(lens.data, aTrace(`n${n}`));
-    if (!lens.data.pictures.has(`picture of n${n}`)) open(source, "picture").answer(n);
+    if (!lens.data.pictures.has(`picture of n${n}`)) latestRequest(source, "picture").answer(n);
     await pictureRequest;
   };
   for (let n = 0; n < 12; n++) await showPicture(n);
@@ -90,14 +90,14 @@ test("twelve pictures are kept; the one that was shown longest ago goes", async 
   );
 });
 
-test("a source that has everything again in a moment wants less to be kept", async () => {
+test("less is kept for a source that can answer again in a moment", async () => {
   const { lens, entries } = lensHolding({ a: 2, b: 2, c: 2 });
   Object.assign(lens.data.host.source, { keeps: 3e6, keepsPictures: 2 });
   dropOld(lens.data, [entries.b]);
-  assert.equal(keptNames(lens), "b");
+  assert.equal(keptIds(lens), "b");
   for (const n of [1, 2, 3]) {
     const pictureRequest = receivePicture(lens.data, aTrace(`n${n}`));
-    open(lens.data.host.source, "picture").answer(n);
+    latestRequest(lens.data.host.source, "picture").answer(n);
     await pictureRequest;
   }
   assert.deepEqual([...lens.data.pictures.keys()], ["picture of n2", "picture of n3"]);
@@ -106,10 +106,10 @@ test("a source that has everything again in a moment wants less to be kept", asy
 test("a picture that could not be had is asked for again", async () => {
   const { lens, source } = aLens();
   const pictureRequest = receivePicture(lens.data, aTrace("cat"));
-  open(source, "picture").fail(new Error("no"));
+  latestRequest(source, "picture").fail(new Error("no"));
   await assert.rejects(pictureRequest, /no/);
   assert.equal(lens.data.pictures.size, 0);
   receivePicture(lens.data, aTrace("cat"));
-  await pass();
-  assert.deepEqual(asked(source), ["picture cat", "picture cat"]);
+  await passTime();
+  assert.deepEqual(newRequests(source), ["picture cat", "picture cat"]);
 });

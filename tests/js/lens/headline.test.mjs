@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { mounted } from "./mounted.mjs";
+import { mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls", "reg0"] };
 
 test("the sentence says who asks, at which scale, in which direction", async () => {
-  const microscope = await mounted({ pack: { ...GRID, dim: 4 }, view: { layer: 1, query: "3,3", locked: true } });
+  const microscope = await mountLens({ pack: { ...GRID, dim: 4 }, view: { layer: 1, query: "3,3", locked: true } });
   const sentenceNow = () => microscope.words("sentence");
   assert.match(sentenceNow(), /^This patch gives /);
   microscope.click(microscope.part("switch"));
@@ -26,8 +26,8 @@ test("the sentence says who asks, at which scale, in which direction", async () 
   assert.match(sentenceNow(), /^register 0 gives /i);
 });
 
-test("it says the numbers of the row under the cursor, and another row has others", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, head: 1 } });
+test("the sentence says the numbers of the row under the cursor, and another row has others", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, head: 1 } });
   const sentences = new Set();
   for (const [row, column] of [
     [3, 3],
@@ -47,8 +47,8 @@ test("it says the numbers of the row under the cursor, and another row has other
   assert.equal(sentences.size, 3);
 });
 
-test("below it stand model, layer and head; the size of its type changes in steps", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, head: 1 } });
+test("below the sentence stand model, layer and head; the size of its type changes in steps", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, head: 1 } });
   assert.match(microscope.words("named"), /small · layer 1, head 1$/);
   const letters = Number(microscope.root.style.getPropertyValue("--letters"));
   assert.equal(letters % 24, 0);

@@ -2,22 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { sceneOf } from "../../../playground/microscope/lens/moment.js";
-import { pass } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { passTime } from "./alens.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 
-async function writtenText(microscope) {
-  await pass(100);
+async function kindSentence(microscope) {
+  await passTime(100);
   return microscope.find("[data-kind]").textContent;
 }
 
-test("what kind of row it is, is said of rows of weights alone", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 3 } });
+test("the kind of a row is told only of rows of weights", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 3 } });
   const kindShown = async (view) => {
     microscope.lens.update({ view: { locked: true, ...view } });
     draw();
-    return writtenText(microscope);
+    return kindSentence(microscope);
   };
   let [view, sentence] = [null, ""];
   for (let n = 0; n < 4 * 42 && !sentence; n++) {
@@ -30,16 +30,16 @@ test("what kind of row it is, is said of rows of weights alone", async () => {
   assert.equal(await kindShown(view), sentence);
 });
 
-test("what to do stands there until somebody has done it", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1 }, ui: { height: 700 } });
-  await writtenText(microscope);
+test("the hint stands there until somebody has followed it", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1 }, ui: { height: 700 } });
+  await kindSentence(microscope);
   assert.match(microscope.find("[data-hint]").textContent, /^Put the cursor on a patch/);
   assert.equal(microscope.words("lock"), "");
   microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);
-  await writtenText(microscope);
+  await kindSentence(microscope);
   assert.equal(microscope.find("[data-hint]").textContent, "");
   assert.equal(microscope.words("lock"), "click to lock");
-  const lowMicroscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  const lowMicroscope = await mountLens({ pack: GRID, view: { layer: 1 } });
   assert.match(lowMicroscope.words("lock"), /^Put the cursor on a patch/, "where there is no room for the line");
 });
 
@@ -54,22 +54,22 @@ function twoParts(source, layer, head, i) {
 
 test("the head in which this patch shows more is named, and the button leads there", async () => {
   const pack = { ...GRID, numbers: twoParts };
-  const microscope = await mounted({ pack, view: { layer: 0, head: 0, query: "3,3", locked: true } });
-  for (let round = 0; round < 60; round++) await pass(150); // the search goes on between frames
+  const microscope = await mountLens({ pack, view: { layer: 0, head: 0, query: "3,3", locked: true } });
+  for (let round = 0; round < 60; round++) await passTime(150); // the search goes on between frames
   draw();
-  const resolve = microscope.find("[data-go]");
+  const goButton = microscope.find("[data-go]");
   const triedPatches = [];
-  for (let patch = 0; patch < 42 && resolve.hidden; patch++) {
+  for (let patch = 0; patch < 42 && goButton.hidden; patch++) {
     const query = `${Math.floor(patch / 7)},${patch % 7}`;
     microscope.lens.update({ view: { layer: 0, head: 0, query, locked: true } });
     draw();
-    await writtenText(microscope);
+    await kindSentence(microscope);
     triedPatches.push(query);
   }
-  assert.equal(resolve.hidden, false, `none of ${triedPatches.length} patches shows more elsewhere`);
-  const [, layer, head] = /^layer (\d), head (\d) shows more here$/.exec(resolve.textContent);
+  assert.equal(goButton.hidden, false, `none of ${triedPatches.length} patches shows more elsewhere`);
+  const [, layer, head] = /^layer (\d), head (\d) shows more here$/.exec(goButton.textContent);
   const { query } = microscope.lens.view;
-  microscope.click(resolve);
+  microscope.click(goButton);
   const viewNow = microscope.lens.view;
   assert.deepEqual(
     [viewNow.layer, viewNow.head, viewNow.query, viewNow.locked],
@@ -80,7 +80,7 @@ test("the head in which this patch shows more is named, and the button leads the
   assert.ok(microscope.lens.view.locked);
 });
 
-test("what was not searched shows no better head", () => {
+test("a picture that was not searched has no scene of moments", () => {
   const data = { main: { id: "cat" }, search: null };
   assert.equal(sceneOf(data), null);
 });

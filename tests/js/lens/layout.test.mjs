@@ -3,12 +3,12 @@ import { test } from "node:test";
 
 import { overflowOf, photoOf, rampOf } from "../../../playground/microscope/lens/layout.js";
 import { aLens } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 test("a bare lens and a presented one are the picture alone; else the largest picture wins", async () => {
-  const bareMicroscope = await mounted({ ui: { bare: true } });
+  const bareMicroscope = await mountLens({ ui: { bare: true } });
   assert.equal(bareMicroscope.root.dataset.way, "bare");
-  const microscope = await mounted();
+  const microscope = await mountLens();
   assert.ok(["one", "over"].includes(microscope.root.dataset.way), microscope.root.dataset.way);
   microscope.click(microscope.part("present"));
   await new Promise(setImmediate);
@@ -17,12 +17,12 @@ test("a bare lens and a presented one are the picture alone; else the largest pi
 });
 
 test("the picture keeps its shape, and its canvas has a pixel for each of the screen's", async () => {
-  const microscope = await mounted({ pack: { grid: [2, 3], size: [32, 48] } });
+  const microscope = await mountLens({ pack: { grid: [2, 3], size: [32, 48] } });
   const { width, height } = microscope.part("picture");
   assert.ok(width > 0 && Math.abs(width / height - 1.5) < 0.02, `${width} × ${height}`);
   assert.equal(microscope.root.style.getPropertyValue("--aspect"), "1.5");
   assert.equal(microscope.root.classList.contains("tall"), false);
-  const tallMicroscope = await mounted({ pack: { grid: [3, 2], size: [48, 32] } });
+  const tallMicroscope = await mountLens({ pack: { grid: [3, 2], size: [48, 32] } });
   assert.ok(tallMicroscope.root.classList.contains("tall"));
 });
 
@@ -33,26 +33,26 @@ test("only a lens that is laid out to fit can be too tall for its room", () => {
   assert.equal(overflowOf({ presenting: false }, { root, ui: { height: 700 } }), 30);
 });
 
-test("a photograph is made once at a size, and again where the image arrives or the size changes", async () => {
-  await mounted(); // makes canvases available
+test("a photograph is drawn once for a size, and again when the size changes", async () => {
+  await mountLens(); // makes canvases available
   const { lens } = aLens();
   const { data, frame, page } = lens;
   Object.assign(page.refs, { picture: { width: 60, height: 40 } });
   data.main.picture = { bitmap: null };
-  const first = photoOf(data, frame, page, data.main);
-  assert.equal(photoOf(data, frame, page, data.main), first);
-  frame.thumbPhoto = frame.patchPhoto = first;
+  const photo = photoOf(data, frame, page, data.main);
+  assert.equal(photoOf(data, frame, page, data.main), photo);
+  frame.thumbPhoto = frame.patchPhoto = photo;
   page.refs.picture.width = 90;
-  const second = photoOf(data, frame, page, data.main);
-  assert.notEqual(second, first);
+  const resizedPhoto = photoOf(data, frame, page, data.main);
+  assert.notEqual(resizedPhoto, photo);
   assert.deepEqual(
     [frame.photo, frame.thumbPhoto, frame.patchPhoto],
-    [second, null, null],
+    [resizedPhoto, null, null],
     "the small ones are of the former",
   );
 });
 
-test("what can be lit is lit, all else is heat, and the bars have the same colours", () => {
+test("maps that can be lit are lit, and all others are heat", () => {
   const ramps = { heat: ["heat"], light: ["light"] };
   const ramp = (view) => rampOf({ view }, { ramps })[0];
   assert.deepEqual(

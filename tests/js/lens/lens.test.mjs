@@ -1,52 +1,52 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pass } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { passTime } from "./alens.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
-const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
+const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("the host hears of a choice once it has rested, never while the cursor moves", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
   microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);
-  await pass(1000);
-  assert.equal(microscope.told.length, 0);
+  await passTime(1000);
+  assert.equal(microscope.toldViews.length, 0);
   microscope.key("]");
   microscope.key("]");
-  await pass(299);
-  assert.equal(microscope.told.length, 0);
-  await pass(1);
+  await passTime(299);
+  assert.equal(microscope.toldViews.length, 0);
+  await passTime(1);
   assert.deepEqual(
-    microscope.told.map(({ layer }) => layer),
+    microscope.toldViews.map(({ layer }) => layer),
     [3],
   );
 });
 
-test("what an update does not name stays; a view that it names starts from the defaults", async () => {
-  const microscope = await mounted({ pack: GRID, view: { ...LOCKED, k: 5 } });
+test("an update leaves what it does not name; a view that it names starts from the defaults", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, k: 5 } });
   microscope.lens.update({ ui: { height: 500 } });
   assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked], [5, true]);
   microscope.lens.update({ view: { layer: 2 } });
   assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked, microscope.lens.view.layer], [3, false, 2]);
 });
 
-test("a lock does not carry over to another picture, nor do cuts; a finer grid keeps the place", async () => {
-  const microscope = await mounted({ pack: GRID, view: { ...LOCKED, cut: "3,3>0,0" } });
+test("neither a lock nor a cut carries over to another picture", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut: "3,3>0,0" } });
   await microscope.show("dog");
   assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [false, ""]);
 });
 
-test("what is shown while something newer was asked for is not shown", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
-  const first = microscope.lens.show({ main: { id: "slow", title: "", picture: { id: "slow" } } });
+test("a picture that comes after a newer one was asked for is not shown", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
+  const slowShow = microscope.lens.show({ main: { id: "slow", title: "", picture: { id: "slow" } } });
   await microscope.show("dog");
-  assert.equal(await first, false);
+  assert.equal(await slowShow, false);
   assert.equal(microscope.lens.read().picture, "picture of dog");
 });
 
 test("where nobody can be asked for a layer, a step goes to the next one that is here", async () => {
-  const microscope = await mounted({ pack: { ...GRID, held: [0, 3] }, view: { layer: 0 }, host: { offers: [] } });
+  const microscope = await mountLens({ pack: { ...GRID, held: [0, 3] }, view: { layer: 0 }, host: { offers: [] } });
   microscope.key("]");
   assert.equal(microscope.lens.view.layer, 3);
   microscope.key("[");
@@ -54,7 +54,7 @@ test("where nobody can be asked for a layer, a step goes to the next one that is
 });
 
 test("every frame under the cursor is timed, and a move within one patch draws none", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
   microscope.lens.clearTimings();
   for (const x of [0.1, 0.5, 0.9]) microscope.point("pointermove", microscope.part("picture"), x, 0.1);
   assert.equal(microscope.lens.timings().length, 3);
@@ -63,7 +63,7 @@ test("every frame under the cursor is timed, and a move within one patch draws n
 });
 
 test("while another picture is on its way the lens says so and waits; its own message stays", async () => {
-  const microscope = await mounted({ pack: GRID });
+  const microscope = await mountLens({ pack: GRID });
   microscope.lens.wait("It is on its way.");
   assert.deepEqual(
     [microscope.words("message"), microscope.root.classList.contains("waits")],
@@ -77,17 +77,17 @@ test("while another picture is on its way the lens says so and waits; its own me
 });
 
 test("a lens that is gone leaves nothing behind and draws nothing", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
   microscope.key("]");
   microscope.lens.destroy();
   assert.equal(document.querySelector(".lens"), null);
-  await pass(1000);
+  await passTime(1000);
   draw();
-  assert.equal(microscope.told.length, 0, "the choice was not told any more");
+  assert.equal(microscope.toldViews.length, 0, "the choice was not told any more");
 });
 
 test("a map that somebody else made is shown for its kind alone", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, what: "rollout" } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, what: "rollout" } });
   microscope.lens.setOverlay({ what: "rollout", query: null, values: new Float32Array(43).fill(0.5) });
   draw();
   assert.equal(microscope.lens.read().map.length, 43);

@@ -8,7 +8,7 @@ import { WAYS } from "../../../playground/microscope/core/ways.js";
 import { MARKUP } from "../../../playground/microscope/lens/markup.js";
 import { MICROSCOPE } from "../support.mjs";
 
-const named = (attribute) =>
+const valuesOf = (attribute) =>
   new Set(Array.from(MARKUP.matchAll(new RegExp(`${attribute}="([^"]*)"`, "g")), ([, name]) => name));
 
 test("every way to look has its button, in its order; those that few need stand apart", () => {
@@ -16,12 +16,12 @@ test("every way to look has its button, in its order; those that few need stand 
   const buttons = menus.map((menu) =>
     Array.from(menu.split("</div>")[0].matchAll(/<button data-value="(\w+)"/g), ([, name]) => name),
   );
-  const named = (extra) => Object.keys(WAYS).filter((name) => WAYS[name].extra === extra);
-  assert.deepEqual(buttons, [named(false), named(true)]);
+  const waysWhereExtra = (extra) => Object.keys(WAYS).filter((name) => WAYS[name].extra === extra);
+  assert.deepEqual(buttons, [waysWhereExtra(false), waysWhereExtra(true)]);
 });
 
 test("a choice of a button is a key of the view", () => {
-  for (const key of named("data-choice")) assert.ok(key in DEFAULT_VIEW, key);
+  for (const key of valuesOf("data-choice")) assert.ok(key in DEFAULT_VIEW, key);
 });
 
 test("every part that the code names is there, once", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { open, pass } from "./alens.mjs";
-import { draw, mounted, wantsNoMotion } from "./mounted.mjs";
+import { latestRequest, passTime } from "./alens.mjs";
+import { draw, mountLens, setReducedMotion } from "./mounted.mjs";
 
 const GRID = { grid: [2, 3], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "1,1", beside: "compare" };
@@ -15,64 +15,64 @@ function features(order) {
   return values;
 }
 
-async function compared({ view = {}, there: otherOrder = [0, 6, 5, 4, 3, 2, 1] } = {}) {
-  wantsNoMotion(true);
-  const microscope = await mounted({ pack: GRID, view: { ...VIEW, ...view }, other: "dog" });
-  await pass(200);
+async function mountComparison({ view = {}, otherOrder = [0, 6, 5, 4, 3, 2, 1] } = {}) {
+  setReducedMotion(true);
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, ...view }, other: "dog" });
+  await passTime(200);
   for (const [id, order] of [
     ["cat", [0, 1, 2, 3, 4, 5, 6]],
     ["dog", otherOrder],
   ]) {
-    open(microscope.source, `features ${id}`).answer(features(order));
-    await pass(200);
+    latestRequest(microscope.source, `features ${id}`).answer(features(order));
+    await passTime(200);
   }
   draw();
   return microscope;
 }
 
-const words = (microscope) => microscope.find(".match-words span").textContent;
+const matchWords = (microscope) => microscope.find(".match-words span").textContent;
 
-test("until the features are here it says so", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW, other: "dog" });
-  assert.equal(words(microscope), "Matches: the features are on their way.");
+test("a sentence says that the features are on their way", async () => {
+  const microscope = await mountLens({ pack: GRID, view: VIEW, other: "dog" });
+  assert.equal(matchWords(microscope), "Matches: the features are on their way.");
   assert.ok(microscope.find(".match-line").hidden);
 });
 
 test("a line flies to the match, and the words name it; a screen reader hears it", async () => {
-  const microscope = await compared({ view: { locked: true } });
+  const microscope = await mountComparison({ view: { locked: true } });
   const { match } = microscope.lens.read(); // the locked patch 1,1 is token 5; the match is token 2
   assert.deepEqual([match.from, match.asked, match.there, match.mutual], ["main", 5, 2, true]);
-  assert.match(words(microscope), /^Match in the other picture: row 0, column 1 \(cosine of the features 1\.00\)/);
+  assert.match(matchWords(microscope), /^Match in the other picture: row 0, column 1 \(cosine of the features 1\.00\)/);
   assert.equal(microscope.find(".match-line").hidden, false);
-  await pass(600);
+  await passTime(600);
   assert.match(microscope.words("live"), /Match in the other picture/);
 });
 
-test("where there is no match it says so, and no line is drawn", async () => {
-  const microscope = await compared({ there: [0, 1, 1, 1, 1, 1, 1] });
+test("where there is no match a sentence says so, and no line is drawn", async () => {
+  const microscope = await mountComparison({ otherOrder: [0, 1, 1, 1, 1, 1, 1] });
   assert.match(
-    words(microscope),
+    matchWords(microscope),
     /^No match in the other picture: the most similar patch there, row \d, column \d, is more similar to another/,
   );
   assert.ok(microscope.find(".match-line").hidden);
 });
 
 test("a patch of the compared picture asks as well", async () => {
-  const microscope = await compared();
+  const microscope = await mountComparison();
   microscope.point("pointermove", microscope.part("twin"), 0.5, 0.26);
   const { match } = microscope.lens.read();
   assert.equal(match.from, "other");
   assert.equal(match.there, 7 - match.asked);
 });
 
-test("of one picture in two models nothing is matched", async () => {
+test("one picture in two models has no matches", async () => {
   const otherEntry = { id: "cat in another model", trace: { model: "large", picture: { id: "picture of cat" } } };
-  const microscope = await mounted({ pack: GRID, view: VIEW, other: otherEntry });
+  const microscope = await mountLens({ pack: GRID, view: VIEW, other: otherEntry });
   assert.ok(microscope.find(".match-words").hidden);
 });
 
-test("both are cut into parts by a button, and it leads back", async () => {
-  const microscope = await compared();
+test("a button shows both pictures in parts, and leads back", async () => {
+  const microscope = await mountComparison();
   microscope.click(microscope.find(".match-words button"));
   assert.equal(microscope.lens.view.what, "parts");
   microscope.click(microscope.find(".match-words button"));
@@ -80,15 +80,15 @@ test("both are cut into parts by a button, and it leads back", async () => {
 });
 
 test("a patch of the other picture is put into this one; what changes is drawn and said", async () => {
-  const microscope = await compared({ view: { locked: true } });
+  const microscope = await mountComparison({ view: { locked: true } });
   const box = microscope.find(".patching");
   assert.equal(box.hidden, false);
   microscope.click(box.querySelector("button"));
-  open(microscope.source, "patched").answer({
+  latestRequest(microscope.source, "patched").answer({
     matrix: new Uint16Array(TOKENS).fill(0x3800),
     labels: [["a cat", 0.9, 0.2]],
   });
-  await pass();
+  await passTime();
   draw();
   const sentence = box.querySelector("p").textContent;
   assert.match(sentence, /^After layer 1 this picture's row 1, column 1 carries what the other one has there\./);
@@ -99,13 +99,13 @@ test("a patch of the other picture is put into this one; what changes is drawn a
   assert.ok(box.querySelector("div").hidden);
 });
 
-test("what a patch of a sample changes leads to the whole pass, by the text that a figure takes", async () => {
+test("a button opens the whole pass with the patch of a sample, by the text that a figure takes", async () => {
   const otherEntry = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
-  const microscope = await mounted({ pack: GRID, view: { ...VIEW, locked: true }, other: otherEntry });
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, locked: true }, other: otherEntry });
   const [button] = microscope.find(".patching").children;
   microscope.click(button);
-  open(microscope.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });
-  await pass();
+  latestRequest(microscope.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });
+  await passTime();
   draw();
   assert.equal(button.textContent, "look at this pass");
   microscope.click(button);

@@ -13,13 +13,13 @@ import {
   tellingPatches,
 } from "../../../playground/microscope/lens/moment.js";
 import { packOf } from "../packs.mjs";
-import { aLens, aTrace, pass } from "./alens.mjs";
+import { aLens, aTrace, passTime } from "./alens.mjs";
 
-const WHOLE = { held: [0, 1, 2, 3], grid: [6, 7], layers: 4 };
-const OWN = aTrace("own", { private: true, model: "small" });
+const ALL_LAYERS = { held: [0, 1, 2, 3], grid: [6, 7], layers: 4 };
+const OWN_TRACE = aTrace("own", { private: true, model: "small" });
 
 // A lens that has just opened the reader's own photograph with this view.
-function openedLens({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
+function openedLens({ view = {}, trace = OWN_TRACE, pack = ALL_LAYERS, offers } = {}) {
   const { lens } = aLens({ pack, offers });
   const choices = [];
   const moves = [];
@@ -38,13 +38,13 @@ function openedLens({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
   return { lens, choices, moves };
 }
 
-async function searched(lens) {
-  for (let round = 0; round < 200 && !sceneOf(lens.data); round++) await pass(200);
-  await pass();
+async function finishSearch(lens) {
+  for (let round = 0; round < 200 && !sceneOf(lens.data); round++) await passTime(200);
+  await passTime();
   assert.ok(sceneOf(lens.data), "the search has ended");
 }
 
-function bestMoment(options = WHOLE) {
+function bestMoment(options = ALL_LAYERS) {
   const pack = unpack(packOf(options));
   const steps = searchMoments(pack, keysForSearch(pack));
   let step = steps.next();
@@ -52,25 +52,25 @@ function bestMoment(options = WHOLE) {
   return step.value.moments[0];
 }
 
-const moved = (name, values) => Object.assign(new Event(name), values);
+const eventWith = (name, values) => Object.assign(new Event(name), values);
 
 test("an own photograph moves to its best moment once, and it is nobody's choice", async () => {
   const { lens, choices, moves } = openedLens({ offers: ["layers"] });
-  await searched(lens);
+  await finishSearch(lens);
   const { layer, head, patches } = bestMoment();
   const query = `${Math.floor(patches[0] / 7)},${patches[0] % 7}`;
   assert.deepEqual([lens.choice.view.layer, lens.choice.view.head, lens.choice.view.query], [layer, head, query]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
   lens.choice.view = { ...lens.choice.view, layer: 3, head: 0 };
   lookForMoment(lens.choice, lens.data, lens.page);
-  await pass(2000);
+  await passTime(2000);
   assert.equal(lens.choice.view.head, 0, "it does not move again");
 });
 
-test("where nothing strikes, it says so and opens the parts in colour; a surprise shows a row again", async () => {
+test("where no row strikes, a message says so and the parts open; a surprise shows a row again", async () => {
   assert.ok(bestMoment().tells[0] < STRIKING, "of these waves no row strikes");
   const { lens, choices, moves } = openedLens();
-  await searched(lens);
+  await finishSearch(lens);
   assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.query], ["parts", 2, "3,3"]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
   assert.equal(lens.page.refs.message.textContent, "Nothing far apart stands out here.");
@@ -83,20 +83,21 @@ test("where nothing strikes, it says so and opens the parts in colour; a surpris
 
 test("whoever points at a picture that opened in its parts sees a row", async () => {
   const { lens, choices } = openedLens();
-  await searched(lens);
+  await finishSearch(lens);
   assert.equal(lens.choice.view.what, "parts");
   const { layer, head } = bestMoment();
   for (const clientX of [5, 15, 25])
-    lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX, clientY: 5 }));
+    lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX, clientY: 5 }));
   assert.deepEqual(choices, [{ what: "weight", layer, head }], "once");
   assert.equal(lens.page.refs.message.textContent, "");
 });
 
 test("whoever has chosen something on the map keeps the map, and its layer, while pointing", async () => {
   const { lens, choices } = openedLens();
-  await searched(lens);
+  await finishSearch(lens);
   lens.page.choose({ layer: 1 });
-  for (const clientX of [5, 15]) lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX, clientY: 5 }));
+  for (const clientX of [5, 15])
+    lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX, clientY: 5 }));
   assert.deepEqual(choices, [{ layer: 1 }]);
 });
 
@@ -104,36 +105,36 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
   const cases = {
     head: ({ lens }) => lens.page.choose({ head: 1 }),
     cursor: ({ lens }) => {
-      lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
-      lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 15, clientY: 5 }));
+      lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 5, clientY: 5 }));
+      lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 15, clientY: 5 }));
     },
     click: ({ lens }) => lens.page.refs.picture.dispatchEvent(new Event("pointerdown")),
     lock: ({ lens }) => {
       lens.choice.view = { ...lens.choice.view, locked: true };
     },
   };
-  for (const [name, does] of Object.entries(cases)) {
+  for (const [name, interfere] of Object.entries(cases)) {
     const openLens = openedLens();
-    does(openLens);
-    await searched(openLens.lens);
+    interfere(openLens);
+    await finishSearch(openLens.lens);
     assert.deepEqual(openLens.moves, [], name);
   }
   const { lens, moves } = openedLens({ view: { layer: "2" } });
-  await searched(lens);
+  await finishSearch(lens);
   assert.deepEqual(moves, [], "an address");
 });
 
 test("a mouse that rests where the picture appears has not touched it", async () => {
   const { lens, moves } = openedLens();
-  lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
-  lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 6, clientY: 6 }));
-  await searched(lens);
+  lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 5, clientY: 5 }));
+  lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 6, clientY: 6 }));
+  await finishSearch(lens);
   assert.equal(moves.length, 1);
 });
 
-test("a sample stays in the view that was chosen for it; what tells is known there too", async () => {
+test("a sample stays in the view that was chosen for it, and its telling patches are known, too", async () => {
   const { lens, moves } = openedLens({ trace: aTrace("cat", { model: "small" }) });
-  await searched(lens);
+  await finishSearch(lens);
   assert.deepEqual(moves, []);
   const moment = sceneOf(lens.data).moments.find(({ layer, head }) => layer === 2 && head === 0);
   const strikingPatches = moment.patches.filter((_, i) => moment.tells[i] > 0);
@@ -144,26 +145,26 @@ test("another photograph moves again, the same one on a finer grid does not if i
   const { lens, moves } = openedLens();
   lens.page.choose({ head: 1 });
   noteOpening(lens.choice, lens.data, lens.page, null);
-  await searched(lens);
+  await finishSearch(lens);
   assert.equal(moves.length, 0);
   lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
   noteOpening(lens.choice, lens.data, lens.page, null);
   lookForMoment(lens.choice, lens.data, lens.page);
-  await searched(lens);
+  await finishSearch(lens);
   assert.deepEqual(moves, [{ greets: true }]);
 });
 
 test("a coarse first look is not searched, and nothing is while layers are missing", async () => {
-  const coarseLens = openedLens({ trace: { ...OWN, words: { first: "yes" } } });
-  const earlyLens = openedLens({ pack: { ...WHOLE, held: [0, 1, 2] } });
-  await pass(3000);
+  const coarseLens = openedLens({ trace: { ...OWN_TRACE, words: { first: "yes" } } });
+  const earlyLens = openedLens({ pack: { ...ALL_LAYERS, held: [0, 1, 2] } });
+  await passTime(3000);
   assert.equal(sceneOf(coarseLens.lens.data), null);
   assert.equal(sceneOf(earlyLens.lens.data), null);
 });
 
-test("surprises go round, lock the patch, and are no move of the picture itself", async () => {
+test("surprises go round and lock their patch", async () => {
   const { lens, choices } = openedLens();
-  await searched(lens);
+  await finishSearch(lens);
   const surprises = [];
   for (let n = 0; n < 12; n++) {
     surprise(lens.choice, lens.data, lens.page);
@@ -177,13 +178,13 @@ test("surprises go round, lock the patch, and are no move of the picture itself"
 });
 
 test("a surprise that is asked for too early comes when the layers have come", async () => {
-  const { lens, choices } = openedLens({ pack: { ...WHOLE, held: [0, 1] } });
+  const { lens, choices } = openedLens({ pack: { ...ALL_LAYERS, held: [0, 1] } });
   lens.choice.filmWanted = false;
   surprise(lens.choice, lens.data, lens.page);
   assert.ok(lens.choice.filmWanted, "the layers are asked for");
   assert.deepEqual(choices, []);
-  for (const [layer, entry] of unpack(packOf(WHOLE)).stored) lens.data.main.pack.stored.set(layer, entry);
+  for (const [layer, entry] of unpack(packOf(ALL_LAYERS)).stored) lens.data.main.pack.stored.set(layer, entry);
   lookForMoment(lens.choice, lens.data, lens.page);
-  await searched(lens);
+  await finishSearch(lens);
   assert.equal(choices.length, 1);
 });

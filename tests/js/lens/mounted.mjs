@@ -5,17 +5,17 @@ import { Window } from "happy-dom";
 
 import { createLens } from "../../../playground/microscope/lens/lens.js";
 import { packOf } from "../packs.mjs";
-import { aSource, aTrace, pass } from "./alens.mjs";
+import { aSource, aTrace, passTime } from "./alens.mjs";
 
 const LENS_WIDTH = 900; // pixels of the lens: its controls stand beside the picture
 const [WIDTH, HEIGHT] = [90, 60]; // pixels of each element in the lens
-const ROOM = 200; // pixels: the window is so low that the picture has its smallest size
+const ROOM_HEIGHT = 200; // pixels: the window is so low that the picture has its smallest size
 
 const page = new Window({ url: "https://playground.test/", width: LENS_WIDTH, height: 800 });
 const frames = [];
-const NAMES = ["document", "navigator", "location", "Event", "KeyboardEvent", "MouseEvent"];
-for (const name of [...NAMES, "HTMLCanvasElement", "File", "Blob"]) set(globalThis, name, page[name]);
-const STYLE = {
+const PAGE_GLOBALS = ["document", "navigator", "location", "Event", "KeyboardEvent", "MouseEvent"];
+for (const name of [...PAGE_GLOBALS, "HTMLCanvasElement", "File", "Blob"]) define(globalThis, name, page[name]);
+const COMPUTED_STYLE = {
   fontSize: "14px",
   paddingLeft: "0",
   paddingRight: "0",
@@ -23,26 +23,33 @@ const STYLE = {
   color: "#111",
   fontFamily: "x",
 };
-set(globalThis, "getComputedStyle", () => ({ ...STYLE, getPropertyValue: () => "#07c" }));
-set(globalThis, "Option", function Option(text, value = text) {
+define(globalThis, "getComputedStyle", () => ({ ...COMPUTED_STYLE, getPropertyValue: () => "#07c" }));
+define(globalThis, "Option", function Option(text, value = text) {
   return Object.assign(page.document.createElement("option"), { textContent: text, value });
 });
-set(globalThis, "window", page);
-set(globalThis, "matchMedia", (query) => Object.assign(new EventTarget(), { matches: still && /reduced/.test(query) }));
-set(globalThis, "requestAnimationFrame", (draw) => frames.push(draw));
-set(globalThis, "cancelAnimationFrame", () => {});
-set(globalThis, "setInterval", () => 0); // no timer moves the lens during a test
-set(
+define(globalThis, "window", page);
+define(globalThis, "matchMedia", (query) =>
+  Object.assign(new EventTarget(), { matches: reducesMotion && /reduced/.test(query) }),
+);
+define(globalThis, "requestAnimationFrame", (draw) => frames.push(draw));
+define(globalThis, "cancelAnimationFrame", () => {});
+define(globalThis, "setInterval", () => 0); // no timer moves the lens during a test
+define(
   globalThis,
   "ImageData",
   class {
-    constructor(first, second, third) {
-      const data = typeof first === "number" ? new Uint8ClampedArray(4 * first * second) : first;
-      Object.assign(this, { data, width: typeof first === "number" ? first : second, height: third ?? second });
+    constructor(dataOrWidth, widthOrHeight, heightOfData) {
+      const data =
+        typeof dataOrWidth === "number" ? new Uint8ClampedArray(4 * dataOrWidth * widthOrHeight) : dataOrWidth;
+      Object.assign(this, {
+        data,
+        width: typeof dataOrWidth === "number" ? dataOrWidth : widthOrHeight,
+        height: heightOfData ?? widthOrHeight,
+      });
     }
   },
 );
-set(
+define(
   globalThis,
   "ResizeObserver",
   class {
@@ -50,7 +57,7 @@ set(
     disconnect() {}
   },
 );
-set(
+define(
   globalThis,
   "OffscreenCanvas",
   class {
@@ -65,10 +72,10 @@ set(
 );
 
 let formerLens = null; // the lens of the former test
-let still = false;
-export const wantsNoMotion = (isExpected) => (still = isExpected);
+let reducesMotion = false;
+export const setReducedMotion = (isReduced) => (reducesMotion = isReduced);
 
-function set(object, name, value) {
+function define(object, name, value) {
   Object.defineProperty(object, name, { value, configurable: true, writable: true });
 }
 
@@ -119,7 +126,7 @@ export function draw(maximum = 5) {
 }
 
 // The lens with a picture of 2 × 3 patches: {lens: its handle, part: finds an element, key: presses a key, …}.
-export async function mounted({
+export async function mountLens({
   pack = {},
   view = {},
   other = null,
@@ -133,12 +140,18 @@ export async function mounted({
   const parent = page.document.createElement("div");
   page.document.body.replaceChildren(parent);
   frames.length = 0;
-  const hostOptions = { source, onView: (now) => views.push(now), view, ui: { height: ROOM, ...ui }, ...host };
+  const hostOptions = {
+    source,
+    onView: (newView) => views.push(newView),
+    view,
+    ui: { height: ROOM_HEIGHT, ...ui },
+    ...host,
+  };
   formerLens?.destroy();
   const lens = createLens(parent, hostOptions);
   formerLens = lens;
   const { firstElementChild: root } = parent;
-  const overrides = { layers: 4, held: [0, 1, 2, 3], size: [32, 48], sections: {}, ...pack };
+  const packOptions = { layers: 4, held: [0, 1, 2, 3], size: [32, 48], sections: {}, ...pack };
   const show = async (id, options, beside) => {
     const promise = lens.show({
       main: aTrace(id, { model: "small", ...trace }),
@@ -147,12 +160,12 @@ export async function mounted({
     });
     for (let round = 0; round < 4; round++) {
       for (const question of source.questions.filter(({ done }) => !done)) {
-        if (question.text.startsWith("layers")) question.answer(packOf(overrides));
+        if (question.text.startsWith("layers")) question.answer(packOf(packOptions));
         else if (question.text.startsWith("picture")) question.answer(bitmap);
         else continue;
         question.done = true;
       }
-      await pass();
+      await passTime();
     }
     await promise;
     draw();
@@ -163,14 +176,14 @@ export async function mounted({
     lens,
     root,
     source,
-    told: views,
+    toldViews: views,
     show,
     part,
     words: (name) => part(name).textContent,
     find: (selector) => root.querySelector(selector),
     // Presses a key as a person does, then draws a frame
-    key: (key, on = part("picture")) => {
-      on.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    key: (key, target = part("picture")) => {
+      target.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
       draw();
     },
     click: (element) => {
@@ -183,9 +196,9 @@ export async function mounted({
       draw();
     },
     // `x` and `y`: the place on the element, from 0 to 1.
-    point: (kind, on, x, y, overrides = {}) => {
+    point: (kind, target, x, y, overrides = {}) => {
       const eventPlace = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...overrides };
-      on.dispatchEvent(Object.assign(new page.MouseEvent(kind, eventPlace), overrides));
+      target.dispatchEvent(Object.assign(new page.MouseEvent(kind, eventPlace), overrides));
       draw();
     },
   };

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pass } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { passTime } from "./alens.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
-test("a layer that is on its way is said to be, and drawn when it has come", async () => {
-  const microscope = await mounted({ pack: { ...GRID, held: [1] }, view: VIEW });
+test("while a layer is on its way a sentence says so", async () => {
+  const microscope = await mountLens({ pack: { ...GRID, held: [1] }, view: VIEW });
   microscope.key("]");
   assert.equal(microscope.words("waiting"), "Layer 2 is on its way.");
   assert.equal(microscope.part("waiting").hidden, false);
@@ -17,11 +17,11 @@ test("a layer that is on its way is said to be, and drawn when it has come", asy
 });
 
 test("under each head stands how many tokens it listens to; behind More what it does, once that is known", async () => {
-  const microscope = await mounted({ pack: { ...GRID, heads: 2 }, view: { ...VIEW, head: 0 } });
-  const numbers = () => [...microscope.root.querySelectorAll("[data-head] i")].map((item) => item.textContent);
+  const microscope = await mountLens({ pack: { ...GRID, heads: 2 }, view: { ...VIEW, head: 0 } });
+  const headNotes = () => [...microscope.root.querySelectorAll("[data-head] i")].map((item) => item.textContent);
   const { effective } = microscope.lens.read();
-  assert.ok(Math.abs(Number(numbers()[0]) - effective) < 0.06);
-  await pass(200);
+  assert.ok(Math.abs(Number(headNotes()[0]) - effective) < 0.06);
+  await passTime(200);
   for (let round = 0; round < 8; round++) {
     for (const question of microscope.source.questions.filter(({ text, done }) => /^names/.test(text) && !done)) {
       question.answer([
@@ -30,18 +30,18 @@ test("under each head stands how many tokens it listens to; behind More what it 
       ]);
       question.done = true;
     }
-    await pass(200);
+    await passTime(200);
     draw();
   }
-  assert.deepEqual(numbers(), ["itself", "left"]);
+  assert.deepEqual(headNotes(), ["itself", "left"]);
   microscope.click(microscope.part("more"));
-  assert.match(numbers()[0], /^itself [\d.]+$/);
+  assert.match(headNotes()[0], /^itself [\d.]+$/);
   microscope.click(microscope.part("switch"));
-  assert.match(numbers()[0], /^[\d.]+$/, "it was measured at the trained scale");
+  assert.match(headNotes()[0], /^[\d.]+$/, "it was measured at the trained scale");
 });
 
 test("a column waits for the sums of all rows, and then is there", async () => {
-  const microscope = await mounted({ pack: GRID, view: { ...VIEW, direction: "column" } });
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, direction: "column" } });
   draw(20);
   const { ready, row } = microscope.lens.read();
   assert.ok(ready);
@@ -49,7 +49,7 @@ test("a column waits for the sums of all rows, and then is there", async () => {
 });
 
 test("the number stands beside the patch with the largest weight, unless all are alike", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
   const writtenText = () =>
     microscope
       .part("picture")
@@ -67,7 +67,7 @@ test("the number stands beside the patch with the largest weight, unless all are
 });
 
 test("the bar is drawn again where its domain changes, and hidden where colours have no number", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
   const { drawn } = microscope.part("colourBar").getContext("2d");
   const drawnBefore = drawn.length;
   assert.ok(drawnBefore > 0);

@@ -8,11 +8,11 @@ import {
   tokenName,
   whatToDo,
 } from "../../../playground/microscope/lens/readouts.js";
-import { pass } from "./alens.mjs";
-import { draw, mounted } from "./mounted.mjs";
+import { passTime } from "./alens.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls", "reg0"] };
-const printed = (text) => Number.parseFloat(text.replace(/[<,]/g, "")) / 100;
+const shareIn = (text) => Number.parseFloat(text.replace(/[<,]/g, "")) / 100;
 
 test("tokens and scales have their names", () => {
   const pack = { prefixCount: 1, prefix: ["cls"], columns: 7, scale: 0.125, dim: 64 };
@@ -21,7 +21,7 @@ test("tokens and scales have their names", () => {
   assert.deepEqual([0, 0.125, 0.0001].map(scaleText), ["0", "0.125", "1.0e-4"]);
 });
 
-test("until somebody has done something the picture's own hint says what to do, else whatever they point with", () => {
+test("what to do is said by the picture's own hint, or by one for a finger or a mouse", () => {
   const mainEntry = { picture: { hint: "Point at one eye." } };
   assert.equal(whatToDo({ main: mainEntry }, { touch: false }), "Point at one eye.");
   assert.match(whatToDo({ main: { picture: {} } }, { touch: true }), /^Drag/);
@@ -34,20 +34,20 @@ test("a clipped patch is counted, and told apart from the brightest", () => {
 });
 
 test("what special tokens take, the largest weight and what lies above the exposure are the row's", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true, ceiling: 0.03 } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", locked: true, ceiling: 0.03 } });
   const { prefix, row, peak, domain } = microscope.lens.read();
-  const shares = [...microscope.part("shares").querySelectorAll("dd")].map((item) => printed(item.textContent));
+  const shares = [...microscope.part("shares").querySelectorAll("dd")].map((item) => shareIn(item.textContent));
   Object.values(prefix).forEach((share, i) => assert.ok(Math.abs(share - shares[i]) < 0.006, `${share} ${shares[i]}`));
-  assert.ok(Math.abs(printed(microscope.words("peak")) - peak) < 0.006);
+  assert.ok(Math.abs(shareIn(microscope.words("peak")) - peak) < 0.006);
   const exceedingWeights = row.slice(2).filter((weight) => weight > domain.high);
   assert.ok(exceedingWeights.length > 0);
   const sentence = microscope.words("exposed");
   assert.match(sentence, new RegExp(`: ${exceedingWeights.length} patch`));
-  assert.ok(Math.abs(printed(sentence.split("up to ")[1]) - Math.max(...exceedingWeights)) < 0.006, sentence);
+  assert.ok(Math.abs(shareIn(sentence.split("up to ")[1]) - Math.max(...exceedingWeights)) < 0.006, sentence);
 });
 
-test("the badge says what is not as it was trained, and goes with it", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
+test("the badge says what differs from training, and goes when nothing does", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3" } });
   assert.ok(microscope.part("badge").hidden);
   microscope.click(microscope.part("switch"));
   assert.match(microscope.words("badge"), /^without 1\/√4 · in this layer only$/);
@@ -55,8 +55,8 @@ test("the badge says what is not as it was trained, and goes with it", async () 
   assert.ok(microscope.part("badge").hidden);
 });
 
-test("of lines something is said where light is drawn, and nothing where heat is", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", draw: "light" } });
+test("the outlined share is told where light is drawn, and not where heat is", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", draw: "light" } });
   assert.match(microscope.words("outlined"), /^outlined: \d+\u00a0% of what all patches get$/);
   microscope.lens.update({ view: { layer: 1, query: "3,3", draw: "heat" } });
   draw();
@@ -64,7 +64,7 @@ test("of lines something is said where light is drawn, and nothing where heat is
 });
 
 test("a map cannot hold an exposure, for it has an axis of its own", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, what: "similarity" } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, what: "similarity" } });
   assert.ok(microscope.part("hold").disabled);
   microscope.lens.update({ view: { layer: 1 } });
   draw();
@@ -72,10 +72,10 @@ test("a map cannot hold an exposure, for it has an axis of its own", async () =>
 });
 
 test("a screen reader hears the row in a sentence, once the cursor rests", async () => {
-  const microscope = await mounted({ pack: GRID, view: { layer: 1, head: 2, query: "3,3", locked: true } });
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, head: 2, query: "3,3", locked: true } });
   microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);
   assert.equal(microscope.words("live"), "");
-  await pass(600);
+  await passTime(600);
   assert.match(
     microscope.words("live"),
     /^row 3, column 3 in layer 1, head 2 gives \S+ % to .*, \S+ % to .* and \S+ % to /,

@@ -2,37 +2,37 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { fileName } from "../../../playground/microscope/lens/saving.js";
-import { draw, mounted } from "./mounted.mjs";
+import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"], head_numbers: [0, 2, 5] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("a file is named after what it shows", () => {
   const shown = { token: 5, pack: { headNumbers: [0, 2, 5], prefixCount: 1, columns: 7, prefix: ["cls"] } };
-  const name = (view, overrides) =>
-    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", overrides);
+  const name = (view, suffix) =>
+    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", suffix);
   assert.equal(name({}), "attention-layer1-head2-0-4.png");
   assert.equal(name({}, "@2x"), "attention-layer1-head2-0-4@2x.png");
   assert.equal(name({ what: "rollout" }), "attention-rollout-0-4.png");
 });
 
 test("a file of both pictures is about twice as wide, at one, two and four times its size", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
   for (const beside of ["convolution", "filter", "wall"]) {
     microscope.lens.update({ view: { ...VIEW, beside } });
     draw();
-    const [single, pair, twice] = [
+    const [single, pair, doubledPair] = [
       [1, false],
       [1, true],
       [2, true],
-    ].map(([factor, all]) => microscope.lens.picture(factor, all));
+    ].map(([factor, withBoth]) => microscope.lens.picture(factor, withBoth));
     assert.ok(pair.width > 1.8 * single.width, beside);
-    assert.deepEqual([twice.width, twice.height], [2 * pair.width, 2 * pair.height]);
+    assert.deepEqual([doubledPair.width, doubledPair.height], [2 * pair.width, 2 * pair.height]);
   }
 });
 
-test("the caption under it says all that is needed to make it again", async () => {
-  const microscope = await mounted({ pack: GRID, view: { ...VIEW, scale: "off", direction: "column" } });
+test("the caption of a saved picture says all that is needed to make it again", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, scale: "off", direction: "column" } });
   const writtenText = microscope.lens
     .picture(1)
     .getContext("2d")
@@ -43,7 +43,7 @@ test("the caption under it says all that is needed to make it again", async () =
 });
 
 test("presenting fills the screen and gives it back", async () => {
-  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
   microscope.click(microscope.part("present"));
   await new Promise(setImmediate);
   assert.ok(microscope.root.classList.contains("presenting"));
@@ -57,7 +57,7 @@ test("presenting fills the screen and gives it back", async () => {
 
 test("a link is copied; where it cannot be it is written", async () => {
   const copiedTexts = [];
-  const microscope = await mounted({ pack: GRID, view: VIEW, host: { link: () => "https://playground.test/#x" } });
+  const microscope = await mountLens({ pack: GRID, view: VIEW, host: { link: () => "https://playground.test/#x" } });
   navigator.clipboard.writeText = async (text) => copiedTexts.push(text);
   microscope.click(microscope.part("link"));
   await new Promise(setImmediate);
@@ -72,7 +72,7 @@ test("a link is copied; where it cannot be it is written", async () => {
 
 test("before a link to an own picture is copied, a line says that the picture does not travel in it", async () => {
   const copiedTexts = [];
-  const microscope = await mounted({
+  const microscope = await mountLens({
     pack: GRID,
     view: VIEW,
     host: { link: () => "https://playground.test/#x" },

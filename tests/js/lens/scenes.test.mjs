@@ -9,10 +9,10 @@ globalThis.matchMedia ??= () => ({ matches: false });
 // The parts of a page that a list of scenes needs. An element stores its listeners.
 class Element {
   constructor() {
-    Object.assign(this, { dataset: {}, children: [], heard: {}, classList: { toggle() {} } });
+    Object.assign(this, { dataset: {}, children: [], listeners: {}, classList: { toggle() {} } });
   }
   addEventListener(kind, listener) {
-    this.heard[kind] = listener;
+    this.listeners[kind] = listener;
   }
   setAttribute() {}
   append(...children) {
@@ -31,14 +31,14 @@ class Element {
 
 globalThis.document = { createElement: () => new Element() };
 
-const PARTS = ["scenes", "sceneAdd", "sceneLink", "sceneList", "sceneNote"];
-let kept, lens;
+const REF_NAMES = ["scenes", "sceneAdd", "sceneLink", "sceneList", "sceneNote"];
+let storedText, lens;
 
 // A microscope with three saved scenes.
 beforeEach(() => {
-  kept = writeScenes(["a", "b", "c"].map((name) => ({ name, address: `sample=${name}` })));
-  const host = { scenes: { read: () => kept, write: (text) => (kept = text) } };
-  const refs = Object.fromEntries(PARTS.map((name) => [name, new Element()]));
+  storedText = writeScenes(["a", "b", "c"].map((name) => ({ name, address: `sample=${name}` })));
+  const host = { scenes: { read: () => storedText, write: (text) => (storedText = text) } };
+  const refs = Object.fromEntries(REF_NAMES.map((name) => [name, new Element()]));
   lens = createState(null, refs, host);
   lens.page.schedule = () => {};
   bindScenes(lens.choice, lens.data, lens.page);
@@ -48,20 +48,20 @@ beforeEach(() => {
 const items = () => lens.page.refs.sceneList.children;
 const inputOf = (place) => items()[place].children[1];
 const buttonOf = (place, act) => items()[place].children.find((part) => part.dataset.sceneAct === act);
-const names = () => JSON.parse(kept).map(({ name }) => name);
+const names = () => JSON.parse(storedText).map(({ name }) => name);
 
 function type(place, value) {
   const target = inputOf(place);
   target.value = value;
-  lens.page.refs.sceneList.heard.input({ target });
+  lens.page.refs.sceneList.listeners.input({ target });
 }
 
 function pressButton(key, target) {
-  lens.page.refs.sceneList.heard.keydown({ key, target, stopPropagation() {} });
+  lens.page.refs.sceneList.listeners.keydown({ key, target, stopPropagation() {} });
 }
 
 function click(target) {
-  lens.page.refs.sceneList.heard.click({ target });
+  lens.page.refs.sceneList.listeners.click({ target });
 }
 
 test("a run of the page between typing and Enter takes nothing from what was typed", () => {
@@ -88,7 +88,7 @@ test("a button that is pressed while the page runs is still there when it is let
 });
 
 test("a list that another tab has changed is shown", () => {
-  kept = writeScenes([{ name: "of another tab", address: "sample=flock" }]);
+  storedText = writeScenes([{ name: "of another tab", address: "sample=flock" }]);
   readKept(lens.choice, lens.data, lens.page);
   assert.deepEqual(
     items().map((item) => item.children[1].value),
@@ -97,10 +97,10 @@ test("a list that another tab has changed is shown", () => {
 });
 
 test("Enter ends the typing, other keys go on with it", () => {
-  const input = Object.assign(inputOf(0), { tagName: "INPUT", left: 0 });
-  input.blur = () => input.left++;
+  const input = Object.assign(inputOf(0), { tagName: "INPUT", blurCount: 0 });
+  input.blur = () => input.blurCount++;
   pressButton("d", input);
-  assert.equal(input.left, 0);
+  assert.equal(input.blurCount, 0);
   pressButton("Enter", input);
-  assert.equal(input.left, 1);
+  assert.equal(input.blurCount, 1);
 });

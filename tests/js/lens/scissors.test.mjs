@@ -2,44 +2,44 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { movedWords, wordsOfPut } from "../../../playground/microscope/lens/scissors.js";
-import { asked } from "./alens.mjs";
-import { mounted } from "./mounted.mjs";
+import { newRequests } from "./alens.mjs";
+import { mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
-const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
-const at = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
+const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
+const middleOf = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
 const wayButton = (microscope, name) => microscope.find(`[data-way="${name}"]`);
 const statusOf = (microscope) => microscope.find(".cuts [role=status]").textContent;
 
-async function openedScissors(view = LOCKED) {
-  const microscope = await mounted({ pack: GRID, view });
+async function openScissors(view = LOCKED_VIEW) {
+  const microscope = await mountLens({ pack: GRID, view });
   microscope.click([...microscope.root.querySelectorAll("button")].find((item) => item.textContent === "Scissors"));
   return microscope;
 }
 
 test("x cuts the edge from the locked patch to the one that is pointed at, and nothing without both", async () => {
-  const microscope = await mounted({ pack: GRID, view: LOCKED });
+  const microscope = await mountLens({ pack: GRID, view: LOCKED_VIEW });
   const button = microscope.find(".pair-cut");
   microscope.key("x");
   assert.deepEqual([microscope.lens.view.cut, button.hidden], ["", true]);
-  microscope.point("pointermove", microscope.part("picture"), ...at(2, 5));
+  microscope.point("pointermove", microscope.part("picture"), ...middleOf(2, 5));
   assert.equal(button.hidden, false);
   microscope.key("x");
   assert.equal(microscope.lens.view.cut, "3,3>2,5");
-  microscope.point("pointermove", microscope.part("picture"), ...at(0, 0));
+  microscope.point("pointermove", microscope.part("picture"), ...middleOf(0, 0));
   microscope.click(button);
   assert.equal(microscope.lens.view.cut, "3,3>2,5;3,3>0,0");
 });
 
 test("each cut is listed, holds where its chooser says, and is undone", async () => {
-  const microscope = await mounted({ pack: GRID, view: { ...LOCKED, cut: "3,3>2,5;*>3x3@2" } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut: "3,3>2,5;*>3x3@2" } });
   const names = () => [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
   assert.deepEqual(names(), ["✂ 3,3 ⇢ 2,5", "✂ everybody ⇢ 3×3 alone"]);
-  const [first, second] = microscope.root.querySelectorAll(".cuts select");
+  const [firstChooser, secondChooser] = microscope.root.querySelectorAll(".cuts select");
   const places = (chooser) => [...chooser.children].map((item) => item.textContent);
-  assert.deepEqual(places(first), ["in all layers", "in layer 1", "in layer 1, head 1"]);
-  assert.deepEqual(places(second).at(-1), "in layer 2");
-  microscope.input(first, "1.1", "change");
+  assert.deepEqual(places(firstChooser), ["in all layers", "in layer 1", "in layer 1, head 1"]);
+  assert.deepEqual(places(secondChooser).at(-1), "in layer 2");
+  microscope.input(firstChooser, "1.1", "change");
   assert.equal(microscope.lens.view.cut, "3,3>2,5@1.1;*>3x3@2");
   microscope.click(microscope.find(".cuts li button"));
   assert.equal(microscope.lens.view.cut, "*>3x3@2");
@@ -47,7 +47,7 @@ test("each cut is listed, holds where its chooser says, and is undone", async ()
 });
 
 test("a head is cut whole, or all but the neighbours, once each", async () => {
-  const microscope = await openedScissors();
+  const microscope = await openScissors();
   microscope.click(wayButton(microscope, "head"));
   assert.equal(microscope.lens.view.cut, "*>*@1.1");
   assert.ok(wayButton(microscope, "head").hidden);
@@ -55,13 +55,13 @@ test("a head is cut whole, or all but the neighbours, once each", async () => {
   assert.equal(microscope.lens.view.cut, "*>*@1.1;*>3x3");
   assert.ok(wayButton(microscope, "neighbours").hidden);
   assert.ok(
-    !asked(microscope.source).some((text) => text.startsWith("whole")),
+    !newRequests(microscope.source).some((text) => text.startsWith("whole")),
     "the pass waits until the choice rests",
   );
 });
 
 test("a head is switched off, with the text that Python and the command line know", async () => {
-  const microscope = await openedScissors();
+  const microscope = await openScissors();
   microscope.click(wayButton(microscope, "zero"));
   assert.equal(microscope.lens.view.cut, "zero@1.1");
   assert.ok(wayButton(microscope, "zero").hidden);
@@ -71,14 +71,14 @@ test("a head is switched off, with the text that Python and the command line kno
 });
 
 test("a drag paints the patches that shall not be heard, and locks none of them", async () => {
-  const microscope = await openedScissors();
+  const microscope = await openScissors();
   const picture = microscope.part("picture");
   microscope.click(wayButton(microscope, "paint"));
   assert.equal(statusOf(microscope), "Drag over the patches that shall not be heard by the locked patch.");
-  microscope.point("pointerdown", picture, ...at(1, 1));
-  for (const place of [at(1, 2), at(2, 2)]) microscope.point("pointermove", picture, ...place);
-  microscope.point("pointerup", picture, ...at(2, 2));
-  microscope.point("click", picture, ...at(2, 2));
+  microscope.point("pointerdown", picture, ...middleOf(1, 1));
+  for (const place of [middleOf(1, 2), middleOf(2, 2)]) microscope.point("pointermove", picture, ...place);
+  microscope.point("pointerup", picture, ...middleOf(2, 2));
+  microscope.point("click", picture, ...middleOf(2, 2));
   assert.equal(statusOf(microscope), "3 patches shall not be heard by the locked patch.");
   assert.equal(microscope.lens.view.query, "3,3");
   assert.equal(microscope.root.querySelectorAll(".painted .taken").length, 3);
@@ -88,7 +88,7 @@ test("a drag paints the patches that shall not be heard, and locks none of them"
 });
 
 test("the keyboard paints: arrows move, the space bar takes, Enter cuts, Escape ends the painting alone", async () => {
-  const microscope = await openedScissors();
+  const microscope = await openScissors();
   microscope.click(wayButton(microscope, "paint"));
   for (const key of ["ArrowUp", " ", "ArrowUp", " ", "Enter"]) microscope.key(key);
   assert.equal(microscope.lens.view.cut, "3,3>1,3+2,3");
@@ -98,8 +98,8 @@ test("the keyboard paints: arrows move, the space bar takes, Enter cuts, Escape 
   assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [true, "3,3>1,3+2,3"]);
 });
 
-test("nothing painted, and the locked patch itself, cannot be cut", async () => {
-  const microscope = await openedScissors();
+test("neither an empty painting nor the locked patch itself can be cut", async () => {
+  const microscope = await openScissors();
   microscope.click(wayButton(microscope, "paint"));
   microscope.click(wayButton(microscope, "made"));
   assert.equal(microscope.lens.view.cut, "");
@@ -114,9 +114,9 @@ test("how far a feature moved is said beside cuts of as much attention elsewhere
   assert.match(words, /25 % of its length: 3\.2\d* × as far as where as much attention to other patches is cut\.$/);
 });
 
-test("what is put into the pass is listed in words, holds where its text says, and is undone", async () => {
+test("a put is listed in words, holds where its text says, and is undone", async () => {
   const cut = "residual@2:3,3<1,1+cls;head@1.0;zero@1.0>2.3;3,3>2,5";
-  const microscope = await mounted({ pack: GRID, view: { ...LOCKED, cut } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut } });
   const names = [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
   assert.deepEqual(names, [
     "the residual of layer 2: the other picture’s, at 3,3 from 1,1 and cls",

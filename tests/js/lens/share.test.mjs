@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { mounted } from "./mounted.mjs";
+import { mountLens } from "./mounted.mjs";
 
 test("without See there is the picture alone; an own photograph is said to be in it", async () => {
-  const microscope = await mounted({ pack: { grid: [6, 7] }, view: { layer: 1 }, trace: { private: true } });
+  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: { layer: 1 }, trace: { private: true } });
   const { prototype } = HTMLCanvasElement;
   prototype.toBlob = function toBlob(done) {
     done(new Blob(["x"], { type: "image/png" }));

@@ -16,7 +16,7 @@ import {
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 
-const resolved = (options) => {
+const resolvedLens = (options) => {
   const { lens } = aLens(options);
   return { lens, shown: resolve(lens.choice, lens.data, lens.frame) };
 };
@@ -37,15 +37,15 @@ test("the patch under the cursor asks, unless one is locked", () => {
 
 test("the scale is altered where it is not the trained one", () => {
   const trainedScale = 0.5; // 1/√d_k of heads with four numbers
-  for (const [scale, number, altered] of [
+  for (const [scale, number, isAltered] of [
     ["on", trainedScale, false],
     [trainedScale, trainedScale, false],
     ["off", 1, true],
     [0, 0, true],
     [0.4, 0.4, true],
   ]) {
-    const { shown } = resolved({ view: { scale } });
-    assert.deepEqual([shown.scale, shown.altered], [number, altered], `${scale}`);
+    const { shown } = resolvedLens({ view: { scale } });
+    assert.deepEqual([shown.scale, shown.altered], [number, isAltered], `${scale}`);
   }
 });
 
@@ -79,14 +79,14 @@ test("a layer is missing where the pack that answers has none of its heads", () 
   assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false, "the whole pass has it");
 });
 
-test("beneath a map the weights are worked out", () => {
+test("beneath a map the weights are computed", () => {
   for (const way of ["similarity", "rollout", "components", "norm"]) {
     assert.ok(isMap(way));
-    assert.equal(resolved({ view: { what: way } }).shown.what, "weight");
+    assert.equal(resolvedLens({ view: { what: way } }).shown.what, "weight");
   }
   for (const way of ["weight", "value", "score"]) {
     assert.equal(isMap(way), false);
-    assert.equal(resolved({ view: { what: way } }).shown.what, way);
+    assert.equal(resolvedLens({ view: { what: way } }).shown.what, way);
   }
 });
 
@@ -111,23 +111,23 @@ test("the convolutions follow the layer shown, or are as many as were chosen", (
 
 test("a map that the source made is shown for its own patch, picture and kind alone", () => {
   const { lens } = aLens({ view: { what: "rollout", query: "1,1", locked: true } });
-  const isShown = (overlay) => {
+  const isOverlayShown = (overlay) => {
     lens.data.overlay = overlay;
     resolve(lens.choice, lens.data, lens.frame);
     return overlayNow(lens.choice, lens.data, lens.frame) !== null;
   };
   const overlay = { what: "rollout", query: "1,1", id: "cat", values: [] };
-  assert.equal(isShown(overlay), true);
-  assert.equal(isShown({ ...overlay, query: null, id: undefined }), true, "what names none is for all");
-  assert.equal(isShown({ ...overlay, query: "1,2" }), false);
-  assert.equal(isShown({ ...overlay, id: "dog" }), false);
-  assert.equal(isShown({ ...overlay, what: "norm" }), false);
+  assert.equal(isOverlayShown(overlay), true);
+  assert.equal(isOverlayShown({ ...overlay, query: null, id: undefined }), true, "what names none is for all");
+  assert.equal(isOverlayShown({ ...overlay, query: "1,2" }), false);
+  assert.equal(isOverlayShown({ ...overlay, id: "dog" }), false);
+  assert.equal(isOverlayShown({ ...overlay, what: "norm" }), false);
   lens.choice.view = { ...lens.choice.view, what: "weight" };
-  assert.equal(isShown(overlay), false);
+  assert.equal(isOverlayShown(overlay), false);
   lens.choice.view = { ...lens.choice.view, what: "rollout", pass: "whole", scale: 0.1 };
   lens.data.whole = receive(lens.data, aTrace("whole"), packOf({ forward_scale: 0.1 }));
-  assert.equal(isShown(overlay), false, "it was made for the trained pass");
-  assert.equal(isShown({ ...overlay, id: "whole" }), true);
+  assert.equal(isOverlayShown(overlay), false, "it was made for the trained pass");
+  assert.equal(isOverlayShown({ ...overlay, id: "whole" }), true);
 });
 
 // ------------------------------------------------------------------------------------------------------------- habits

@@ -13,36 +13,36 @@ const PROPERTIES = Object.fromEntries(
   Object.entries({ choice, data, frame }).map(([name, source]) => [name, Object.keys(source)]),
 );
 
-const LENS = join(MICROSCOPE, "lens");
+const LENS_FOLDER = join(MICROSCOPE, "lens");
 const SOURCES = Object.fromEntries(
-  readdirSync(LENS)
+  readdirSync(LENS_FOLDER)
     .filter((name) => name.endsWith(".js"))
-    .map((name) => [name, readFileSync(join(LENS, name), "utf8")]),
+    .map((name) => [name, readFileSync(join(LENS_FOLDER, name), "utf8")]),
 );
 
-const sorted = (writers) =>
+const linesOf = (writers) =>
   [...writers]
-    .filter(([, writtenText]) => writtenText.size)
-    .map(([file, writtenText]) => `${file}: ${[...writtenText].sort().join(" ")}`);
+    .filter(([, properties]) => properties.size)
+    .map(([file, properties]) => `${file}: ${[...properties].sort().join(" ")}`);
 
 test("a module writes what the table at the top of lens.js gives it, and the table gives nothing else", () => {
   const writersListed = writersInTable(SOURCES["lens.js"]);
   assert.ok(writersListed.size > 15, `${writersListed.size} lines`);
-  assert.deepEqual(sorted(writersIn(SOURCES, PROPERTIES)), sorted(writersListed));
+  assert.deepEqual(linesOf(writersIn(SOURCES, PROPERTIES)), linesOf(writersListed));
 });
 
-test("no property has one name in two of the objects: it is found by its name", () => {
+test("no two of the objects have a property of the same name", () => {
   const names = Object.values(PROPERTIES).flat();
   assert.deepEqual(names, [...new Set(names)]);
 });
 
-const writtenText = (body, parameters = "choice, data, frame") =>
+const writtenProperties = (body, parameters = "choice, data, frame") =>
   [
     ...writersIn({ "made_up.js": `export function f(${parameters}) {\n${body}\n}\n` }, PROPERTIES).get("made_up.js"),
   ].join(" ");
 
 test("writes are found, however they are written", () => {
-  for (const [body, result, parameters] of [
+  for (const [body, expected, parameters] of [
     ["  choice.hover = 3;", "choice.hover"],
     ["  lens.choice.view = { ...view };", "choice.view", "lens"],
     ["  frame.sampled++;\n  frame.unit *= 2;\n  frame.photo ??= null;", "frame.sampled frame.unit frame.photo"],
@@ -60,10 +60,10 @@ test("writes are found, however they are written", () => {
     ["  const shown = resolve(choice, data, frame);\n  shown.mark = 3;", "frame.shown"],
     ["  keep(data.labels);\n}\nfunction keep(map) {\n  map.set(1, 2);", "data.labels"],
   ])
-    assert.equal(writtenText(body, parameters), result, body);
+    assert.equal(writtenProperties(body, parameters), expected, body);
 });
 
-test("what only reads, and what belongs to others, is no write", () => {
+test("reading a property, or writing to other objects, is no write", () => {
   for (const body of [
     "  if (choice.hover === 3 || frame.unit >= 2) return frame.photo;",
     "  const still = (x) => frame.painted <= x;\n  page.telling = 0;\n  lens.page.asking++;",
@@ -72,18 +72,18 @@ test("what only reads, and what belongs to others, is no write", () => {
     "  // choice.hover = 3;\n  const at = data.packs.get(3);",
     "  keep(data.labels);\n}\nfunction keep(map) {\n  return map.get(1);",
   ])
-    assert.equal(writtenText(body), "", body);
+    assert.equal(writtenProperties(body), "", body);
 });
 
-test("a module that writes what the table does not give it is told, and what it gives in vain", () => {
+test("a write that the table lacks is found, and one that only the table has", () => {
   const table =
     "// What each file writes:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
   const writersListed = writersInTable(table);
-  assert.deepEqual(sorted(writersListed), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
+  assert.deepEqual(linesOf(writersListed), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
   const sources = {
     "one.js": "function f(choice) {\n  choice.view = choice.aim = 1;\n}\n",
     "two.js": "function g(frame) {\n  frame.unit = 3;\n}\n",
   };
-  assert.notDeepEqual(sorted(writersIn(sources, PROPERTIES)), sorted(writersListed));
-  assert.deepEqual(sorted(writersIn(sources, PROPERTIES)), ["one.js: choice.aim choice.view", "two.js: frame.unit"]);
+  assert.notDeepEqual(linesOf(writersIn(sources, PROPERTIES)), linesOf(writersListed));
+  assert.deepEqual(linesOf(writersIn(sources, PROPERTIES)), ["one.js: choice.aim choice.view", "two.js: frame.unit"]);
 });

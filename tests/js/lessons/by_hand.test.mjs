@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reportNumbers, reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { MOST_LONG, readArrows, scoresOf, weightsOf, writeArrows } from "../../../playground/microscope/core/nine.js";
-import { draw, drawn } from "./mounting.mjs";
+import { draw, mountDrawing } from "./mounting.mjs";
 
 const { default: arrows } = await import("../../../playground/microscope/lessons/arrows.js");
 const { masks, received } = await import("../../../playground/microscope/lessons/nine.js");
 
-const START = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
-const DATA = { arrows: START, start: START, still: false };
-const row = ({ weights, token }) => weights.slice(9 * token, 9 * token + 9);
+const START_ARROWS = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
+const DATA = { arrows: START_ARROWS, start: START_ARROWS, still: false };
+const rowOfToken = ({ weights, token }) => weights.slice(9 * token, 9 * token + 9);
 
 test("a dragged tip changes its arrow, the matrix follows, and the page hears of it", () => {
-  const drawing = drawn(arrows, DATA);
+  const drawing = mountDrawing(arrows, DATA);
   const grid = drawing.find('[data-ref="grid"]');
   const [x, y] = drawing.read().tips[0].k;
   drawing.point(grid, "pointerdown", x, y);
@@ -20,9 +20,9 @@ test("a dragged tip changes its arrow, the matrix follows, and the page hears of
   drawing.point(grid, "pointerup", x - 30, y + 20);
   draw();
   const reportAfter = drawing.read();
-  assert.notEqual(reportAfter.arrows, START);
-  assert.equal(drawing.told.arrows, reportAfter.arrows);
-  const differences = readArrows(reportAfter.arrows).map((number, i) => number - readArrows(START)[i]);
+  assert.notEqual(reportAfter.arrows, START_ARROWS);
+  assert.equal(drawing.toldSettings.arrows, reportAfter.arrows);
+  const differences = readArrows(reportAfter.arrows).map((number, i) => number - readArrows(START_ARROWS)[i]);
   assert.deepEqual(
     [...differences.keys()].filter((i) => Math.abs(differences[i]) > 0.01),
     [18, 19],
@@ -32,10 +32,10 @@ test("a dragged tip changes its arrow, the matrix follows, and the page hears of
 });
 
 test("letters choose a token, Q and K its arrow, the arrow keys move the tip, and numbers can be typed", () => {
-  const drawing = drawn(arrows, DATA);
+  const drawing = mountDrawing(arrows, DATA);
   const grid = drawing.find('[data-ref="grid"]');
   for (const key of ["c", "k", "ArrowRight"]) drawing.key(grid, key);
-  const expectedArrows = readArrows(START);
+  const expectedArrows = readArrows(START_ARROWS);
   expectedArrows[22] += 0.1;
   assert.deepEqual([drawing.read().token, drawing.read().arrows], [2, writeArrows(expectedArrows)]);
   drawing.input(drawing.find('[data-number="1"]'), "-3.5");
@@ -45,12 +45,13 @@ test("letters choose a token, Q and K its arrow, the arrow keys move the tip, an
   assert.equal(readArrows(drawing.read().arrows)[5], MOST_LONG);
 });
 
-test("the buttons do what they say", () => {
-  const drawing = drawn(arrows, DATA);
+test("the buttons match, flatten, equal and reset the arrows", () => {
+  const drawing = mountDrawing(arrows, DATA);
   const pressButton = (action) => drawing.click(drawing.find(`[data-do="${action}"]`));
   pressButton("match");
   assert.ok(
-    Math.max(...row(drawing.read())) > Math.max(...row({ weights: weightsOf(scoresOf(readArrows(START))), token: 4 })),
+    Math.max(...rowOfToken(drawing.read())) >
+      Math.max(...rowOfToken({ weights: weightsOf(scoresOf(readArrows(START_ARROWS))), token: 4 })),
   );
   pressButton("flat");
   for (const weight of drawing.read().weights) assert.ok(Math.abs(weight - 1 / 9) < 1e-9);
@@ -58,11 +59,11 @@ test("the buttons do what they say", () => {
   const allArrows = readArrows(drawing.read().arrows);
   assert.deepEqual(allArrows.slice(0, 18), allArrows.slice(18));
   pressButton("reset");
-  assert.equal(drawing.read().arrows, START);
+  assert.equal(drawing.read().arrows, START_ARROWS);
 });
 
-test("arrows that the page gives are taken, those that it only heard are not taken back", () => {
-  const drawing = drawn(arrows, DATA);
+test("arrows that the page repeats do not undo the reader's arrows", () => {
+  const drawing = mountDrawing(arrows, DATA);
   drawing.click(drawing.find('[data-do="flat"]'));
   const flatArrows = drawing.read().arrows;
   drawing.again({ ...DATA, still: true });
@@ -70,11 +71,11 @@ test("arrows that the page gives are taken, those that it only heard are not tak
 });
 
 test("a hidden token gets exactly nothing, causal hides what comes later, and one token must stay", () => {
-  const drawing = drawn(masks, { arrows: START, mask: "" });
+  const drawing = mountDrawing(masks, { arrows: START_ARROWS, mask: "" });
   const column = (letter) => drawing.read().weights.filter((_, index) => index % 9 === "ABCDEFGHI".indexOf(letter));
   drawing.click(drawing.find('[data-letter="B"]'));
   draw();
-  assert.deepEqual([drawing.read().mask, drawing.told.mask, column("B")], ["B", "B", new Array(9).fill(0)]);
+  assert.deepEqual([drawing.read().mask, drawing.toldSettings.mask, column("B")], ["B", "B", new Array(9).fill(0)]);
   assert.match(drawing.find('[data-ref="sum"]').innerHTML, /column B: .*<b>0, exactly<\/b>$/);
   drawing.click(drawing.find('[data-mask="causal"]'));
   drawing.read().weights.forEach((weight, index) => assert.equal(weight > 0, index % 9 <= Math.floor(index / 9)));
@@ -88,23 +89,23 @@ test("each token receives its row of weights times the values", () => {
   const flatArrows = writeArrows(new Float64Array(36));
   const data = { arrows: flatArrows, values: [9, 0, 0, 0, 0, 0, 0, 0, 9], letters: [..."ABCDEFGHI"], nearly: 8 };
   reportNumbers("arrows", { arrows: flatArrows });
-  const drawing = drawn(received, data);
+  const drawing = mountDrawing(received, data);
   assert.deepEqual(drawing.texts("td b"), new Array(9).fill("2.0"));
   assert.deepEqual(reportsHere().received.received, new Array(9).fill(2));
 });
 
 test("what is received follows the arrows while they are dragged", () => {
   const flatArrows = writeArrows(new Float64Array(36));
-  drawn(arrows, DATA);
-  const drawing = drawn(received, {
-    arrows: START,
+  mountDrawing(arrows, DATA);
+  const drawing = mountDrawing(received, {
+    arrows: START_ARROWS,
     values: [...Array(9).keys()],
     letters: [..."ABCDEFGHI"],
     nearly: 7,
   });
-  const readBefore = drawing.read();
+  const receivedBefore = drawing.read();
   reportNumbers("arrows", { arrows: flatArrows });
   draw();
   assert.deepEqual(drawing.read(), new Array(9).fill(4));
-  assert.notDeepEqual(readBefore, drawing.read());
+  assert.notDeepEqual(receivedBefore, drawing.read());
 });

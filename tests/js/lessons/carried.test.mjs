@@ -4,20 +4,20 @@ import { test } from "node:test";
 import { toContainer } from "../../../playground/microscope/core/container.js";
 import { reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { container } from "../packs.mjs";
-import { decoded, draw, drawn, WIDE } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { carried } = await import("../../../playground/microscope/lessons/mixture.js");
 
 const [LAYER, HEADS, TOKENS, DIM] = [2, 2, 5, 2]; // a class token and 2 × 2 patches
-const wave = (source, head, i) => Math.sin(1 + source + 3 * head + 0.7 * i) * 2;
-const NUMBERS = (source, size) =>
-  Array.from({ length: HEADS }, (_, head) => Array.from({ length: TOKENS * size }, (_, i) => wave(source, head, i)));
-const [Q, K] = [NUMBERS(0, DIM), NUMBERS(1, DIM)];
+const wave = (phase, head, i) => Math.sin(1 + phase + 3 * head + 0.7 * i) * 2;
+const numbersOf = (phase, size) =>
+  Array.from({ length: HEADS }, (_, head) => Array.from({ length: TOKENS * size }, (_, i) => wave(phase, head, i)));
+const [Q, K] = [numbersOf(0, DIM), numbersOf(1, DIM)];
 const NORMS = [
   [1, 1, 1, 1, 300], // the last patch's value is so long that this patch adds most, whatever its weight
   [1, 1, 1, 1, 1],
 ];
-const PACK = container(
+const PACK_BYTES = container(
   {
     ...{ format: "attention-playground/1", model: "small", scale: 0.5, layers: 4, heads: HEADS, head_dim: DIM },
     ...{ tokens: TOKENS, prefix: ["cls"], grid: [2, 2], held: [LAYER], size: [200, 200] },
@@ -31,7 +31,7 @@ const PACK = container(
 const data = (overrides = {}) =>
   toContainer(
     { id: "meadow", layer: LAYER, patch: 1, look: "", desk: "({row}, {column}), {channels} of {tokens}", ...overrides },
-    { pack: [PACK, [PACK.length]], image: [new Uint8Array(2), [2]] },
+    { pack: [PACK_BYTES, [PACK_BYTES.length]], image: [new Uint8Array(2), [2]] },
   );
 
 // The expected weights of a patch, and the share that each token adds.
@@ -42,28 +42,28 @@ function rowsOf(head, patch) {
     for (let d = 0; d < DIM; d++) score += Q[head][token * DIM + d] * K[head][j * DIM + d];
     return Math.exp(score / 2);
   });
-  const shares = (numbers) => numbers.map((item) => item / numbers.reduce((a, b) => a + b));
+  const shares = (numbers) => numbers.map((number) => number / numbers.reduce((a, b) => a + b));
   const weights = shares(powers);
   return [weights, shares(weights.map((weight, j) => weight * NORMS[head][j]))];
 }
 
-function isShown(drawing, head, patch) {
+function assertShown(drawing, head, patch) {
   const { weights, arriving, ...shown } = drawing.read();
   assert.deepEqual([shown.layer, shown.head, shown.patch], [LAYER, head, patch]);
-  for (const [source, byHand] of rowsOf(head, patch).entries())
-    for (const [j, item] of byHand.entries())
-      assert.ok(Math.abs([weights, arriving][source][j] - item) < 1e-5, `${source} ${j}`);
+  for (const [rowIndex, expectedRow] of rowsOf(head, patch).entries())
+    for (const [j, share] of expectedRow.entries())
+      assert.ok(Math.abs([weights, arriving][rowIndex][j] - share) < 1e-5, `${rowIndex} ${j}`);
   const brightestOf = (row) => row.slice(1).indexOf(Math.max(...row.slice(1)));
   assert.deepEqual(shown.tops, rowsOf(head, patch).map(brightestOf));
 }
 
 test("weights, and what arrives of each value, are those of the patch that asks", async () => {
-  const drawing = drawn(carried, data());
-  await decoded();
-  isShown(drawing, 0, 1);
-  const [top, adds] = drawing.read().tops;
-  assert.equal(adds, 3);
-  assert.notEqual(top, adds, "else this picture shows nothing");
+  const drawing = mountDrawing(carried, data());
+  await waitForPhotograph();
+  assertShown(drawing, 0, 1);
+  const [topByWeight, topByContribution] = drawing.read().tops;
+  assert.equal(topByContribution, 3);
+  assert.notEqual(topByWeight, topByContribution, "else this picture shows nothing");
   assert.match(
     drawing.find('[data-ref="verdict"]').textContent,
     /^Patch \(0, 1\): .*, but \(1, 1\) contributes most\.$/,
@@ -72,30 +72,30 @@ test("weights, and what arrives of each value, are those of the patch that asks"
 });
 
 test("where all values are as long, the most-weighted patch contributes most", async () => {
-  const drawing = drawn(carried, data({ look: `${LAYER}.1.1.0` }));
-  await decoded();
-  isShown(drawing, 1, 2);
+  const drawing = mountDrawing(carried, data({ look: `${LAYER}.1.1.0` }));
+  await waitForPhotograph();
+  assertShown(drawing, 1, 2);
   assert.match(drawing.find('[data-ref="verdict"]').textContent, /is also the one that contributes most\.$/);
 });
 
 test("a patch that is pointed at asks for the moment; one that is pressed is told and reported", async () => {
   delete reportsHere().carried;
-  const drawing = drawn(carried, data());
-  await decoded();
+  const drawing = mountDrawing(carried, data());
+  await waitForPhotograph();
   const canvas = drawing.find("canvas");
-  drawing.point(canvas, "pointermove", WIDE - 1, WIDE - 1);
+  drawing.point(canvas, "pointermove", ELEMENT_WIDTH - 1, ELEMENT_WIDTH - 1);
   draw();
-  isShown(drawing, 0, 3);
+  assertShown(drawing, 0, 3);
   assert.equal(reportsHere().carried, undefined);
   drawing.point(canvas, "pointerleave", 0, 0);
   draw();
-  isShown(drawing, 0, 1);
-  drawing.point(canvas, "click", 1, WIDE - 1);
+  assertShown(drawing, 0, 1);
+  drawing.point(canvas, "click", 1, ELEMENT_WIDTH - 1);
   draw();
-  assert.equal(drawing.told.look, `${LAYER}.0.1.0`);
+  assert.equal(drawing.toldSettings.look, `${LAYER}.0.1.0`);
   assert.deepEqual(reportsHere().carried, { tops: drawing.read().tops });
   drawing.input(drawing.find('[data-ref="head"]'), "1");
   draw();
-  isShown(drawing, 1, 2);
-  assert.equal(drawing.told.look, `${LAYER}.1.1.0`);
+  assertShown(drawing, 1, 2);
+  assert.equal(drawing.toldSettings.look, `${LAYER}.1.1.0`);
 });

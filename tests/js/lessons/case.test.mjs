@@ -2,27 +2,27 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { bytesText, flopsText, threeDigits } from "../../../playground/microscope/core/costs.js";
-import { draw, drawn } from "./mounting.mjs";
+import { draw, mountDrawing } from "./mounting.mjs";
 
 const { default: mount } = await import("../../../playground/microscope/lessons/case.js");
 const CASE = { image: 224, patch: 16, width: 768, heads: 12, layers: 12, kernel: 3 };
-const dial = (name, ...options) => ({ label: `${name}: {}`, options });
-const switched = (label, ...options) => ({ label, options: options.map((item) => [item, item]) });
+const dialOf = (name, ...options) => ({ label: `${name}: {}`, options });
+const switchOf = (label, ...options) => ({ label, options: options.map((item) => [item, item]) });
 const DATA = {
   ...{ ...CASE, count: "attention", other: "dense", mlp: "no" },
   pieces: ["dials", "square", "table", "switches", "ratio", "flops", "bytes", "kept"],
   dials: {
-    image: dial("Image", 64, 224, 384, 1024),
-    patch: dial("Patch", 8, 16, 48),
-    width: dial("Width", 192, 768, 1024),
-    heads: dial("Heads", 3, 12),
-    layers: dial("Layers", 12),
-    kernel: dial("Convolution", 1, 3),
+    image: dialOf("Image", 64, 224, 384, 1024),
+    patch: dialOf("Patch", 8, 16, 48),
+    width: dialOf("Width", 192, 768, 1024),
+    heads: dialOf("Heads", 3, 12),
+    layers: dialOf("Layers", 12),
+    kernel: dialOf("Convolution", 1, 3),
   },
   switches: {
-    count: switched("Count", "attention", "scores"),
-    other: switched("against {k}×{k}", "dense", "depthwise"),
-    mlp: switched("MLP", "no", "yes"),
+    count: switchOf("Count", "attention", "scores"),
+    other: switchOf("against {k}×{k}", "dense", "depthwise"),
+    mlp: switchOf("MLP", "no", "yes"),
   },
   presets: {
     label: "Cases",
@@ -53,8 +53,8 @@ const pressButton = (drawing, words) => {
   return button;
 };
 
-test("a case in numbers: its square, its FLOPs, its bytes", () => {
-  const drawing = drawn(mount, DATA);
+test("a case shows its square, its FLOPs and its bytes", () => {
+  const drawing = mountDrawing(mount, DATA);
   assert.deepEqual(texts(drawing, "title"), ["38,416 scores", "width 768", "12 heads"]);
   assert.deepEqual(drawing.texts("dd"), ["196", "38,416", "5,531,904"]);
   assert.deepEqual(drawing.texts("td"), ["all", "8ND²", "1.04 G"]);
@@ -68,19 +68,22 @@ test("a case in numbers: its square, its FLOPs, its bytes", () => {
 });
 
 test("a dial, a preset and a switch change all at once, and the page hears of it", () => {
-  const drawing = drawn(mount, DATA);
+  const drawing = mountDrawing(mount, DATA);
   drawing.input(drawing.parentElement.querySelectorAll("input")[1], "2");
   draw();
-  assert.deepEqual([drawing.told, drawing.read().tokens, drawing.read().rest], [{ patch: 48 }, 16, 32]);
+  assert.deepEqual([drawing.toldSettings, drawing.read().tokens, drawing.read().rest], [{ patch: 48 }, 16, 32]);
   assert.deepEqual(texts(drawing, "sides"), ["224 ÷ 48, 32 left"]);
   const largeCase = pressButton(drawing, "large");
   assert.equal(largeCase.getAttribute("aria-pressed"), "true");
-  assert.deepEqual([drawing.read().entries, drawing.told.image, drawing.told.patch], [16_777_216, 1024, 16]);
+  assert.deepEqual(
+    [drawing.read().entries, drawing.toldSettings.image, drawing.toldSettings.patch],
+    [16_777_216, 1024, 16],
+  );
   assert.ok(texts(drawing, "legend")[0].includes("small: 38,416"), "smaller cases are drawn within");
   pressButton(drawing, "small");
   pressButton(drawing, "scores");
   pressButton(drawing, "depthwise");
-  assert.deepEqual([drawing.told.count, drawing.told.other], ["scores", "depthwise"]);
+  assert.deepEqual([drawing.toldSettings.count, drawing.toldSettings.other], ["scores", "depthwise"]);
   const ratio = drawing.texts("p").find((text) => text.startsWith("Scores ÷ depthwise"));
   assert.equal(ratio, "Scores ÷ depthwise: 59,006,976 ÷ 2,709,504 = 21.8. N / k². from 10");
   pressButton(drawing, "yes");
@@ -90,15 +93,17 @@ test("a dial, a preset and a switch change all at once, and the page hears of it
 test("both sides of the printed ratio agree", () => {
   for (const image of [64, 224, 384, 1024])
     for (const count of ["attention", "scores"]) {
-      const drawing = drawn(mount, { ...DATA, image, count });
+      const drawing = mountDrawing(mount, { ...DATA, image, count });
       const sentence = drawing.texts("p").find((text) => text.includes("÷ dense"));
-      const [mine, theirs] = [...sentence.matchAll(/[\d,]{5,}/g)].map(([text]) => Number(text.replaceAll(",", "")));
-      assert.ok(sentence.includes(` = ${threeDigits(mine / theirs)}.`), sentence);
+      const [dividend, divisor] = [...sentence.matchAll(/[\d,]{5,}/g)].map(([text]) =>
+        Number(text.replaceAll(",", "")),
+      );
+      assert.ok(sentence.includes(` = ${threeDigits(dividend / divisor)}.`), sentence);
     }
 });
 
 test("a pointer and the arrow keys read a chart at other numbers of tokens", () => {
-  const drawing = drawn(mount, DATA);
+  const drawing = mountDrawing(mount, DATA);
   const chart = drawing.find('[data-ref="chart"]');
   drawing.point(chart, "pointermove", 9999, 10);
   draw();
@@ -111,18 +116,18 @@ test("a pointer and the arrow keys read a chart at other numbers of tokens", () 
   assert.match(texts(drawing, "legend")[1], /^217 tokens/);
 });
 
-test("where there is no such case a sentence says why, and nothing is drawn", () => {
-  const hidden = (drawing) => [...drawing.find(".drawing, [data-drawing]").children].map((item) => item.hidden);
-  const drawing = drawn(mount, { ...DATA, width: 1024 });
+test("where a case is impossible a sentence says why, and nothing is drawn", () => {
+  const hiddenFlags = (drawing) => [...drawing.find(".drawing, [data-drawing]").children].map((item) => item.hidden);
+  const drawing = mountDrawing(mount, { ...DATA, width: 1024 });
   assert.deepEqual(texts(drawing, "trouble"), ["1024 in 12 leaves 4"]);
-  assert.deepEqual(hidden(drawing), [false, ...Array(7).fill(true)]);
-  assert.deepEqual(texts(drawn(mount, { ...DATA, image: 64, patch: 96 }), "trouble"), ["no patch of 96 in 64"]);
+  assert.deepEqual(hiddenFlags(drawing), [false, ...Array(7).fill(true)]);
+  assert.deepEqual(texts(mountDrawing(mount, { ...DATA, image: 64, patch: 96 }), "trouble"), ["no patch of 96 in 64"]);
   pressButton(drawing, "Ti");
   assert.deepEqual(texts(drawing, "trouble"), [""]);
-  assert.ok(!hidden(drawing).includes(true));
+  assert.ok(!hiddenFlags(drawing).includes(true));
 });
 
-test("FLOPs and bytes in words", () => {
+test("FLOPs and bytes are written with prefixes such as G", () => {
   assert.deepEqual([999, 1000, 1.2345e9, 7.1e15].map(flopsText), ["999", "1 K", "1.23 G", "7.1 P"]);
   assert.deepEqual([12, 3.6e6, 2.5e12].map(bytesText), ["12 B", "3.6 MB", "2.5 TB"]);
 });

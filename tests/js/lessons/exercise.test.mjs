@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { mounted } from "./mounting.mjs";
+import { mountPart } from "./mounting.mjs";
 
 const { exercise } = await import("../../../playground/microscope/lessons/exercise.js");
 
@@ -18,37 +18,37 @@ const shownParts = ({ find }) => ["hint", "why", "ask", "answer"].filter((part) 
 beforeEach(() => localStorage.clear());
 
 test("a hint stands there, the answer when it is asked for", () => {
-  const drawing = mounted(exercise, DATA);
+  const drawing = mountPart(exercise, DATA);
   assert.deepEqual([drawing.find("i").textContent, shownParts(drawing)], ["○", "hint ask"]);
   drawing.click(drawing.find("button"));
   assert.equal(shownParts(drawing), "hint answer");
 });
 
-test("what is tempting and wrong is said; what is done is done, opens itself, and stays so in this browser", () => {
-  const drawing = mounted(exercise, DATA);
+test("a tempting mistake is explained; a done exercise shows its answer, and stays done in this browser", () => {
+  const drawing = mountPart(exercise, DATA);
   drawing.again({ ...DATA, why: "Two of them." });
   assert.deepEqual([shownParts(drawing), drawing.find("details").open], ["hint why ask", true]);
   drawing.again({ ...DATA, done: true });
   assert.deepEqual([drawing.find("i").textContent, shownParts(drawing)], ["✓", "answer"]);
   assert.match(drawing.find("summary").textContent, /Make it even\. Done\.$/);
-  const secondVisit = mounted(exercise, DATA);
+  const secondVisit = mountPart(exercise, DATA);
   assert.deepEqual([secondVisit.find("i").textContent, shownParts(secondVisit)], ["✓", "answer"]);
 });
 
-test("where the page cannot tell there is nothing to be done", () => {
-  assert.equal(mounted(exercise, { ...DATA, done: null }).find("i").textContent, "?");
-  assert.equal(shownParts(mounted(exercise, { ...DATA, id: "other", hint: "" })), "answer");
+test("an exercise that the page cannot check is never done", () => {
+  assert.equal(mountPart(exercise, { ...DATA, done: null }).find("i").textContent, "?");
+  assert.equal(shownParts(mountPart(exercise, { ...DATA, id: "other", hint: "" })), "answer");
 });
 
-test("what asks something and has no hint keeps its answer back until it is asked for", () => {
+test("an exercise with a question and no hint keeps its answer back until the question is answered", () => {
   const exerciseData = { ...DATA, id: "bare", hint: "", done: true, answers: [["many", ""]] };
-  const drawing = mounted(exercise, exerciseData);
+  const drawing = mountPart(exercise, exerciseData);
   assert.deepEqual([shownParts(drawing), drawing.find(".offers").hidden], ["ask", false]);
   drawing.click(drawing.find(".offers button"));
   assert.deepEqual([drawing.find("i").textContent, shownParts(drawing)], ["✓", "answer"]);
 });
 
-test("what also asks something is done when that was answered, not when the page is set", () => {
+test("an exercise with a question is done when the question is answered, not when the page is set", () => {
   const exerciseData = {
     ...DATA,
     answers: [
@@ -56,7 +56,7 @@ test("what also asks something is done when that was answered, not when the page
       ["many", ""],
     ],
   };
-  const drawing = mounted(exercise, exerciseData);
+  const drawing = mountPart(exercise, exerciseData);
   drawing.again({ ...exerciseData, done: true });
   const { find } = drawing;
   assert.deepEqual([find("i").textContent, shownParts(drawing), find(".offers").hidden], ["○", "hint ask", false]);
@@ -66,5 +66,5 @@ test("what also asks something is done when that was answered, not when the page
   assert.match(find(".why").textContent, /^Not so\. There is another\.$/);
   drawing.click(drawing.parentElement.querySelectorAll(".offers button")[1]);
   assert.deepEqual([find("i").textContent, shownParts(drawing), find(".offers").hidden], ["✓", "answer", true]);
-  assert.equal(mounted(exercise, exerciseData).find("i").textContent, "✓", "this browser keeps it");
+  assert.equal(mountPart(exercise, exerciseData).find("i").textContent, "✓", "this browser keeps it");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { decoded, draw, drawn, WIDE } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { default: friends } = await import("../../../playground/microscope/lessons/friends.js");
 
@@ -40,27 +40,28 @@ function rowOf(query, temperature, hidden = []) {
   return powers.map((power) => power / powerSum);
 }
 
-function isRow(row, byHand) {
-  for (const [j, weight] of byHand.entries()) assert.ok(Math.abs(row[j] - weight) < 1e-6, `${j}: ${row}; ${byHand}`);
+function assertRow(row, expected) {
+  for (const [j, weight] of expected.entries())
+    assert.ok(Math.abs(row[j] - weight) < 1e-6, `${j}: ${row}; ${expected}`);
 }
 
 test("a patch attends by colour, at the temperature of the dial", async () => {
-  const drawing = drawn(friends, data());
-  await decoded();
-  isRow(drawing.read().row, rowOf(0, 0.5));
+  const drawing = mountDrawing(friends, data());
+  await waitForPhotograph();
+  assertRow(drawing.read().row, rowOf(0, 0.5));
   drawing.input(drawing.find('[data-ref="temperature"]'), "0");
   draw();
-  assert.deepEqual([drawing.read().temperature, drawing.told.temperature], [0.1, "0.1"]);
-  isRow(drawing.read().row, rowOf(0, 0.1));
+  assert.deepEqual([drawing.read().temperature, drawing.toldSettings.temperature], [0.1, "0.1"]);
+  assertRow(drawing.read().row, rowOf(0, 0.1));
   assert.equal(drawing.find('[data-ref="degrees"]').textContent, "0.1");
 });
 
 test("a hidden patch gets exactly nothing; it is kept in the address, and read from there", async () => {
-  const drawing = drawn(friends, data());
-  await decoded();
+  const drawing = mountDrawing(friends, data());
+  await waitForPhotograph();
   const picture = drawing.find('[data-ref="picture"]');
   drawing.click(drawing.find('[data-tool="hide"]'));
-  const cell = [WIDE / COLUMNS, WIDE / ROWS];
+  const cell = [ELEMENT_WIDTH / COLUMNS, ELEMENT_WIDTH / ROWS];
   drawing.point(picture, "pointerdown", 1.5 * cell[0], 0.5 * cell[1]);
   drawing.point(picture, "pointermove", 2.5 * cell[0], 0.5 * cell[1]); // the drag goes on to the next cell
   drawing.point(picture, "pointerup", 0, 0);
@@ -68,17 +69,17 @@ test("a hidden patch gets exactly nothing; it is kept in the address, and read f
   draw();
   const { row, hidden } = drawing.read();
   assert.deepEqual([hidden, row[1], row[2]], [2, 0, 0]);
-  isRow(row, rowOf(0, 0.5, [1, 2]));
+  assertRow(row, rowOf(0, 0.5, [1, 2]));
   assert.match(drawing.find('[data-ref="sum"]').textContent, /of 4 patches; the 2 hidden ones get 0$/);
-  const otherDrawing = drawn(friends, data({ id: "again", hidden: drawing.told.hidden }));
+  const otherDrawing = mountDrawing(friends, data({ id: "again", hidden: drawing.toldSettings.hidden }));
   assert.deepEqual([otherDrawing.read().hidden, otherDrawing.read().row[1]], [2, 0]);
   drawing.click(drawing.find('[data-tool="clear"]'));
   draw();
-  assert.deepEqual([drawing.read().hidden, drawing.told.hidden], [0, ""]);
+  assert.deepEqual([drawing.read().hidden, drawing.toldSettings.hidden], [0, ""]);
 });
 
 test("one patch stays, whatever is hidden", () => {
-  const drawing = drawn(friends, data());
+  const drawing = mountDrawing(friends, data());
   const picture = drawing.find('[data-ref="picture"]');
   for (let n = 0; n < TOKENS; n++) {
     drawing.key(picture, "h");
@@ -91,13 +92,13 @@ test("one patch stays, whatever is hidden", () => {
 });
 
 test("the patch under the pointer asks, and stays chosen when the pointer leaves", () => {
-  const drawing = drawn(friends, data());
+  const drawing = mountDrawing(friends, data());
   const picture = drawing.find('[data-ref="picture"]');
-  drawing.point(picture, "pointermove", WIDE - 1, WIDE - 1);
+  drawing.point(picture, "pointermove", ELEMENT_WIDTH - 1, ELEMENT_WIDTH - 1);
   draw();
   assert.equal(drawing.read().at, 5);
-  isRow(drawing.read().row, rowOf(5, 0.5));
+  assertRow(drawing.read().row, rowOf(5, 0.5));
   drawing.point(picture, "pointerleave", 0, 0);
   draw();
-  assert.deepEqual([drawing.read().at, drawing.told.at], [5, "1,2"]);
+  assert.deepEqual([drawing.read().at, drawing.toldSettings.at], [5, "1,2"]);
 });

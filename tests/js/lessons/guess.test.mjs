@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { mounted, WIDE } from "./mounting.mjs";
+import { ELEMENT_WIDTH, mountPart } from "./mounting.mjs";
 
 const { mountGuess } = await import("../../../playground/microscope/lessons/guess.js");
 
-const NUMBER = {
+const NUMBER_QUESTION = {
   id: "far",
   asks: "Its largest weight is ▢.",
   prose: "",
@@ -27,8 +27,8 @@ const NUMBER = {
   context: "meadow",
   afresh: false,
 };
-const CHOICE = {
-  ...NUMBER,
+const CHOICE_QUESTION = {
+  ...NUMBER_QUESTION,
   id: "memory",
   asks: "What grows?",
   guess: {
@@ -44,8 +44,8 @@ const CHOICE = {
   tempting: [["both", "There is one row for each other one."]],
 };
 const HEAT = [0, 0.1, 0, 0.2, 0.6, 0.1];
-const PAINTING = {
-  ...NUMBER,
+const PAINTING_QUESTION = {
+  ...NUMBER_QUESTION,
   id: "row",
   asks: "Paint where it looks.",
   guess: { kind: "Painting" },
@@ -73,12 +73,12 @@ const comparisonOf = ({ find }) => find('[data-ref="told"]').textContent;
 const lock = (drawing) => drawing.click(drawing.find('[data-ref="lock"]'));
 
 test("a number is dragged on the axis of its picture; the blank in the sentence and the slider follow", () => {
-  const drawing = mounted(mountGuess, NUMBER);
+  const drawing = mountPart(mountGuess, NUMBER_QUESTION);
   assert.ok(drawing.find('[data-ref="lock"]').disabled, "nothing is guessed yet");
   assert.match(drawing.find("svg").innerHTML, /covered/);
-  drawing.point(drawing.find("svg"), "pointerdown", 200, 0.8 * WIDE);
+  drawing.point(drawing.find("svg"), "pointerdown", 200, 0.8 * ELEMENT_WIDTH);
   const lowGuess = read(drawing).guess;
-  drawing.point(drawing.find("svg"), "pointermove", 200, 0.3 * WIDE);
+  drawing.point(drawing.find("svg"), "pointermove", 200, 0.3 * ELEMENT_WIDTH);
   const { guess } = read(drawing);
   assert.ok(guess > lowGuess && guess > 40, `${lowGuess} ${guess}`);
   assert.equal(drawing.find(".gap").textContent, `${guess} %`);
@@ -87,21 +87,25 @@ test("a number is dragged on the axis of its picture; the blank in the sentence 
   assert.equal(read(drawing).guess, 60);
 });
 
-test("locked, the truth is drawn and said beside the guess, and nothing moves it any more", () => {
-  const drawing = mounted(mountGuess, NUMBER);
+test("once a guess is locked the truth is drawn and told beside it, and nothing moves the guess any more", () => {
+  const drawing = mountPart(mountGuess, NUMBER_QUESTION);
   drawing.input(drawing.find("input"), "60");
   lock(drawing);
   assert.deepEqual([read(drawing).locked, drawing.find('[data-ref="told"]').hidden], [true, false]);
   assert.match(comparisonOf(drawing), /^You said 60 %, it is 30 %: 2\.0 times too high\./);
   assert.doesNotMatch(drawing.find("svg").innerHTML, /covered/);
   assert.match(document.documentElement.dataset.guessed, /\bfar\b/, "what the page held back is shown");
-  drawing.point(drawing.find("svg"), "pointerdown", 200, 0.9 * WIDE);
+  drawing.point(drawing.find("svg"), "pointerdown", 200, 0.9 * ELEMENT_WIDTH);
   assert.equal(read(drawing).guess, 60);
 });
 
-test("what is counted is typed, exactly, also where the slider counts in powers", () => {
-  const countQuestion = { ...NUMBER, guess: { ...NUMBER.guess, low: 10, high: 4000, unit: "", log: true }, truth: 126 };
-  const drawing = mounted(mountGuess, { ...countQuestion, picture: null });
+test("a count can be typed exactly, also where the slider goes in powers", () => {
+  const countQuestion = {
+    ...NUMBER_QUESTION,
+    guess: { ...NUMBER_QUESTION.guess, low: 10, high: 4000, unit: "", log: true },
+    truth: 126,
+  };
+  const drawing = mountPart(mountGuess, { ...countQuestion, picture: null });
   const field = drawing.find(".typed input");
   drawing.input(field, "12");
   drawing.input(field, "126");
@@ -110,17 +114,20 @@ test("what is counted is typed, exactly, also where the slider counts in powers"
   lock(drawing);
   assert.match(comparisonOf(drawing), /^You said 126, it is 126: exactly\./);
   localStorage.clear();
-  const nearQuestion = mounted(mountGuess, { ...countQuestion, picture: null, truth: 1264 });
+  const nearQuestion = mountPart(mountGuess, { ...countQuestion, picture: null, truth: 1264 });
   nearQuestion.input(nearQuestion.find(".typed input"), "1300");
   nearQuestion.key(nearQuestion.find(".typed input"), "Enter");
   assert.match(comparisonOf(nearQuestion), /^You said 1,300, it is 1,264: 36 too high\./);
 });
 
-test("what is no whole number is not typed; what is off the scale is taken to its end; nothing is no guess", () => {
-  const halfStepQuestion = mounted(mountGuess, { ...NUMBER, guess: { ...NUMBER.guess, step: 0.5 } });
+test("half steps have no field; a number beyond the scale becomes its end; an empty field is no guess", () => {
+  const halfStepQuestion = mountPart(mountGuess, {
+    ...NUMBER_QUESTION,
+    guess: { ...NUMBER_QUESTION.guess, step: 0.5 },
+  });
   assert.equal(halfStepQuestion.find(".typed"), null);
   localStorage.clear();
-  const drawing = mounted(mountGuess, NUMBER);
+  const drawing = mountPart(mountGuess, NUMBER_QUESTION);
   drawing.input(drawing.find(".typed input"), "900");
   assert.equal(read(drawing).guess, 100);
   drawing.input(drawing.find(".typed input"), "");
@@ -128,21 +135,21 @@ test("what is no whole number is not typed; what is off the scale is taken to it
 });
 
 test("a wrong choice hears why it is tempting, a right one that it is right", () => {
-  const drawing = mounted(mountGuess, CHOICE);
+  const drawing = mountPart(mountGuess, CHOICE_QUESTION);
   drawing.click(drawing.find('[data-key="both"]'));
   assert.deepEqual(drawing.texts('[aria-pressed="true"]'), ["both twice"]);
   lock(drawing);
   assert.match(comparisonOf(drawing), /^Not so\. There is one row for each other one\./);
   assert.deepEqual(drawing.texts("button.true"), ["one"]);
   localStorage.clear();
-  const right = mounted(mountGuess, CHOICE);
-  right.click(right.find('[data-key="one"]'));
-  lock(right);
-  assert.match(comparisonOf(right), /^Right\./);
+  const rightGuess = mountPart(mountGuess, CHOICE_QUESTION);
+  rightGuess.click(rightGuess.find('[data-key="one"]'));
+  lock(rightGuess);
+  assert.match(comparisonOf(rightGuess), /^Right\./);
 });
 
 test("a row is painted with the keyboard alone: arrows move, the space bar paints and wipes", () => {
-  const drawing = mounted(mountGuess, PAINTING);
+  const drawing = mountPart(mountGuess, PAINTING_QUESTION);
   const svg = drawing.find("svg");
   for (const key of ["ArrowLeft", "ArrowUp", " "]) drawing.key(svg, key);
   assert.deepEqual(read(drawing).guess, [0]);
@@ -153,25 +160,28 @@ test("a row is painted with the keyboard alone: arrows move, the space bar paint
 });
 
 test("what was guessed is there again on the next visit, and nothing of it left the browser", () => {
-  const drawing = mounted(mountGuess, PAINTING);
+  const drawing = mountPart(mountGuess, PAINTING_QUESTION);
   for (const key of ["ArrowLeft", " "]) drawing.key(drawing.find("svg"), key);
   lock(drawing);
   const comparison = comparisonOf(drawing);
   drawing.leave();
-  const next = mounted(mountGuess, PAINTING);
-  assert.equal(comparisonOf(next), comparison);
-  assert.deepEqual(read(next).guess, [3]);
+  const nextVisit = mountPart(mountGuess, PAINTING_QUESTION);
+  assert.equal(comparisonOf(nextVisit), comparison);
+  assert.deepEqual(read(nextVisit).guess, [3]);
 });
 
-test("of something else it was guessed already: the result is shown, and may be guessed once more", () => {
-  lockIn(NUMBER, "60");
-  const next = mounted(mountGuess, { ...NUMBER, context: "flock" });
-  assert.equal(next.find('[data-ref="stale"]').hidden, false);
-  assert.match(comparisonOf(next), /^It is 30 %\./);
-  next.click(next.find('[data-ref="again"]'));
-  assert.deepEqual([next.find('[data-ref="told"]').hidden, next.find('[data-ref="lock"]').disabled], [true, true]);
+test("a question that was guessed about another picture shows its result, and may be guessed once more", () => {
+  lockIn(NUMBER_QUESTION, "60");
+  const otherPicture = mountPart(mountGuess, { ...NUMBER_QUESTION, context: "flock" });
+  assert.equal(otherPicture.find('[data-ref="stale"]').hidden, false);
+  assert.match(comparisonOf(otherPicture), /^It is 30 %\./);
+  otherPicture.click(otherPicture.find('[data-ref="again"]'));
+  assert.deepEqual(
+    [otherPicture.find('[data-ref="told"]').hidden, otherPicture.find('[data-ref="lock"]').disabled],
+    [true, true],
+  );
   assert.equal(document.documentElement.dataset.guessed, "", "what was held back is hidden again");
-  const freshQuestion = mounted(mountGuess, { ...NUMBER, context: "flock", afresh: true });
+  const freshQuestion = mountPart(mountGuess, { ...NUMBER_QUESTION, context: "flock", afresh: true });
   assert.equal(
     freshQuestion.find('[data-ref="stale"]').hidden,
     true,
@@ -181,13 +191,13 @@ test("of something else it was guessed already: the result is shown, and may be 
 });
 
 function lockIn(data, value) {
-  const drawing = mounted(mountGuess, data);
+  const drawing = mountPart(mountGuess, data);
   drawing.input(drawing.find("input"), value);
   lock(drawing);
 }
 
 test("who shows it without a guess is told the truth alone", () => {
-  const drawing = mounted(mountGuess, NUMBER);
+  const drawing = mountPart(mountGuess, NUMBER_QUESTION);
   drawing.click(drawing.find('[data-ref="skip"]'));
   assert.match(comparisonOf(drawing), /^It is 30 %\. It says so\.$/);
 });

@@ -18,7 +18,7 @@ test("ticks are round numbers, few of them", () => {
   assert.deepEqual(ticks(0.01, 10, true), [0.01, 0.1, 1, 10]);
 });
 
-const bars = {
+const TWO_BARS = {
   kind: "Bars",
   labels: ["A", "B"],
   values: [10, 30],
@@ -31,21 +31,30 @@ const bars = {
 
 test("the bar that is asked about is covered, then drawn at its height", () => {
   const state = { guess: null, truth: 30, open: false, width: 400, height: 300 };
-  const coveredChart = CHARTS.Bars(bars, state);
+  const coveredChart = CHARTS.Bars(TWO_BARS, state);
   assert.match(coveredChart.svg, /covered/);
   assert.doesNotMatch(coveredChart.svg, /bar true/);
-  const openChart = CHARTS.Bars(bars, { ...state, guess: 50, open: true });
+  const openChart = CHARTS.Bars(TWO_BARS, { ...state, guess: 50, open: true });
   assert.doesNotMatch(openChart.svg, /covered/);
   assert.match(openChart.svg, /bar true/);
   assert.match(openChart.svg, /your guess/);
   assert.ok(coveredChart.valueAt(0, 20) > coveredChart.valueAt(0, 200));
 });
 
-test("of the curve that is asked about the rest is not in the picture before", () => {
-  const line = { name: "x", y: [1, 2, 3, 4], colour: "red", shown: 2 };
-  const chart = { kind: "Lines", x: [0, 1, 2, 3], series: [line], low: 0, high: 5, x_title: "", at: [0, 3], marks: [] };
-  const points = (open) => {
-    const state = { guess: null, truth: 4, open, width: 400, height: 300 };
+test("before the guess the chart holds only the known part of the curve that is asked about", () => {
+  const curve = { name: "x", y: [1, 2, 3, 4], colour: "red", shown: 2 };
+  const chart = {
+    kind: "Lines",
+    x: [0, 1, 2, 3],
+    series: [curve],
+    low: 0,
+    high: 5,
+    x_title: "",
+    at: [0, 3],
+    marks: [],
+  };
+  const points = (isOpen) => {
+    const state = { guess: null, truth: 4, open: isOpen, width: 400, height: 300 };
     return CHARTS.Lines(chart, state)
       .svg.match(/d="([^"]*)"/)[1]
       .match(/[ML]/g).length;
@@ -66,8 +75,8 @@ test("a wrong answer hears its reason, the right one none", () => {
 });
 
 test("a place on the axis is guessed along the axis, and drawn there", () => {
-  const line = { name: "loss", y: [1, 0.5], colour: "red" };
-  const chart = { kind: "Lines", x: [10, 1000], series: [line], low: 0, high: 1, x_title: "", at: null, log_x: true };
+  const curve = { name: "loss", y: [1, 0.5], colour: "red" };
+  const chart = { kind: "Lines", x: [10, 1000], series: [curve], low: 0, high: 1, x_title: "", at: null, log_x: true };
   const state = { guess: 100, truth: 300, open: false, width: 700, height: 300 };
   const { svg, valueAt } = CHARTS.Lines(chart, state);
   const place = Number(svg.match(/class="guess-line" x1="([\d.]+)"/)[1]);
@@ -86,12 +95,12 @@ test("a guess near the truth does not cross the number on the bar", () => {
 test("the name of a curve stands above it, or below it, and does not cross it", () => {
   for (const below of [false, true]) {
     const y = [1, 0.98, 0.9, 0.5, 0.46, 0.45];
-    const line = { name: "sum of the losses", y, colour: "red", below };
-    const chart = { kind: "Lines", x: [0, 1, 2, 3, 4, 5], series: [line], low: 0, high: 1, x_title: "", at: null };
+    const curve = { name: "sum of the losses", y, colour: "red", below };
+    const chart = { kind: "Lines", x: [0, 1, 2, 3, 4, 5], series: [curve], low: 0, high: 1, x_title: "", at: null };
     const { svg } = CHARTS.Lines(chart, { guess: null, truth: 4, open: true, width: 700, height: 300 });
     const points = [...svg.match(/d="([^"]*)"/)[1].matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, a, b]) => [+a, +b]);
     const [, right, height] = svg.match(/<text x="([\d.]+)" y="([\d.]+)" class="series"/).map(Number);
-    const heightsAlongName = points.filter(([x]) => x > right - 7 * line.name.length && x < right).map(([, at]) => at);
+    const heightsAlongName = points.filter(([x]) => x > right - 7 * curve.name.length && x < right).map(([, y]) => y);
     assert.ok(heightsAlongName.length > 0);
     assert.ok(
       below ? height - 12 > Math.max(...heightsAlongName) : height < Math.min(...heightsAlongName),
@@ -102,26 +111,26 @@ test("the name of a curve stands above it, or below it, and does not cross it", 
 
 test("names of curves that end together stand apart, and cross no line", () => {
   const x = [0, 1, 2, 3, 4, 5];
-  const lines = [
+  const curves = [
     { name: "the MLP's push", y: [47, 30, 28, 36, 50, 160], below: true },
     { name: "attention's push", y: [5, 27, 36, 40, 33, 49], below: true },
     { name: "token, as it enters", y: [8, 52, 67, 88, 110, 134] },
   ].map((line) => ({ colour: "#000", ...line }));
-  const chart = { x, series: lines, low: 0, high: 184, x_title: "", at: [1, 5] };
+  const chart = { x, series: curves, low: 0, high: 184, x_title: "", at: [1, 5] };
   const { svg } = CHARTS.Lines(chart, { guess: 0, truth: 49, open: true, width: 570, height: 236 });
   const names = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)" class="series" [^>]*>([^<]*)/g)];
   assert.equal(names.length, 3);
   const boxes = names.map(([, left, y, words]) => ({ left: +left, right: +left + 7 * words.length, y: +y, words }));
   for (const item of boxes) {
     for (const other of boxes) {
-      const overlap = item !== other && item.left < other.right && other.left < item.right;
-      assert.ok(!overlap || Math.abs(item.y - other.y) > 14, `${item.words} lies on ${other.words}`);
+      const overlaps = item !== other && item.left < other.right && other.left < item.right;
+      assert.ok(!overlaps || Math.abs(item.y - other.y) > 14, `${item.words} lies on ${other.words}`);
     }
   }
 });
 
 test("where a guess is small, its name lies on no other row", () => {
-  const chart = { ...bars, across: true, labels: ["Add", "MLP"], values: [0, 64], at: 1 };
+  const chart = { ...TWO_BARS, across: true, labels: ["Add", "MLP"], values: [0, 64], at: 1 };
   const { svg } = CHARTS.Bars(chart, { guess: 0, truth: 64, open: true, width: 570, height: 120 });
   const [y] = svg.match(/y="([\d.]+)" class="own"/).slice(1);
   assert.equal(y, svg.match(/y="([\d.]+)" text-anchor="end">MLP/)[1]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { mounted } from "./mounting.mjs";
+import { mountPart } from "./mounting.mjs";
 
 const { atlas, board } = await import("../../../playground/microscope/lessons/heads.js");
 
@@ -37,16 +37,16 @@ const ATLAS = {
   habits: perHead((l, h) => ({ short: `s${l}${h}`, long: `looks at ${l}${h}`, told: h === 1 ? "look left" : "" })),
   offsets: perHead(() => [0, 0, 0, 0.2, 0.5, 0.3, 0, 0, 0]),
 };
-const cell = ({ find }, layer, head) => find(`.cell[data-layer="${layer}"][data-head="${head}"]`);
-const colours = ({ parentElement }) =>
+const cellOf = ({ find }, layer, head) => find(`.cell[data-layer="${layer}"][data-head="${head}"]`);
+const cellColours = ({ parentElement }) =>
   [...parentElement.querySelectorAll(".cell")].map((item) => item.style.background);
 
 test("the card says all about the head that is pointed at, and what it was told", () => {
-  const drawing = mounted(atlas, ATLAS);
+  const drawing = mountPart(atlas, ATLAS);
   const card = () => drawing.find(".card");
   assert.equal(drawing.find(".which").textContent, "Layer 1 · head 2");
-  drawing.point(cell(drawing, 0, 1), "pointermove", 0, 0);
-  drawing.point(cell(drawing, 0, 1), "pointerover", 0, 0);
+  drawing.point(cellOf(drawing, 0, 1), "pointermove", 0, 0);
+  drawing.point(cellOf(drawing, 0, 1), "pointerover", 0, 0);
   assert.equal(drawing.find(".which").textContent, "Layer 0 · head 1");
   assert.equal(drawing.find(".habit").textContent, "looks at 01");
   assert.equal(drawing.find(".told").textContent, "this head was told to look left");
@@ -56,34 +56,34 @@ test("the card says all about the head that is pointed at, and what it was told"
 });
 
 test("another measure has other colours and another scale", () => {
-  const drawing = mounted(atlas, ATLAS);
-  const coloursBefore = colours(drawing);
+  const drawing = mountPart(atlas, ATLAS);
+  const coloursBefore = cellColours(drawing);
   assert.deepEqual(drawing.texts(".scale p > *"), ["0", "entropy, bits", "8.0"]);
   drawing.again({ ...ATLAS, measure: "self" });
-  assert.notDeepEqual(colours(drawing), coloursBefore);
+  assert.notDeepEqual(cellColours(drawing), coloursBefore);
   assert.deepEqual(drawing.texts(".scale p > *"), ["0 %", "itself", "90 %"]);
   assert.deepEqual(drawing.texts("dd.chosen"), ["30 ± 4 %"]);
 });
 
 test("a click opens the head in the microscope, here or in another tab", () => {
   const triggers = [];
-  const drawing = mounted(atlas, ATLAS, {
+  const drawing = mountPart(atlas, ATLAS, {
     setTriggerValue: (name, { layer, head }) => triggers.push([name, layer, head]),
   });
-  drawing.click(cell(drawing, 1, 0));
+  drawing.click(cellOf(drawing, 1, 0));
   assert.deepEqual(triggers, [["open", 1, 0]]);
-  assert.equal(cell(drawing, 1, 0).getAttribute("href"), "./?model=bundled&layer=1&head=0");
+  assert.equal(cellOf(drawing, 1, 0).getAttribute("href"), "./?model=bundled&layer=1&head=0");
 });
 
 test("without Streamlit a click follows the link, and the first touch only shows the card", () => {
-  const drawing = mounted(atlas, { ...ATLAS, microscope: "#" });
+  const drawing = mountPart(atlas, { ...ATLAS, microscope: "#" });
   const clickBy = (pointerType) => {
     const event = new MouseEvent("click", { bubbles: true, cancelable: true });
     Object.defineProperty(event, "pointerType", { value: pointerType });
-    cell(drawing, 1, 0).dispatchEvent(event);
+    cellOf(drawing, 1, 0).dispatchEvent(event);
     return event.defaultPrevented;
   };
-  assert.equal(cell(drawing, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
+  assert.equal(cellOf(drawing, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
   assert.deepEqual([clickBy("touch"), clickBy("touch"), clickBy("mouse")], [true, false, false]);
 });
 
@@ -105,65 +105,65 @@ const BOARD = {
   summary: null,
 };
 
-function switches(data = BOARD) {
-  const reports = [];
-  const drawing = mounted(board, data, { setStateValue: (name, { off }) => reports.push([name, off]) });
-  return { ...drawing, told: reports };
+function mountBoard(data = BOARD) {
+  const sentSettings = [];
+  const drawing = mountPart(board, data, { setStateValue: (name, { off }) => sentSettings.push([name, off]) });
+  return { ...drawing, toldSettings: sentSettings };
 }
-const reported = () => document.documentElement.__reports.board;
+const boardReport = () => document.documentElement.__reports.board;
 
 test("a click switches a head off at once, and the page is told; the numbers follow", () => {
-  const drawing = switches();
+  const drawing = mountBoard();
   assert.match(drawing.find(".said").textContent, /^Bright heads add much/);
   assert.ok(drawing.find(".reset").hidden);
   assert.deepEqual(drawing.texts("figcaption"), ["layer 0", "layer 1"], "nothing has moved: no row of 0 %");
   assert.ok(drawing.find(".film canvas").hidden, "the picture stands there, not grey");
-  drawing.click(cell(drawing, 1, 2));
-  assert.equal(cell(drawing, 1, 2).getAttribute("aria-pressed"), "true");
-  assert.deepEqual(drawing.told, [["settings", "1.2"]]);
+  drawing.click(cellOf(drawing, 1, 2));
+  assert.equal(cellOf(drawing, 1, 2).getAttribute("aria-pressed"), "true");
+  assert.deepEqual(drawing.toldSettings, [["settings", "1.2"]]);
   assert.ok(drawing.parentElement.classList.contains("waiting"));
   drawing.again({ ...BOARD, off: "1.2" });
   assert.ok(!drawing.parentElement.classList.contains("waiting"));
-  assert.deepEqual(reported(), { off: [[1, 2]], heads: 3, strongest: [1, 2] });
+  assert.deepEqual(boardReport(), { off: [[1, 2]], heads: 3, strongest: [1, 2] });
   assert.equal(drawing.find(".said").textContent, "off: layer 1 head 2");
   assert.deepEqual(drawing.texts(".line:not(.top) > *"), ["a cat", "", "90 %", "25 %"]);
   assert.deepEqual(drawing.texts("figcaption"), ["layer 0: 0 %", "layer 1: 38 %"]);
   drawing.click(drawing.find(".reset"));
-  assert.deepEqual(drawing.told.at(-1), ["settings", ""]);
+  assert.deepEqual(drawing.toldSettings.at(-1), ["settings", ""]);
 });
 
-test("an answer to the first of two clicks takes the second back from nobody; another view does", () => {
-  const drawing = switches();
-  drawing.click(cell(drawing, 1, 2));
-  drawing.click(cell(drawing, 0, 1));
-  assert.deepEqual(drawing.told.at(-1), ["settings", "0.1 1.2"]);
+test("the answer to the first of two clicks does not undo the second; another view does", () => {
+  const drawing = mountBoard();
+  drawing.click(cellOf(drawing, 1, 2));
+  drawing.click(cellOf(drawing, 0, 1));
+  assert.deepEqual(drawing.toldSettings.at(-1), ["settings", "0.1 1.2"]);
   drawing.again({ ...BOARD, off: "1.2" });
-  assert.equal(cell(drawing, 0, 1).getAttribute("aria-pressed"), "true");
+  assert.equal(cellOf(drawing, 0, 1).getAttribute("aria-pressed"), "true");
   drawing.again({ ...BOARD, off: "", view_id: 2 });
-  assert.equal(cell(drawing, 0, 1).getAttribute("aria-pressed"), "false");
+  assert.equal(cellOf(drawing, 0, 1).getAttribute("aria-pressed"), "false");
 });
 
-test("the number of a layer switches all its heads, and on again", () => {
-  const drawing = switches({ ...BOARD, off: "1.2 9.9" });
+test("the number of a layer switches all its heads off, and on again", () => {
+  const drawing = mountBoard({ ...BOARD, off: "1.2 9.9" });
   drawing.click(drawing.find("button.side"));
-  assert.deepEqual(drawing.told.at(-1), ["settings", "0.0 0.1 0.2 1.2"]);
+  assert.deepEqual(drawing.toldSettings.at(-1), ["settings", "0.0 0.1 0.2 1.2"]);
   drawing.click(drawing.find("button.side"));
-  assert.deepEqual(drawing.told.at(-1), ["settings", "1.2"], "a head that the model does not have is dropped");
+  assert.deepEqual(drawing.toldSettings.at(-1), ["settings", "1.2"], "a head that the model does not have is dropped");
 });
 
-test("where only some states were played, what is pressed is off alone", () => {
-  const drawing = switches({ ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
-  drawing.click(cell(drawing, 1, 2));
-  drawing.click(cell(drawing, 0, 1));
-  assert.deepEqual(drawing.told.at(-1), ["settings", "0.1"]);
+test("where only some states were played, a press leaves that head or layer off alone", () => {
+  const drawing = mountBoard({ ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
+  drawing.click(cellOf(drawing, 1, 2));
+  drawing.click(cellOf(drawing, 0, 1));
+  assert.deepEqual(drawing.toldSettings.at(-1), ["settings", "0.1"]);
   drawing.click(drawing.parentElement.querySelectorAll("button.side")[1]);
-  assert.deepEqual(drawing.told.at(-1), ["settings", "1.0 1.1 1.2"]);
-  drawing.click(cell(drawing, 1, 1));
-  assert.deepEqual(drawing.told.at(-1), ["settings", ""], "it is on again, and the others with it");
+  assert.deepEqual(drawing.toldSettings.at(-1), ["settings", "1.0 1.1 1.2"]);
+  drawing.click(cellOf(drawing, 1, 1));
+  assert.deepEqual(drawing.toldSettings.at(-1), ["settings", ""], "it is on again, and the others with it");
 });
 
-test("where nothing is predicted it says what is read; many heads are counted", () => {
-  const drawing = switches({ ...BOARD, off: "0.0 0.1 0.2 1.2", rows: null, read: "Its class token." });
+test("where nothing is predicted the board says what is read; many heads that are off are counted", () => {
+  const drawing = mountBoard({ ...BOARD, off: "0.0 0.1 0.2 1.2", rows: null, read: "Its class token." });
   assert.match(drawing.find(".prediction").textContent, /What is read from the picture.*Its class token\.$/);
   assert.equal(drawing.find(".said").textContent, "off: 4 heads");
 });

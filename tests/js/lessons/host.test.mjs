@@ -3,19 +3,19 @@ import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { packOf } from "../packs.mjs";
-import { mounted } from "./mounting.mjs";
+import { mountPart } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
 const {
-  questionOf: askedOf,
+  questionOf: questionAbout,
   chartOf,
   ROWS,
   unitColours,
 } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
-// A step of a lesson as on the site without a server; `drawing.set` collects the settings that controls change.
-function playedStep(parts, settings, options = {}, overrides = {}) {
+// A step of a lesson as on the site without a server; `drawing.settings` holds the settings that controls change.
+function playStep(parts, settings, options = {}, overrides = {}) {
   const state = { settings, defaults: { ...settings }, options, scripts: {}, read: async () => null, fileAt: String };
   Object.assign(state, overrides);
   const controller = new AbortController();
@@ -29,10 +29,10 @@ function playedStep(parts, settings, options = {}, overrides = {}) {
     step.draw();
     return () => step.end();
   };
-  return { ...mounted(mount, {}), settings, left: controller };
+  return { ...mountPart(mount, {}), settings, controller };
 }
 
-const CHOICE = {
+const CHOICE_PART = {
   kind: "choice",
   setting: "scale",
   label: "Scale",
@@ -41,14 +41,14 @@ const CHOICE = {
     ["off", "without"],
   ],
 };
-const SAYS = {
+const WORDS_BY_SCALE = {
   kind: "each",
   by: ["scale"],
   of: { on: { kind: "words", text: "**even**" }, off: { kind: "words", text: "sharp" } },
 };
 
 test("a part that changes with a setting follows the button that sets it", () => {
-  const drawing = playedStep([CHOICE, SAYS], { scale: "on" });
+  const drawing = playStep([CHOICE_PART, WORDS_BY_SCALE], { scale: "on" });
   assert.equal(
     drawing.find(".lesson-words").innerHTML.includes("<b>even</b>"),
     true,
@@ -69,12 +69,12 @@ test("a part that changes with a setting follows the button that sets it", () =>
 });
 
 test("a value that was not played becomes the nearest that was", () => {
-  const drawing = playedStep([SAYS], { scale: "twice" });
+  const drawing = playStep([WORDS_BY_SCALE], { scale: "twice" });
   assert.equal(drawing.settings.scale, "on");
 });
 
 test("a slider says which of its options is chosen", () => {
-  const drawing = playedStep([{ ...CHOICE, kind: "slider" }], { scale: "off" });
+  const drawing = playStep([{ ...CHOICE_PART, kind: "slider" }], { scale: "off" });
   assert.equal(drawing.find("output").textContent, "without");
   drawing.input(drawing.find("input"), "0");
   assert.equal(drawing.settings.scale, "on");
@@ -83,7 +83,7 @@ test("a slider says which of its options is chosen", () => {
 
 test("what comes after a question is hidden until it is guessed", () => {
   document.documentElement.dataset.guessed = "";
-  const drawing = playedStep([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
+  const drawing = playStep([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
   const place = drawing.find(".lesson-words");
   assert.equal(place.hidden, true);
   document.documentElement.dataset.guessed = "scale_spread";
@@ -93,7 +93,7 @@ test("what comes after a question is hidden until it is guessed", () => {
 });
 
 test("a link of the app leads to the same page of the folder", () => {
-  const drawing = playedStep([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
+  const drawing = playStep([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
   assert.match(drawing.find("a").getAttribute("href"), /^#page=scale&step=rows$/);
 });
 
@@ -102,7 +102,7 @@ test("a formula stands beside the lines of code that it is for, and a docstring 
     { number: 7, text: '    """What for."""', mark: "", formula: "" },
     { number: 8, text: "    x = q @ k.mT", mark: "", formula: "QKᵀ" },
   ];
-  const drawing = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
+  const drawing = mountPart(sourceRead, { parts: [{ file: "vit.py", lines }] });
   assert.deepEqual(drawing.texts("s"), ["7", "8"]);
   assert.deepEqual(drawing.texts(".noted em"), ["QKᵀ"]);
   assert.equal(drawing.find(".comment").textContent.trim(), '"""What for."""');
@@ -111,7 +111,7 @@ test("a formula stands beside the lines of code that it is for, and a docstring 
 // ----------------------------------------------------------------------------------------- an own photograph
 
 const PACK = unpack(packOf({ layers: 2, held: [0, 1], grid: [3, 5] }));
-const SIDE = {
+const WORDS_WITH_MEASURES = {
   kind: "words",
   text: "{side} patches, {layers:,} layers, {a model}",
   values: {
@@ -121,21 +121,24 @@ const SIDE = {
 };
 
 test("words have the values of the sample, or of the photograph that is on show", () => {
-  assert.equal(playedStep([SIDE], {}).find(".lesson-words").textContent.trim(), "14 patches, 13 layers, {a model}");
-  const drawing = playedStep([SIDE], {}, {}, { subject: { id: "mine", pack: PACK } });
+  assert.equal(
+    playStep([WORDS_WITH_MEASURES], {}).find(".lesson-words").textContent.trim(),
+    "14 patches, 13 layers, {a model}",
+  );
+  const drawing = playStep([WORDS_WITH_MEASURES], {}, {}, { subject: { id: "mine", pack: PACK } });
   assert.equal(drawing.find(".lesson-words").textContent.trim(), "5 patches, 4 layers, {a model}");
 });
 
 test("a part that stays the sample's says so beside a photograph, and only there", () => {
-  const parts = [{ kind: "words", text: "measured", stays: true }, SIDE];
+  const parts = [{ kind: "words", text: "measured", stays: true }, WORDS_WITH_MEASURES];
   const staysText = "These numbers are of a sample.";
-  assert.equal(playedStep(parts, {}, {}, { stays: staysText }).find(".lesson-whose"), null);
-  const drawing = playedStep(parts, {}, {}, { stays: staysText, subject: { id: "mine", pack: PACK } });
+  assert.equal(playStep(parts, {}, {}, { stays: staysText }).find(".lesson-whose"), null);
+  const drawing = playStep(parts, {}, {}, { stays: staysText, subject: { id: "mine", pack: PACK } });
   assert.deepEqual(drawing.texts(".lesson-whose"), [staysText]);
   assert.match(drawing.find(".lesson-whose").parentElement.textContent, /measured/);
 });
 
-test("a question about a photograph has its truth and its words, and is another one than the sample's", async () => {
+test("a question about an own photograph has that photograph's truth, words and context", async () => {
   const question = { id: "q", truth: 24, says: "of 7,056 rows", asks: "In ▢ of 100" };
   const sentence = { text: "of {rows:,} rows", values: { rows: { measure: "rows_asked", says: "7,056" } } };
   const askPart = {
@@ -144,20 +147,20 @@ test("a question about a photograph has its truth and its words, and is another 
     context: "meadow",
     own: { truth: { measure: "differing" }, says: sentence },
   };
-  const ownQuestion = await askedOf(askPart, { id: "mine", pack: PACK });
+  const ownQuestion = await questionAbout(askPart, { id: "mine", pack: PACK });
   assert.equal(ownQuestion.says, `of ${PACK.patches * PACK.layers * PACK.heads} rows`);
   assert.ok(ownQuestion.truth >= 0 && ownQuestion.truth <= 100 && ownQuestion.truth !== 24);
   assert.deepEqual([ownQuestion.context, ownQuestion.asks, ownQuestion.id], ["mine", "In ▢ of 100", "q"]);
 });
 
-test("of a chart only the traces change that are the photograph's", async () => {
+test("in a chart only the traces of the photograph change", async () => {
   const chart = { data: [{ y: [1] }, { y: [2], name: "b" }], layout: { title: "t" } };
   const recipes = { 1: { measure: "reaches", kernel: 3 } };
   const ownChart = await chartOf(chart, recipes, { pack: PACK });
   assert.deepEqual(ownChart, { data: [{ y: [1] }, { y: [1, 2], name: "b" }], layout: { title: "t" } });
 });
 
-test("rows of the patch in the middle: a kernel's nine, all alike, and a head's", () => {
+test("the middle patch has a kernel's row of nine, an even row, and a head's row", () => {
   const { rows, columns, patches, prefixCount, tokens } = PACK;
   const kernel = ROWS.kernel(PACK);
   assert.deepEqual([kernel.length, kernel.reduce((rowSum, item) => rowSum + item)], [rows * columns, 9]);
@@ -169,7 +172,7 @@ test("rows of the patch in the middle: a kernel's nine, all alike, and a head's"
   assert.ok(sum > 0 && sum < 1, "the class token has the rest");
 });
 
-test("colours as vectors of length one: black counts as grey", () => {
+test("colours become vectors of length one, and black counts as grey", () => {
   const [black, red] = [0, 1].map((n) =>
     [...unitColours(Float32Array.from([0, 0, 0, 0.5, 0, 0]))].slice(3 * n, 3 * n + 3),
   );

@@ -4,22 +4,22 @@ import { mock } from "node:test";
 
 import { Window } from "happy-dom";
 
-export const WIDE = 400; // pixels: the width of every element
+export const ELEMENT_WIDTH = 400; // pixels: the width of every element
 const page = new Window({ url: "https://playground.test/", width: 1280, height: 720 });
-const NAMES = ["document", "localStorage", "location", "CustomEvent", "Event", "KeyboardEvent", "MouseEvent"];
-for (const name of NAMES) set(name, page[name]);
-set("window", page);
-set("innerWidth", 1280);
-set("innerHeight", 720);
-set("getComputedStyle", () => ({
+const PAGE_GLOBALS = ["document", "localStorage", "location", "CustomEvent", "Event", "KeyboardEvent", "MouseEvent"];
+for (const name of PAGE_GLOBALS) defineGlobal(name, page[name]);
+defineGlobal("window", page);
+defineGlobal("innerWidth", 1280);
+defineGlobal("innerHeight", 720);
+defineGlobal("getComputedStyle", () => ({
   getPropertyValue: () => "#07c",
   color: "rgb(17 17 17)",
   backgroundColor: "rgb(255 255 255)",
   fontFamily: "x",
   fontSize: "14px",
 }));
-set("matchMedia", () => ({ matches: true, addEventListener() {} }));
-set(
+defineGlobal("matchMedia", () => ({ matches: true, addEventListener() {} }));
+defineGlobal(
   "ResizeObserver",
   class {
     observe() {}
@@ -28,36 +28,37 @@ set(
 );
 const frames = [];
 mock.timers.enable({ apis: ["setTimeout"] });
-set("createImageBitmap", async () => ({ width: 8, height: 8 }));
-set("requestAnimationFrame", (draw) => frames.push(draw));
-set("cancelAnimationFrame", () => {});
-for (const name of ["addEventListener", "removeEventListener", "dispatchEvent"]) set(name, page[name].bind(page));
+defineGlobal("createImageBitmap", async () => ({ width: 8, height: 8 }));
+defineGlobal("requestAnimationFrame", (draw) => frames.push(draw));
+defineGlobal("cancelAnimationFrame", () => {});
+for (const name of ["addEventListener", "removeEventListener", "dispatchEvent"])
+  defineGlobal(name, page[name].bind(page));
 
-function set(name, value) {
+function defineGlobal(name, value) {
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
 
 const { prototype } = page.HTMLElement;
 for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
-  Object.defineProperty(prototype, name, { get: () => WIDE, configurable: true });
+  Object.defineProperty(prototype, name, { get: () => ELEMENT_WIDTH, configurable: true });
 for (const item of [prototype, page.Element.prototype])
   item.getBoundingClientRect = () => ({
     x: 0,
     y: 0,
     left: 0,
     top: 0,
-    width: WIDE,
-    height: WIDE,
-    right: WIDE,
-    bottom: WIDE,
+    width: ELEMENT_WIDTH,
+    height: ELEMENT_WIDTH,
+    right: ELEMENT_WIDTH,
+    bottom: ELEMENT_WIDTH,
   });
-const blank = (width, height) => ({ data: new Uint8ClampedArray(4 * width * height), width, height });
+const blankImage = (width, height) => ({ data: new Uint8ClampedArray(4 * width * height), width, height });
 const context = {
-  createImageData: blank,
-  getImageData: (_x, _y, width, height) => blank(width, height),
+  createImageData: blankImage,
+  getImageData: (_x, _y, width, height) => blankImage(width, height),
   measureText: (text) => ({ width: 7 * text.length }),
 };
-set(
+defineGlobal(
   "ImageData",
   class {
     constructor(data, width, height) {
@@ -79,14 +80,14 @@ Object.defineProperty(page.SVGSVGElement.prototype, "viewBox", {
 });
 
 // Mounts a part; returns {find, texts, click, again, …}. again(data) mounts the part once more, with other data.
-export function mounted(mount, data, { within, ...overrides } = {}) {
+export function mountPart(mount, data, { within, ...otherArguments } = {}) {
   const parentElement = document.createElement("div");
   if (within) parentElement.append(within);
   document.body.replaceChildren(parentElement);
-  const remount = (now) => mount({ data: now, parentElement, ...overrides });
+  const remount = (newData) => mount({ data: newData, parentElement, ...otherArguments });
   const leave = remount(data);
   const find = (selector) => parentElement.querySelector(selector);
-  const tell = (eventClass, element, eventName, values = {}) =>
+  const dispatch = (eventClass, element, eventName, values = {}) =>
     element.dispatchEvent(
       Object.assign(new page[eventClass](eventName, { bubbles: true, cancelable: true, ...values }), values),
     );
@@ -96,32 +97,32 @@ export function mounted(mount, data, { within, ...overrides } = {}) {
     leave,
     find,
     texts: (selector) => [...parentElement.querySelectorAll(selector)].map((item) => item.textContent),
-    click: (element) => tell("MouseEvent", element, "click"),
-    key: (element, key) => tell("KeyboardEvent", element, "keydown", { key }),
+    click: (element) => dispatch("MouseEvent", element, "click"),
+    key: (element, key) => dispatch("KeyboardEvent", element, "keydown", { key }),
     point: (element, eventName, clientX, clientY) =>
-      tell("MouseEvent", element, eventName, { clientX, clientY, buttons: 1, pointerId: 1 }),
+      dispatch("MouseEvent", element, eventName, { clientX, clientY, buttons: 1, pointerId: 1 }),
     input: (element, value) => {
       element.value = value;
-      tell("Event", element, "input");
+      dispatch("Event", element, "input");
     },
   };
 }
 
-// Mounts a drawing that lives across remounts (drawing/stage.js). `told`: the settings that it sent to the page.
-export function drawn(component, data) {
+// Mounts a drawing that lives across remounts (drawing/stage.js). `toldSettings`: what it told the page.
+export function mountDrawing(component, data) {
   const settingsSent = {};
   const box = document.createElement("div");
   box.dataset.drawing = "";
-  const drawing = mounted(component, data, {
+  const drawing = mountPart(component, data, {
     within: box,
     setStateValue: (_, settings) => Object.assign(settingsSent, settings),
   });
   draw();
-  return { ...drawing, told: settingsSent, read: () => box.__drawing.read() };
+  return { ...drawing, toldSettings: settingsSent, read: () => box.__drawing.read() };
 }
 
 // Waits until a photograph is decoded, and draws.
-export async function decoded() {
+export async function waitForPhotograph() {
   for (let n = 0; n < 9; n++) await null;
   draw();
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { EXERCISES_KEY, keep } from "../../../playground/microscope/core/guesses.js";
-import { mounted } from "./mounting.mjs";
+import { mountPart } from "./mounting.mjs";
 
 const { overview } = await import("../../../playground/microscope/lessons/exercise.js");
 
@@ -21,7 +21,7 @@ beforeEach(() => localStorage.clear());
 
 test("the boxes stand in the model's order, the page's own is lit, and each leads to its page", () => {
   const triggers = [];
-  const drawing = mounted(overview, DATA, { setTriggerValue: (name, value) => triggers.push([name, value.page]) });
+  const drawing = mountPart(overview, DATA, { setTriggerValue: (name, value) => triggers.push([name, value.page]) });
   assert.deepEqual(drawing.texts("nav button"), ["patches", "MLP", "answer"]);
   assert.deepEqual(drawing.texts("[aria-current]"), ["MLP"]);
   drawing.click(drawing.find('[data-page="block"]'));
@@ -29,7 +29,7 @@ test("the boxes stand in the model's order, the page's own is lit, and each lead
 });
 
 test("what was guessed and done is counted as it happens, and can be forgotten", () => {
-  const drawing = mounted(overview, DATA);
+  const drawing = mountPart(overview, DATA);
   const countsText = () => drawing.find("p span").textContent;
   assert.deepEqual([countsText(), drawing.find("[data-forget]").hidden], ["", true]);
   keep(localStorage, "far", { words: "you said 60 %", guess: 60 });
@@ -41,5 +41,5 @@ test("what was guessed and done is counted as it happens, and can be forgotten",
   assert.equal(countsText(), "1 of 43 questions guessed, 1 of 12 exercises done; kept in this browser only.");
   drawing.click(drawing.find("[data-forget]"));
   assert.equal(countsText(), "");
-  assert.doesNotMatch(mounted(overview, DATA).find("p").textContent, /guessed/);
+  assert.doesNotMatch(mountPart(overview, DATA).find("p").textContent, /guessed/);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
-import { draw, drawn, WIDE } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing } from "./mounting.mjs";
 
 globalThis.createImageBitmap = async () => ({});
 const { default: push } = await import("../../../playground/microscope/lessons/push.js");
@@ -32,8 +32,8 @@ const data = (overrides) =>
     { moves: [toHalves(MOVES), [4, LAYERS, PATCHES]], image: [new Uint8Array(2), [2]] },
   );
 
-test("it begins with the upper layer and the first patch, and says their numbers", () => {
-  const drawing = drawn(push, data({}));
+test("the drawing begins with the upper layer and the start's patch, and says their numbers", () => {
+  const drawing = mountDrawing(push, data({}));
   const measureIndex = PATCHES + 6;
   assert.deepEqual([drawing.read().layer, drawing.read().at, drawing.read().length], [1, 6, 10 + measureIndex]);
   assert.equal(drawing.find('[data-ref="sum"]').textContent, "1 (1, 2): 24.0 4.5 0.44 −0.44");
@@ -43,10 +43,10 @@ test("it begins with the upper layer and the first patch, and says their numbers
 });
 
 test("a patch that is pointed at is shown and told, and a layer of the page is taken", () => {
-  const drawing = drawn(push, data({}));
-  drawing.point(drawing.find('[data-ref="picture"]'), "pointermove", WIDE - 1, 1);
+  const drawing = mountDrawing(push, data({}));
+  drawing.point(drawing.find('[data-ref="picture"]'), "pointermove", ELEMENT_WIDTH - 1, 1);
   draw();
-  assert.deepEqual([drawing.read().at, drawing.told.patch], [3, "0,3"]);
+  assert.deepEqual([drawing.read().at, drawing.toldSettings.patch], [3, "0,3"]);
   drawing.again(data({ layer: 2, patch: "0,3" }));
   draw();
   assert.deepEqual([drawing.read().layer, drawing.read().at], [2, 3]);
@@ -54,7 +54,7 @@ test("a patch that is pointed at is shown and told, and a layer of the page is t
   assert.equal(drawing.read().at, 7);
 });
 
-test("a layer that the model has not is the upper one, and a patch beyond the grid its last", () => {
-  const drawing = drawn(push, data({ layer: 40, patch: "9,9" }));
+test("a layer beyond the model's becomes the upper one, and a patch beyond the grid its last", () => {
+  const drawing = mountDrawing(push, data({ layer: 40, patch: "9,9" }));
   assert.deepEqual([drawing.read().layer, drawing.read().at], [1, 7]);
 });

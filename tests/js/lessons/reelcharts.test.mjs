@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { lossPoints } from "../../../playground/microscope/lessons/reelcharts.js";
 
-test("each loss begins at 100 %, when it begins", () => {
+test("each loss is a share of its first value, from when it begins", () => {
   const curve = [
     [20, 4, 0],
     [40, 2, 0],

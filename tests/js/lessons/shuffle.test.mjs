@@ -2,30 +2,30 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { decoded, draw, drawn, WIDE } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { shuffle } = await import("../../../playground/microscope/lessons/positions.js");
 
 const [ROWS, COLUMNS, HEADS, DIM] = [2, 3, 2, 2];
 const PATCHES = ROWS * COLUMNS;
 const PLACES = [3, 0, 5, 1, 4, 2]; // the patch at each place
-const wave = (source, head, token, d) => Math.sin(source + 5 * head + 1.3 * token + d) * 2;
-// For each head, the class token's numbers, then the patches' in this order. `overrides(place, d)` is added to each
+const wave = (phase, head, token, d) => Math.sin(phase + 5 * head + 1.3 * token + d) * 2;
+// For each head, the class token's numbers, then the patches' in this order. `embeddingAt(place, d)` is added to each
 // number, as position embeddings are.
-const numbers = (source, order, overrides = () => 0) =>
+const numbers = (phase, order, embeddingAt = () => 0) =>
   Array.from({ length: HEADS }, (_, head) =>
     [-1, ...order].flatMap((patch, place) =>
-      Array.from({ length: DIM }, (_, d) => wave(source, head, patch, d) + overrides(place, d)),
+      Array.from({ length: DIM }, (_, d) => wave(phase, head, patch, d) + embeddingAt(place, d)),
     ),
   ).flat();
 const IN_ORDER = [...Array(PATCHES).keys()];
 
-function data({ more: overrides, ...header } = {}) {
+function data({ embeddingAt, ...header } = {}) {
   const shape = [2, HEADS, 1 + PATCHES, DIM];
-  const bothPasses = (source) => [
+  const bothPasses = (phase) => [
     "float32",
     shape,
-    [...numbers(source, IN_ORDER, overrides), ...numbers(source, PLACES, overrides)],
+    [...numbers(phase, IN_ORDER, embeddingAt), ...numbers(phase, PLACES, embeddingAt)],
   ];
   return container(
     {
@@ -43,8 +43,8 @@ function data({ more: overrides, ...header } = {}) {
 const verdictOf = (drawing) => drawing.find('[data-ref="sum"]').textContent;
 
 test("without positions a patch listens to the same patches, wherever they lie", async () => {
-  const drawing = drawn(shuffle, data());
-  await decoded();
+  const drawing = mountDrawing(shuffle, data());
+  await waitForPhotograph();
   const { at, before: rowBefore, after: rowAfter } = drawing.read();
   assert.equal(at, 1);
   for (const [place, patch] of PLACES.entries())
@@ -54,8 +54,8 @@ test("without positions a patch listens to the same patches, wherever they lie",
 });
 
 test("with positions some of its weight goes elsewhere, and how much is said", async () => {
-  const drawing = drawn(shuffle, data({ id: "placed", more: (place, d) => Math.cos(place + d) }));
-  await decoded();
+  const drawing = mountDrawing(shuffle, data({ id: "placed", embeddingAt: (place, d) => Math.cos(place + d) }));
+  await waitForPhotograph();
   const { before: rowBefore, after: rowAfter } = drawing.read();
   const difference = PLACES.reduce(
     (sum, patch, place) => sum + Math.abs(rowBefore[1 + patch] - rowAfter[1 + place]) / 2,
@@ -69,24 +69,24 @@ test("with positions some of its weight goes elsewhere, and how much is said", a
 });
 
 test("a place of the shuffled picture is the patch that lies there", () => {
-  const drawing = drawn(shuffle, data());
-  const [cellWide, cellHigh] = [WIDE / COLUMNS, WIDE / ROWS];
-  drawing.point(drawing.find('[data-ref="after"]'), "pointermove", 2.5 * cellWide, 0.5 * cellHigh);
+  const drawing = mountDrawing(shuffle, data());
+  const [cellWidth, cellHeight] = [ELEMENT_WIDTH / COLUMNS, ELEMENT_WIDTH / ROWS];
+  drawing.point(drawing.find('[data-ref="after"]'), "pointermove", 2.5 * cellWidth, 0.5 * cellHeight);
   draw();
-  assert.deepEqual([drawing.read().at, drawing.told.asker], [PLACES[2], "1,2"]);
-  drawing.point(drawing.find('[data-ref="back"]'), "pointermove", 0.5 * cellWide, 1.5 * cellHigh);
+  assert.deepEqual([drawing.read().at, drawing.toldSettings.asker], [PLACES[2], "1,2"]);
+  drawing.point(drawing.find('[data-ref="back"]'), "pointermove", 0.5 * cellWidth, 1.5 * cellHeight);
   assert.equal(drawing.read().at, 3);
   drawing.key(drawing.find('[data-ref="before"]'), "ArrowUp");
   assert.equal(drawing.read().at, 0);
 });
 
-test("shuffled again it has the next order, and after the last the first", () => {
-  const drawing = drawn(shuffle, data());
+test("each press of Shuffle again takes the next order, and after the last the first", () => {
+  const drawing = mountDrawing(shuffle, data());
   drawing.click(drawing.find('[data-ref="again"]'));
   draw();
-  assert.equal(drawing.told.order, "2");
+  assert.equal(drawing.toldSettings.order, "2");
   drawing.again(data({ id: "third", order: "3" }));
   drawing.click(drawing.find('[data-ref="again"]'));
   draw();
-  assert.equal(drawing.told.order, "1");
+  assert.equal(drawing.toldSettings.order, "1");
 });

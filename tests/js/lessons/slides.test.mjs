@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import "./mounting.mjs";
 
-const PART = { kind: "words", text: "What *grows*?", small: false };
-const CHOICE = {
+const WORDS_PART = { kind: "words", text: "What *grows*?", small: false };
+const CHOICE_PART = {
   ...{ kind: "choice", setting: "moved", label: "Moved by" },
   options: [
     ["1", "one"],
@@ -24,61 +24,63 @@ const SLIDES = [
   { title: "A *row*", minutes: "3 minutes", notes: "Point at the dog.", story: 1, lesson: null },
   {
     ...{ title: "A step", minutes: "2 minutes", notes: "Let them guess.", story: 0 },
-    lesson: { settings: SETTINGS, parts: [PART, CHOICE] },
+    lesson: { settings: SETTINGS, parts: [WORDS_PART, CHOICE_PART] },
   },
 ];
 document.body.innerHTML = `<div id="place"></div><nav><button id="back"></button><span id="count"></span>
   <button id="on"></button><button id="notes"></button></nav><script type="application/json" id="slides"></script>`;
 const deck = { slides: SLIDES, story: "<p>living</p>", files: {}, scripts: {} };
 document.getElementById("slides").textContent = JSON.stringify(deck);
-const reports = [];
-const proto = Object.getPrototypeOf(document.createElement("iframe"));
-Object.defineProperty(proto, "contentWindow", {
+const sentMessages = [];
+const iframePrototype = Object.getPrototypeOf(document.createElement("iframe"));
+Object.defineProperty(iframePrototype, "contentWindow", {
   configurable: true,
-  get: () => ({ postMessage: (message) => reports.push(message) }),
+  get: () => ({ postMessage: (message) => sentMessages.push(message) }),
 });
 await import("../../../playground/microscope/lessons/slides.js");
 
-const [first, second] = document.querySelectorAll(".slide");
+const [firstSlide, secondSlide] = document.querySelectorAll(".slide");
 const frame = document.querySelector("iframe");
-const pressButton = async (key) => {
+const pressKey = async (key) => {
   document.body.dispatchEvent(Object.assign(new KeyboardEvent("keydown", { bubbles: true }), { key }));
-  await turned();
+  await turnSlide();
 };
-async function turned() {
+async function turnSlide() {
   dispatchEvent(new Event("hashchange"));
   await null;
 }
-const slideState = () => [first.hidden, second.hidden, document.getElementById("count").textContent];
+const slideState = () => [firstSlide.hidden, secondSlide.hidden, document.getElementById("count").textContent];
 
 test("the first slide has its scene of the story, and its notes are kept for who asks", async () => {
   assert.deepEqual(slideState(), [false, true, "1 of 2"]);
-  assert.equal(first.querySelector("h2").innerHTML, "A <em>row</em>");
+  assert.equal(firstSlide.querySelector("h2").innerHTML, "A <em>row</em>");
   assert.equal(frame.getAttribute("srcdoc"), "<p>living</p>");
-  assert.deepEqual(reports.at(-1), { scene: 1 });
-  assert.equal(first.querySelector(".notes").hidden, true);
-  await pressButton("n");
+  assert.deepEqual(sentMessages.at(-1), { scene: 1 });
+  assert.equal(firstSlide.querySelector(".notes").hidden, true);
+  await pressKey("n");
   assert.deepEqual(
-    [first.querySelector(".notes").hidden, first.querySelector(".notes").textContent],
+    [firstSlide.querySelector(".notes").hidden, firstSlide.querySelector(".notes").textContent],
     [false, SLIDES[0].notes],
   );
   document.getElementById("notes").click();
-  assert.equal(first.querySelector(".notes").hidden, true);
+  assert.equal(firstSlide.querySelector(".notes").hidden, true);
 });
 
 test("a lesson's step is played when its slide is reached, and keys and buttons stay within the slides", async () => {
-  assert.equal(second.querySelector(".scene").textContent, "");
-  await pressButton("ArrowRight");
+  assert.equal(secondSlide.querySelector(".scene").textContent, "");
+  await pressKey("ArrowRight");
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   assert.ok(frame.classList.contains("away"));
-  assert.match(second.querySelector(".scene").textContent, /What grows\?/);
-  const pressedStates = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
+  assert.match(secondSlide.querySelector(".scene").textContent, /What grows\?/);
+  const pressedStates = [...secondSlide.querySelectorAll("button")].map((button) =>
+    button.getAttribute("aria-pressed"),
+  );
   assert.deepEqual(pressedStates, ["false", "true"]); // the setting comes from the plan, not from the defaults
-  await pressButton("PageDown");
+  await pressKey("PageDown");
   assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   document.getElementById("back").click();
-  await turned();
+  await turnSlide();
   assert.deepEqual(slideState(), [false, true, "1 of 2"]);
-  await pressButton("ArrowLeft");
+  await pressKey("ArrowLeft");
   assert.deepEqual(slideState(), [false, true, "1 of 2"]);
 });

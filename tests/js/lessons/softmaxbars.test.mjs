@@ -3,22 +3,22 @@ import { test } from "node:test";
 
 import { softmaxRow } from "../../../playground/microscope/core/nine.js";
 
-const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
+const assertClose = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 
-test("a row of the softmax, computed by hand", () => {
+test("a row of the softmax is the one computed by hand", () => {
   const scores = [4, 2, 1, 1].map(Math.log);
   const row = softmaxRow(
     scores.map((score) => score * 10),
     0.1,
   );
-  [1 / 2, 1 / 4, 1 / 8, 1 / 8].forEach((weight, j) => close(row.weights[j], weight));
-  close(row.entropy, 1.75);
-  close(row.peak, 1 / 2);
+  [1 / 2, 1 / 4, 1 / 8, 1 / 8].forEach((weight, j) => assertClose(row.weights[j], weight));
+  assertClose(row.entropy, 1.75);
+  assertClose(row.peak, 1 / 2);
   const squares = 1 / 4 + 1 / 16 + 2 / 64,
     cubes = 1 / 8 + 1 / 64 + 2 / 512;
-  close(row.gradient, 0.1 * Math.sqrt(squares - 2 * cubes + squares ** 2)); // by q·k, ten times the score
+  assertClose(row.gradient, 0.1 * Math.sqrt(squares - 2 * cubes + squares ** 2)); // by q·k, ten times the score
   const mean = (Math.log(4) + Math.log(2)) / 4;
-  close(row.deviation, Math.sqrt(scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / 4));
+  assertClose(row.deviation, Math.sqrt(scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / 4));
 });
 
 test("one key that takes all lets no gradient through", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { draw, mounted } from "./mounting.mjs";
+import { draw, mountPart } from "./mounting.mjs";
 
 mock.timers.reset();
 mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
@@ -28,7 +28,7 @@ const step = (name, axes, shape, section) => ({
   end: 1,
   groups: [{ name: "A", role: "weight", section, panels: 1, rows: 2, columns: 2 }],
 });
-const HALVES = [0x3800, 0x3800, 0x3c00, 0]; // 0.5, 0.5, 1, 0
+const WEIGHT_BITS = [0x3800, 0x3800, 0x3c00, 0]; // 0.5, 0.5, 1, 0
 const DATA = container(
   {
     numbers: { batch: 1, tokens: 2, heads: 1 },
@@ -42,58 +42,58 @@ const DATA = container(
       step("Out", ["tokens", "width"], [2, 2], "a"),
     ],
   },
-  { a: ["float16", [4], HALVES] },
+  { a: ["float16", [4], WEIGHT_BITS] },
 );
 
-function walking() {
-  const reports = [];
+function mountWalk() {
+  const sentSteps = [];
   const walkElement = document.createElement("div");
   walkElement.dataset.walk = "";
-  const drawing = mounted(steps, DATA, {
+  const drawing = mountPart(steps, DATA, {
     within: walkElement,
-    setStateValue: (_name, value) => reports.push(value.walk ?? value),
+    setStateValue: (_name, value) => sentSteps.push(value.walk ?? value),
   });
-  return { ...drawing, told: reports, now: () => walkElement.__walk.read() };
+  return { ...drawing, toldSteps: sentSteps, state: () => walkElement.__walk.read() };
 }
 
 test("buttons, arrow keys and the list go to a step; the page hears of the last one, a moment later", () => {
-  const drawing = walking();
+  const drawing = mountWalk();
   assert.deepEqual(
-    [drawing.now().step, drawing.now().name, drawing.find('[data-go="-1"]').disabled],
+    [drawing.state().step, drawing.state().name, drawing.find('[data-go="-1"]').disabled],
     [1, "Scores", true],
   );
   drawing.click(drawing.find('[data-go="1"]'));
   drawing.key(drawing.find("ol"), "ArrowRight");
-  assert.deepEqual([drawing.now().step, drawing.find('[data-go="1"]').disabled], [3, true]);
+  assert.deepEqual([drawing.state().step, drawing.find('[data-go="1"]').disabled], [3, true]);
   drawing.click(drawing.find('[data-step="1"]'));
-  assert.deepEqual([drawing.now().step, drawing.told], [2, []]);
+  assert.deepEqual([drawing.state().step, drawing.toldSteps], [2, []]);
   mock.timers.tick(300);
-  assert.deepEqual(drawing.told, [2]);
+  assert.deepEqual(drawing.toldSteps, [2]);
   assert.match(drawing.find("h3").textContent, /2 Softmax/);
 });
 
 test("who leaves at once has chosen the step all the same", () => {
-  const drawing = walking();
+  const drawing = mountWalk();
   drawing.click(drawing.find('[data-step="2"]'));
   drawing.parentElement.__drawing.tellNow();
   mock.timers.tick(300);
-  assert.deepEqual(drawing.told, [3]);
+  assert.deepEqual(drawing.toldSteps, [3]);
 });
 
-test("it plays through the steps without telling the page, and stands still at the end", () => {
-  const drawing = walking();
+test("Play goes through the steps without telling the page, and stops at the end", () => {
+  const drawing = mountWalk();
   drawing.click(drawing.find("[data-play]"));
-  assert.deepEqual([drawing.now().step, drawing.find("[data-play]").textContent], [2, "❚❚ Pause"]);
+  assert.deepEqual([drawing.state().step, drawing.find("[data-play]").textContent], [2, "❚❚ Pause"]);
   mock.timers.tick(2600);
-  assert.deepEqual([drawing.now().step, drawing.told], [3, []]);
+  assert.deepEqual([drawing.state().step, drawing.toldSteps], [3, []]);
   mock.timers.tick(2600);
   assert.equal(drawing.find("[data-play]").textContent, "▶ Play");
   mock.timers.tick(300);
-  assert.deepEqual(drawing.told, [3]);
+  assert.deepEqual(drawing.toldSteps, [3]);
 });
 
 test("a cell that is pointed at says who asks whom, and what it gets", () => {
-  const drawing = walking();
+  const drawing = mountWalk();
   const panel = drawing.find(".panel");
   drawing.point(panel, "pointermove", 300, 300);
   assert.equal(drawing.find(".readout").textContent, "cat asks cat: 0.00");
@@ -106,7 +106,7 @@ test("a cell that is pointed at says who asks whom, and what it gets", () => {
 });
 
 const SIZES = { batch: "1", tokens: "4", dim: "8", chan: "8", heads: "2" };
-const NUMBERS = {
+const WALK_OF_NUMBERS = {
   fields: Object.keys(SIZES).map((name) => [name, name, 64]),
   sizes: { sentence: { batch: 3, tokens: 5, dim: 6, chan: 8, heads: 4 } },
   vit: [
@@ -120,13 +120,13 @@ const NUMBERS = {
   view_id: "one",
   walk: 1,
 };
-const numbers = (overrides) => container({ ...NUMBERS, ...SIZES, ...overrides }, {});
+const walkData = (overrides) => container({ ...WALK_OF_NUMBERS, ...SIZES, ...overrides }, {});
 
-function sizing(overrides) {
+function mountSizes(overrides) {
   const reports = [];
   const walkElement = document.createElement("div");
   walkElement.dataset.walk = "";
-  const drawing = mounted(steps, numbers(overrides), {
+  const drawing = mountPart(steps, walkData(overrides), {
     within: walkElement,
     setStateValue: (_name, value) => reports.push(value),
   });
@@ -136,23 +136,23 @@ function sizing(overrides) {
     input.value = text;
     input.dispatchEvent(new Event("change"));
   };
-  return { ...drawing, told: reports, sizes, write, now: () => walkElement.__walk.read() };
+  return { ...drawing, toldSettings: reports, sizes, write, state: () => walkElement.__walk.read() };
 }
 
-test("an example has its own sizes; who changes one has their own numbers, all five", () => {
-  const drawing = sizing({ example: "sentence" });
+test("an example has its own sizes; a reader who changes one gets all five as their own", () => {
+  const drawing = mountSizes({ example: "sentence" });
   assert.deepEqual(
-    [drawing.sizes(), drawing.now().shape],
+    [drawing.sizes(), drawing.state().shape],
     [
       [3, 5, 6, 8, 4],
       [3, 5, 6],
     ],
   );
   drawing.write("batch", "200");
-  assert.deepEqual(drawing.told, [{ example: "own", batch: 64, tokens: 5, dim: 6, chan: 8, heads: 4 }]);
-  drawing.again(numbers({ ...drawing.told[0] }));
+  assert.deepEqual(drawing.toldSettings, [{ example: "own", batch: 64, tokens: 5, dim: 6, chan: 8, heads: 4 }]);
+  drawing.again(walkData({ ...drawing.toldSettings[0] }));
   assert.deepEqual(
-    [drawing.sizes(), drawing.now().shape],
+    [drawing.sizes(), drawing.state().shape],
     [
       [64, 5, 6, 8, 4],
       [64, 5, 6],
@@ -160,24 +160,24 @@ test("an example has its own sizes; who changes one has their own numbers, all f
   );
 });
 
-test("sizes that an address says and that are too large, or none, become some that can be", () => {
-  assert.deepEqual(sizing({ example: "own", batch: "9999", tokens: "0" }).sizes(), [64, 1, 8, 8, 2]);
+test("impossible sizes in an address become possible ones", () => {
+  assert.deepEqual(mountSizes({ example: "own", batch: "9999", tokens: "0" }).sizes(), [64, 1, 8, 8, 2]);
 });
 
-test("what a step says has its numbers in it", () => {
-  assert.equal(sizing({ example: "own" }).find(".says").textContent, "The scale is 0.5.");
+test("a step's sentence has its numbers filled in", () => {
+  assert.equal(mountSizes({ example: "own" }).find(".says").textContent, "The scale is 0.5.");
 });
 
 test("columns that can't be shared out are explained with the nearest that can; then the walk is back", () => {
-  const drawing = sizing({ example: "own", chan: "7" });
+  const drawing = mountSizes({ example: "own", chan: "7" });
   assert.match(
     drawing.find(".refused").textContent,
     /^7 columns can't be shared out evenly among 2 heads: 1 left over/,
   );
   assert.ok(drawing.find(".walk, [data-walk]").classList.contains("impossible"));
-  drawing.again(numbers({ example: "own" }));
+  drawing.again(walkData({ example: "own" }));
   assert.equal(drawing.find(".refused").textContent, "");
-  assert.equal(drawing.now().name, "x");
+  assert.equal(drawing.state().name, "x");
 });
 
 test("the numbers that are offered are possible and none is nearer", () => {
@@ -186,9 +186,9 @@ test("the numbers that are offered are possible and none is nearer", () => {
       const problem = sizesProblem({ tokens: 4, dim: chan, chan, heads });
       assert.equal(problem === "", chan % heads === 0);
       if (!problem) continue;
-      const [, widths, overrides] = problem.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
+      const [, widths, headCounts] = problem.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
       for (const width of widths.split(" or ")) assert.ok(width % heads === 0 && Math.abs(width - chan) < heads);
-      for (const n of overrides.split(" or ")) assert.equal(chan % n, 0);
+      for (const n of headCounts.split(" or ")) assert.equal(chan % n, 0);
     }
 });
 
@@ -199,7 +199,7 @@ test("a walk that would take long is refused in a sentence", () => {
 
 test("a formula stands beside the line that it belongs to, and a docstring is a comment", () => {
   const lines = [line(1, '"""What it is."""'), line(2, "x = x + self.ls1(mixture)", { formula: "MSA(LN(x))" })];
-  const drawing = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
+  const drawing = mountPart(sourceRead, { parts: [{ file: "vit.py", lines }] });
   assert.deepEqual(drawing.texts(".noted s"), ["2"]);
   assert.match(drawing.find(".noted em").textContent, /^MSA\(LN\(/);
   assert.match(drawing.find(".comment").textContent, /What it is/);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { isBroken, powersOf } from "../../../playground/microscope/core/nine.js";
-import { draw, drawn } from "./mounting.mjs";
+import { draw, mountDrawing } from "./mounting.mjs";
 
 const { drawDesk: deskOf, numberText, scores } = await import("../../../playground/microscope/lessons/mixture.js");
 
@@ -28,19 +28,19 @@ test("a power, or a sum of powers, that 32-bit numbers can't hold breaks the pla
 });
 
 test("a moved score changes bars, table and sentence, and the page hears of it", () => {
-  const drawing = drawn(scores, DATA);
+  const drawing = mountDrawing(scores, DATA);
   assert.deepEqual(drawing.texts(".bars b").slice(0, 3), ["8", "0", "−8"]);
   assert.equal(drawing.find('[data-ref="says"]').textContent, "whole");
   drawing.input(drawing.find('[data-ref="A"]'), "1000");
   draw();
-  assert.equal(drawing.told.scores, "1000_0_-8");
+  assert.equal(drawing.toldSettings.scores, "1000_0_-8");
   assert.deepEqual(drawing.texts("tr:nth-child(2) td"), ["A", "1000", "∞", "nan", "1", "1"]);
   assert.equal(drawing.find('[data-ref="says"]').textContent, "sums to nan");
   assert.deepEqual(reportsHere().scores.scores, [1000, 0, -8]);
 });
 
 test("scores out of an address stay on the dials, and numbers are short", () => {
-  assert.deepEqual(drawn(scores, { ...DATA, scores: "9999_-9999_1" }).read().scores, [1000, -100, 1]);
+  assert.deepEqual(mountDrawing(scores, { ...DATA, scores: "9999_-9999_1" }).read().scores, [1000, -100, 1]);
   assert.deepEqual([1.65e38, 0.000335, 0, 2981, Number.NaN, 1].map(numberText), [
     "1.65e+38",
     "0.000335",

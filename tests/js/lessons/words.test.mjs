@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { markedWords } from "../../../playground/microscope/drawing/listing.js";
 import { CHARTS, pictures } from "../../../playground/microscope/lessons/guesscharts.js";
 
-test("what stands low in a formula stands low, and a root has its bar", () => {
+test("a subscript stands low, and a root has its bar", () => {
   assert.equal(markedWords("after W_O"), "after <i>W</i><sub>O</sub>");
   assert.match(markedWords("1/√d_k"), /1\/√<span class="under-root"><i>d<\/i><sub>k<\/sub><\/span>/);
   assert.match(markedWords("÷ √64"), /√<span class="under-root">64<\/span>/);
@@ -24,13 +24,13 @@ test("names in code and in words stay as they are", () => {
   assert.equal(markedWords("<b>"), "&lt;b>");
 });
 
-test("and the caption of a picture", () => {
+test("the caption of a picture has its subscripts, too", () => {
   const chart = { covered: ["a"], open: ["a"], captions: ["weight × ‖W_O v‖"], aspect: 1 };
   const { svg } = pictures(chart, { open: false, width: 100, height: 100 });
   assert.match(svg, /‖<tspan font-style="italic">W<\/tspan><tspan dy="3" font-size="75%">O<\/tspan>/);
 });
 
-test("so does the name of a curve", () => {
+test("the name of a curve has its roots and subscripts, too", () => {
   const state = { guess: null, truth: 1, open: true, width: 400, height: 300 };
   const series = [{ name: "1/√d_k", y: [1, 2], colour: "#000" }];
   const { svg } = CHARTS.Lines({ x: [1, 2], series, low: 0, high: 3, x_title: "d_k", at: [0, 1] }, state);

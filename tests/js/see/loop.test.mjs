@@ -49,10 +49,10 @@ test("a GIF has its size, goes round, and ends", () => {
 });
 
 test("a later frame of a GIF holds only the rectangle that has changed", () => {
-  const first = new Uint8ClampedArray(4 * 6 * 4).fill(255);
-  const second = first.slice();
-  second.fill(0, 4 * (2 * 6 + 3), 4 * (2 * 6 + 5)); // two pixels of the third line
-  const frames = [first, second].map((pixels) => ({ pixels, ms: 100 }));
+  const firstPixels = new Uint8ClampedArray(4 * 6 * 4).fill(255);
+  const laterPixels = firstPixels.slice();
+  laterPixels.fill(0, 4 * (2 * 6 + 3), 4 * (2 * 6 + 5)); // two pixels of the third line
+  const frames = [firstPixels, laterPixels].map((pixels) => ({ pixels, ms: 100 }));
   const bytes = [...gifOf(frames, 6, 4)];
   const frameStarts = bytes.flatMap((byte, i) =>
     byte === 0x2c && bytes[i + 9] === 0 && bytes[i + 10] === 8 ? [i] : [],

@@ -12,9 +12,9 @@ const scene = (rows) => ({
   moments: rows.map(([layer, head, patch]) => ({ layer, head, patches: [patch], tells: [1], score: 1 })),
 });
 
-test("moments: the opening one first, at most five, each of another place", () => {
+test("there are at most five moments, the opening one first, each of another place", () => {
   const opening = { layer: 3, head: 1, patch: 10 };
-  const result = momentsOf(
+  const moments = momentsOf(
     scene([
       [3, 1, 10],
       [2, 0, 30],
@@ -23,14 +23,14 @@ test("moments: the opening one first, at most five, each of another place", () =
     ]),
     opening,
   );
-  assert.ok(result.length >= 1 && result.length <= 5, JSON.stringify(result));
-  const farMoments = result.filter(({ kind }) => kind === "far" || kind === "same");
+  assert.ok(moments.length >= 1 && moments.length <= 5, JSON.stringify(moments));
+  const farMoments = moments.filter(({ kind }) => kind === "far" || kind === "same");
   for (const [i, moment] of farMoments.entries())
     for (const other of farMoments.slice(i + 1))
-      assert.ok(moment.patch !== other.patch || moment.best !== other.best, JSON.stringify(result));
-  for (const { layer, head, patch, best: brightest } of result) {
-    assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightest < pack.patches);
-    assert.ok(brightest >= 0);
+      assert.ok(moment.patch !== other.patch || moment.best !== other.best, JSON.stringify(moments));
+  for (const { layer, head, patch, best: brightestPatch } of moments) {
+    assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightestPatch < pack.patches);
+    assert.ok(brightestPatch >= 0);
   }
 });
 
@@ -64,7 +64,7 @@ test("the staircase falls into place when the switch is flipped, and stands at o
   assert.equal(isMoving(stairs, 3001), false, "where nothing is to move, nothing does");
 });
 
-test("an address that says a view and no face opens Lab, as it was made; another what this browser had last", () => {
+test("an address with a view but no face opens Lab; one without a view opens the last face", () => {
   assert.equal(faceOf({}, null), "see");
   assert.equal(faceOf({ sample: "cat", model: "bundled" }, null), "see");
   assert.equal(faceOf({}, "lab"), "lab");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { beyondNear, outsideShare, partAt, sayRow, whereOf } from "../../../playground/microscope/see/says.js";
 
 const GRID = { rows: 20, columns: 20 };
-const row = (change) => ({
+const rowFacts = (change) => ({
   mark: 0,
   best: 399,
   share: 0.13,
@@ -15,7 +15,7 @@ const row = (change) => ({
   ...change,
 });
 const textOf = (change, parts = [], language = "en") => {
-  const { before, place, after } = sayRow(language, row(change), parts);
+  const { before, place, after } = sayRow(language, rowFacts(change), parts);
   return `${before}[${place}]${after}`.replaceAll("\u00a0", " ");
 };
 
@@ -45,7 +45,7 @@ test("a row is said in one sentence, by where its brightest patch lies", () => {
   assert.equal(textOf({}, [], "de"), "Dieses Feld schaut vor allem [hierhin], weit weg (13 %).");
 });
 
-test("a place has a name only where the sample gives it one, and not the one from which somebody asks", () => {
+test("a place has a name only where the sample gives it one; the place that asks is not named", () => {
   const parts = [
     { kind: "eye", box: [0, 0, 0.1, 0.1] },
     { kind: "eye", box: [0.9, 0.9, 1, 1] },

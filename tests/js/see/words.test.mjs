@@ -11,10 +11,10 @@ import {
   seeWords,
 } from "../../../playground/microscope/see/words.js";
 
-const SEE = new URL("../../../playground/microscope/see/", import.meta.url);
+const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
 const holes = (sentence) => [...sentence.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
 
-test("every language says everything, and fills in the same", () => {
+test("every language has every sentence, with the same holes", () => {
   assert.deepEqual(Object.keys(SEE_WORDS), Object.keys(LANGUAGES));
   for (const table of Object.values(SEE_WORDS)) {
     assert.deepEqual(Object.keys(table), Object.keys(SEE_WORDS.en));
@@ -24,8 +24,8 @@ test("every language says everything, and fills in the same", () => {
   for (const names of Object.values(PART_NAMES)) assert.deepEqual(Object.keys(names), Object.keys(PART_NAMES.en));
 });
 
-test("every sentence of the table is said somewhere, and none that is said is missing", () => {
-  const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
+test("every sentence of the table is used somewhere, and none that is used is missing", () => {
+  const files = readdirSync(SEE_FOLDER).filter((name) => name.endsWith(".js") && name !== "words.js");
   const sources = [
     ...files,
     "../shell/toolbar.js",
@@ -35,7 +35,7 @@ test("every sentence of the table is said somewhere, and none that is said is mi
     "../lens/readouts.js",
     "../lens/controls.js",
     "../lens/arithmetic.js",
-  ].map((name) => readFileSync(new URL(name, SEE), "utf8"));
+  ].map((name) => readFileSync(new URL(name, SEE_FOLDER), "utf8"));
   const allSource = sources.join("\n");
   for (const key of Object.keys(SEE_WORDS.en)) {
     const tourName = /^tour([A-Z][a-z]+)(Says|Do)?$/.exec(key)?.[1];
@@ -48,9 +48,9 @@ test("every sentence of the table is said somewhere, and none that is said is mi
 });
 
 test("no word of See stands outside the table", () => {
-  const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
+  const files = readdirSync(SEE_FOLDER).filter((name) => name.endsWith(".js") && name !== "words.js");
   for (const name of files) {
-    const code = readFileSync(new URL(name, SEE), "utf8").replace(/\/\/.*$/gm, "");
+    const code = readFileSync(new URL(name, SEE_FOLDER), "utf8").replace(/\/\/.*$/gm, "");
     const matches = [...code.matchAll(/\b(?:say|sayOnce|sayMath)\([^\n"`]*["`]([^"`\n]*)["`]/g)];
     const words = matches
       .map(([, text]) => text.replace(/\$\{.*?\}/g, ""))
@@ -59,7 +59,7 @@ test("no word of See stands outside the table", () => {
   }
 });
 
-test("a browser's first language that there is a table for; English where there is none", () => {
+test("See speaks a browser's first language that has a table, and English where none has", () => {
   assert.equal(languageOf(["de-AT", "en"]), "de");
   assert.equal(languageOf(["fr", "DE"]), "de");
   assert.equal(languageOf(["fr", "ja"]), "en");
@@ -67,7 +67,7 @@ test("a browser's first language that there is a table for; English where there 
   assert.equal(languageOf(["constructor"]), "en");
 });
 
-test("the place divides the sentence", () => {
+test("a sentence is divided at its place", () => {
   assert.deepEqual(aroundPlace("en", "far", { share: "13 %" }, "here"), {
     before: "This patch looks mostly ",
     place: "here",
@@ -76,8 +76,8 @@ test("the place divides the sentence", () => {
   assert.equal(seeWords("de", "largest", { count: 12 }), "die 12 größten Anteile");
 });
 
-test("what a head mostly does is said in the language, with the direction of an offset", () => {
-  const heads = readFileSync(new URL("../../analysis/heads.py", SEE), "utf8");
+test("a head's habit is told in the reader's language, with the direction of an offset", () => {
+  const heads = readFileSync(new URL("../../analysis/heads.py", SEE_FOLDER), "utf8");
   const labels = [...heads.matchAll(/= Habit\(\s*"([^"]+)"/g)].map(([, label]) => label);
   assert.ok(labels.length > 5);
   for (const label of labels) {

@@ -11,7 +11,7 @@ import {
   writeAddress,
 } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
-import { CATALOGUE, goTo, MINE } from "./browser.mjs";
+import { CATALOGUE, goTo, OWN_ID } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const query = () => Object.fromEntries(new URLSearchParams(location.search));
 
-test("the address says the choice and what of the view is not usual", () => {
+test("the address says the choice, and what in the view differs from the defaults", () => {
   setView({ layer: 8, head: 0, query: "7,5", locked: true, scale: "on" });
   writeAddress();
   assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "8", query: "7,5", locked: "true" });
@@ -60,7 +60,7 @@ test("a lesson's words hold no view of the microscope", () => {
   assert.deepEqual(wordsNow(), { sample: "tabby", model: "dino", layer: "8" });
 });
 
-test("a step can be gone back; what is no step takes the place of the address that was there", () => {
+test("a step makes an entry in the history; what is no step replaces the address that was there", () => {
   writeAddress();
   const lengthBefore = history.length;
   setView({ layer: 4 });
@@ -73,14 +73,14 @@ test("a step can be gone back; what is no step takes the place of the address th
   assert.equal(history.length, lengthBefore + 1, "nothing new was to be said");
 });
 
-test("what is read is what was written", () => {
-  choice.set({ mine: MINE, beside: { sample: "meadow" } });
+test("an address is read back as it was written", () => {
+  choice.set({ mine: OWN_ID, beside: { sample: "meadow" } });
   const view = { layer: "8", scale: "0.5", beside: "compare" };
   setView(view);
   setPage({ tour: "2" });
   writeAddress();
-  const parsed = readAddress();
-  assert.deepEqual(parsed, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
+  const parsedAddress = readAddress();
+  assert.deepEqual(parsedAddress, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
 });
 
 test("who compares and looks at the convolution has a link to just that; `with` alone shows both", () => {

@@ -3,10 +3,10 @@
 
 import { page } from "./page.mjs";
 
-const give = (name, get) => Object.defineProperty(globalThis, name, { get, configurable: true });
+const defineGlobal = (name, get) => Object.defineProperty(globalThis, name, { get, configurable: true });
 
 for (const name of ["location", "history", "localStorage", "sessionStorage", "innerWidth", "innerHeight"])
-  give(name, () => page[name]);
+  defineGlobal(name, () => page[name]);
 
 export const goTo = (address) => page.history.replaceState(null, "", new URL(address, "https://playground.test/").href);
 
@@ -15,11 +15,11 @@ export async function withoutStorage(act) {
   const throwForbidden = () => {
     throw new DOMException("forbidden", "SecurityError");
   };
-  for (const name of ["localStorage", "sessionStorage"]) give(name, throwForbidden);
+  for (const name of ["localStorage", "sessionStorage"]) defineGlobal(name, throwForbidden);
   try {
     return await act();
   } finally {
-    for (const name of ["localStorage", "sessionStorage"]) give(name, () => page[name]);
+    for (const name of ["localStorage", "sessionStorage"]) defineGlobal(name, () => page[name]);
   }
 }
 
@@ -41,7 +41,7 @@ export function aServer(answers) {
 }
 
 export const json = (body, status = 200, headers = {}) => new Response(JSON.stringify(body), { status, headers });
-export const waits = (peopleBefore, ticket) =>
+export const waitAnswer = (peopleBefore, ticket) =>
   json({ before: peopleBefore, again: 400 }, 202, { "X-Playground-Ticket": ticket });
 export const paths = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
 
@@ -49,21 +49,21 @@ export const paths = (server) => server.questions.map(({ method, path }) => `${m
 
 // The parts of IndexedDB that own.js needs: one database with one store. While `full`, it stores nothing more.
 export function aDatabase() {
-  let stored = null;
-  const database = { kept: () => [...(stored?.values() ?? [])], full: false };
+  let records = null;
+  const database = { kept: () => [...(records?.values() ?? [])], full: false };
   const answerLater = (request, result, name = "onsuccess") => {
     Object.assign(request, { result });
     setImmediate(() => request[name]?.());
     return request;
   };
   const store = {
-    getAll: () => [...stored.values()].map((value) => ({ ...value })),
-    put: (value) => void (database.full || stored.set(value.id, value)),
-    delete: (id) => void stored.delete(id),
-    clear: () => stored.clear(),
+    getAll: () => [...records.values()].map((value) => ({ ...value })),
+    put: (value) => void (database.full || records.set(value.id, value)),
+    delete: (id) => void records.delete(id),
+    clear: () => records.clear(),
   };
   const connection = {
-    createObjectStore: () => (stored = new Map()),
+    createObjectStore: () => (records = new Map()),
     transaction() {
       const transaction = {};
       const asRequest = (act) => (value) => {
@@ -71,8 +71,8 @@ export function aDatabase() {
         setImmediate(() => transaction.oncomplete());
         return request;
       };
-      const kinds = Object.entries(store).map(([name, act]) => [name, asRequest(act)]);
-      return Object.assign(transaction, { objectStore: () => Object.fromEntries(kinds) });
+      const requestMakers = Object.entries(store).map(([name, act]) => [name, asRequest(act)]);
+      return Object.assign(transaction, { objectStore: () => Object.fromEntries(requestMakers) });
     },
     close() {},
   };
@@ -80,7 +80,7 @@ export function aDatabase() {
     open() {
       const request = { result: connection };
       setImmediate(() => {
-        if (!stored) request.onupgradeneeded();
+        if (!records) request.onupgradeneeded();
         answerLater(request, connection);
       });
       return request;
@@ -101,5 +101,5 @@ export const CATALOGUE = {
   real: { model: "dino", title: "DINOv2 S/14", here: true, may_fetch: false },
   ours: ["bundled", "untrained"],
 };
-export const MINE = "0123456789abcdef";
-export const OTHER = "fedcba9876543210";
+export const OWN_ID = "0123456789abcdef";
+export const OTHER_OWN_ID = "fedcba9876543210";

@@ -10,157 +10,163 @@ import {
   usualOpening,
   wordsOf,
 } from "../../../playground/microscope/shell/choice.js";
-import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
+import { CATALOGUE, OTHER_OWN_ID, OWN_ID } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
-const TABBY = choiceFrom({ sample: "tabby" });
-const MEADOW = choiceFrom({ sample: "meadow" });
-const source = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
+const TABBY_CHOICE = choiceFrom({ sample: "tabby" });
+const MEADOW_CHOICE = choiceFrom({ sample: "meadow" });
+const shownBy = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
 
 test("a picture opens in the model and the grid that suit it", () => {
   assert.deepEqual(usualOpening({ sample: "meadow" }), { model: "bundled", detail: 2 });
-  assert.deepEqual(usualOpening({ mine: MINE }), { model: "dino", detail: 1 });
+  assert.deepEqual(usualOpening({ mine: OWN_ID }), { model: "dino", detail: 1 });
   assert.deepEqual(usualOpening({ sample: "no such" }), { model: "dino", detail: 1 });
-  assert.deepEqual(source(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
-  assert.deepEqual(source(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(shownBy(choiceAfter(TABBY_CHOICE, { sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { sample: "tabby" })), ["tabby", "dino", 1]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { mine: OWN_ID })), [OWN_ID, "dino", 1]);
 });
 
 test("a picture is a sample or one's own, never both", () => {
-  const ownChoice = choiceAfter(TABBY, { mine: MINE });
-  assert.deepEqual([ownChoice.sample, ownChoice.mine], [null, MINE]);
+  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID });
+  assert.deepEqual([ownChoice.sample, ownChoice.mine], [null, OWN_ID]);
   const sampleChoice = choiceAfter(ownChoice, { sample: "tabby" });
   assert.deepEqual([sampleChoice.sample, sampleChoice.mine], ["tabby", null]);
 });
 
 test("the model that a person chose stays with every picture, in its own grid", () => {
-  const largeChoice = choiceAfter(TABBY, { model: "large", chose: true });
-  assert.deepEqual(source(largeChoice), ["tabby", "large", 1]);
-  assert.deepEqual(source(choiceAfter(largeChoice, { sample: "meadow" })), ["meadow", "large", 1]);
-  assert.deepEqual(source(choiceAfter(choiceAfter(largeChoice, { sample: "meadow" }), { mine: MINE })), [
-    MINE,
+  const largeChoice = choiceAfter(TABBY_CHOICE, { model: "large", chose: true });
+  assert.deepEqual(shownBy(largeChoice), ["tabby", "large", 1]);
+  assert.deepEqual(shownBy(choiceAfter(largeChoice, { sample: "meadow" })), ["meadow", "large", 1]);
+  assert.deepEqual(shownBy(choiceAfter(choiceAfter(largeChoice, { sample: "meadow" }), { mine: OWN_ID })), [
+    OWN_ID,
     "large",
     1,
   ]);
-  const bundledChoice = choiceAfter(TABBY, { model: "bundled", chose: true });
+  const bundledChoice = choiceAfter(TABBY_CHOICE, { model: "bundled", chose: true });
   assert.deepEqual(
-    source(choiceAfter(bundledChoice, { sample: "meadow" })),
+    shownBy(choiceAfter(bundledChoice, { sample: "meadow" })),
     ["meadow", "bundled", 2],
     "as it opens in that model",
   );
 });
 
 test("another model shows the picture in the grid that it opens with there", () => {
-  assert.deepEqual(source(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
-  const formerChoice = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), {
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true })), ["meadow", "dino", 1]);
+  const formerChoice = choiceAfter(choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true }), {
     model: "bundled",
     chose: false,
   });
-  assert.deepEqual(source(formerChoice), ["meadow", "bundled", 2]);
+  assert.deepEqual(shownBy(formerChoice), ["meadow", "bundled", 2]);
   assert.deepEqual(
-    source(choiceAfter(TABBY, { model: "large", detail: 3 })),
+    shownBy(choiceAfter(TABBY_CHOICE, { model: "large", detail: 3 })),
     ["tabby", "large", 3],
     "unless one is named",
   );
 });
 
 test("a grid that a person refined stays with the next picture in the same model", () => {
-  const fineChoice = choiceAfter(TABBY, { detail: 3 });
-  assert.deepEqual(source(fineChoice), ["tabby", "dino", 3]);
-  assert.deepEqual(source(choiceAfter(fineChoice, { mine: MINE })), [MINE, "dino", 3]);
+  const fineChoice = choiceAfter(TABBY_CHOICE, { detail: 3 });
+  assert.deepEqual(shownBy(fineChoice), ["tabby", "dino", 3]);
+  assert.deepEqual(shownBy(choiceAfter(fineChoice, { mine: OWN_ID })), [OWN_ID, "dino", 3]);
   assert.deepEqual(
-    source(choiceAfter(fineChoice, { sample: "meadow" })),
+    shownBy(choiceAfter(fineChoice, { sample: "meadow" })),
     ["meadow", "bundled", 2],
     "another model: its own",
   );
-  assert.deepEqual(source(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), [
+  assert.deepEqual(shownBy(choiceAfter(choiceAfter(MEADOW_CHOICE, { detail: 1 }), { sample: "flock" })), [
     "flock",
     "bundled",
     1,
   ]);
-  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
+  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { sample: "flock" })), ["flock", "bundled", 2]);
   assert.deepEqual(
-    source(choiceAfter(fineChoice, { mine: MINE, detail: 2 })),
-    [MINE, "dino", 2],
+    shownBy(choiceAfter(fineChoice, { mine: OWN_ID, detail: 2 })),
+    [OWN_ID, "dino", 2],
     "unless one is named",
   );
 });
 
 // ----------------------------------------------------------------------------------------------------- comparisons
 
-const beside = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
+const besideAfter = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
-test("two pictures: what stands beside stays when the model or the grid change", () => {
-  const pairChoice = choiceAfter(TABBY, { beside: { sample: "meadow" } });
+test("a compared picture stays when the model or the grid changes", () => {
+  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } });
   assert.deepEqual(pairChoice.beside, { sample: "meadow" });
-  for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
-    assert.deepEqual(beside(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
-  assert.equal(beside(pairChoice, { beside: null }), null);
+  for (const change of [{ model: "large" }, { detail: 2 }, { mine: OWN_ID }])
+    assert.deepEqual(besideAfter(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
+  assert.equal(besideAfter(pairChoice, { beside: null }), null);
 });
 
-test("two pictures: who chooses what stands beside sees the two change places", () => {
-  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
+test("two compared pictures change places when the other one is chosen", () => {
+  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
     sample: "tabby",
   });
-  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
-  const ownChoice = choiceAfter(TABBY, { mine: MINE });
-  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
-    mine: MINE,
+  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { mine: OWN_ID } }), { mine: OWN_ID }), {
+    sample: "tabby",
   });
-  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
-  assert.deepEqual(beside(choiceAfter(ownChoice, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
+  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
+    mine: OWN_ID,
+  });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { mine: OTHER_OWN_ID }), {
+    mine: OWN_ID,
+  });
+  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { sample: "tabby" }), {
+    mine: OTHER_OWN_ID,
+  });
 });
 
 test("nothing is compared with itself", () => {
-  const pairChoice = choiceAfter(TABBY, { beside: { sample: "tabby" } });
-  assert.equal(beside(pairChoice, { model: "large" }), null);
+  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "tabby" } });
+  assert.equal(besideAfter(pairChoice, { model: "large" }), null);
 });
 
-test("two models: both are compared on each new picture, and change places when the other is chosen", () => {
-  const pairChoice = choiceAfter(TABBY, { beside: { model: "large" } });
-  assert.deepEqual(beside(pairChoice, { mine: MINE }), { model: "large" });
-  assert.deepEqual(beside(pairChoice, { model: "huge", chose: true }), { model: "large" });
+test("two models are compared on each new picture, and change places when the other is chosen", () => {
+  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { model: "large" } });
+  assert.deepEqual(besideAfter(pairChoice, { mine: OWN_ID }), { model: "large" });
+  assert.deepEqual(besideAfter(pairChoice, { model: "huge", chose: true }), { model: "large" });
   const swappedChoice = choiceAfter(pairChoice, { model: "large", chose: true });
   assert.deepEqual([swappedChoice.model, swappedChoice.beside], ["large", { model: "dino" }]);
 });
 
 // -------------------------------------------------------------------------------------------------------- addresses
 
-test("what an address says is what it was made of", () => {
+test("an address is read back as the choice that it was made of", () => {
   const choices = [
-    TABBY,
-    MEADOW,
-    choiceAfter(MEADOW, { model: "dino", chose: true }),
-    choiceAfter(TABBY, { detail: 3 }),
-    choiceAfter(TABBY, { mine: MINE, beside: { sample: "meadow" } }),
-    choiceAfter(TABBY, { beside: { mine: MINE } }),
-    choiceAfter(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
+    TABBY_CHOICE,
+    MEADOW_CHOICE,
+    choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true }),
+    choiceAfter(TABBY_CHOICE, { detail: 3 }),
+    choiceAfter(TABBY_CHOICE, { mine: OWN_ID, beside: { sample: "meadow" } }),
+    choiceAfter(TABBY_CHOICE, { beside: { mine: OWN_ID } }),
+    choiceAfter(TABBY_CHOICE, { beside: { model: "timm/vit:a=b,c" } }),
   ];
-  for (const original of choices) {
-    const address = new URLSearchParams(wordsOf(original)).toString();
+  for (const originalChoice of choices) {
+    const address = new URLSearchParams(wordsOf(originalChoice)).toString();
     const readChoice = choiceFrom(Object.fromEntries(new URLSearchParams(address)));
-    assert.deepEqual({ ...readChoice }, { ...original }, address);
+    assert.deepEqual({ ...readChoice }, { ...originalChoice }, address);
   }
 });
 
 test("an address is short: what is usual stands in it only where a reader needs it", () => {
-  assert.deepEqual(wordsOf(TABBY), { sample: "tabby", model: "dino" });
-  assert.deepEqual(wordsOf(MEADOW), { sample: "meadow", model: "bundled", detail: "2" });
-  const ownChoice = choiceAfter(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
-  assert.deepEqual(wordsOf(ownChoice), { mine: MINE, model: "dino", detail: "2", with: "model:large" });
+  assert.deepEqual(wordsOf(TABBY_CHOICE), { sample: "tabby", model: "dino" });
+  assert.deepEqual(wordsOf(MEADOW_CHOICE), { sample: "meadow", model: "bundled", detail: "2" });
+  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID, detail: 2, beside: { model: "large" } });
+  assert.deepEqual(wordsOf(ownChoice), { mine: OWN_ID, model: "dino", detail: "2", with: "model:large" });
 });
 
-test("what an address leaves open is as the picture opens", () => {
-  assert.deepEqual(source(choiceFrom({})), ["tabby", "dino", 1]);
-  assert.deepEqual(source(choiceFrom({ sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(source(choiceFrom({ mine: MINE })), [MINE, "dino", 1]);
+test("the words that an address leaves out are those with which the picture opens", () => {
+  assert.deepEqual(shownBy(choiceFrom({})), ["tabby", "dino", 1]);
+  assert.deepEqual(shownBy(choiceFrom({ sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(shownBy(choiceFrom({ mine: OWN_ID })), [OWN_ID, "dino", 1]);
   assert.deepEqual(
-    source(choiceFrom({ model: "bundled" })),
+    shownBy(choiceFrom({ model: "bundled" })),
     ["meadow", "bundled", 1],
     "our models are shown a drawing first",
   );
-  assert.deepEqual(source(choiceFrom({ model: "large" })), ["tabby", "large", 1]);
-  assert.deepEqual(source(choiceFrom({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
+  assert.deepEqual(shownBy(choiceFrom({ model: "large" })), ["tabby", "large", 1]);
+  assert.deepEqual(shownBy(choiceFrom({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
 });
 
 test("who opens an address with another model than suits has chosen it", () => {
@@ -171,18 +177,27 @@ test("who opens an address with another model than suits has chosen it", () => {
 });
 
 test("hostile words are left out", () => {
-  for (const mine of ["", "x", "../../etc", MINE.toUpperCase(), `${MINE}0`, `${MINE}\n`, "<img src=x>", MINE.slice(1)])
-    assert.deepEqual(source(choiceFrom({ mine })), ["tabby", "dino", 1], mine);
+  for (const mine of [
+    "",
+    "x",
+    "../../etc",
+    OWN_ID.toUpperCase(),
+    `${OWN_ID}0`,
+    `${OWN_ID}\n`,
+    "<img src=x>",
+    OWN_ID.slice(1),
+  ])
+    assert.deepEqual(shownBy(choiceFrom({ mine })), ["tabby", "dino", 1], mine);
   for (const sample of ["__proto__", "constructor", "", "Tabby", "<b>"])
     assert.equal(choiceFrom({ sample }).sample, "tabby", sample);
   for (const detail of ["0", "5", "-1", "1e1", "2.5", "NaN", " 2", "2x"])
     assert.equal(choiceFrom({ sample: "tabby", detail }).detail, 1, detail);
   for (const text of ["sample:", "sample:nobody", "mine", "model", "path:/etc", "__proto__:x", ":x", "xsample:tabby"])
     assert.equal(choiceFrom({ with: text }).beside, null, text);
-  assert.equal(choiceFrom({ mine: MINE, sample: "meadow" }).sample, null, "one picture");
+  assert.equal(choiceFrom({ mine: OWN_ID, sample: "meadow" }).sample, null, "one picture");
 });
 
-test("what is left open of an address is known, and what it says of the usual is none of it", () => {
+test("the words of an address that the choice ignores are listed, but not words that name the usual", () => {
   const droppedTexts = (words) => droppedWords(words, choiceFrom(words)).map(([key, word]) => `${key}=${word}`);
   const unknownWords = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
   assert.deepEqual(
@@ -195,14 +210,14 @@ test("what is left open of an address is known, and what it says of the usual is
     {},
     { sample: "meadow", model: "dino", detail: "1" },
     { sample: "meadow", detail: "2", with: "sample:flock" },
-    { sample: "tabby", mine: MINE },
+    { sample: "tabby", mine: OWN_ID },
   ])
     assert.deepEqual(droppedTexts(words), []);
 });
 
-test("what is compared is a picture that there can be", () => {
+test("an address compares only with a picture that can exist", () => {
   for (const mine of ["x", "../y", "<img>"]) assert.equal(choiceFrom({ with: `mine:${mine}` }).beside, null, mine);
-  assert.deepEqual(choiceFrom({ with: `mine:${MINE}` }).beside, { mine: MINE });
+  assert.deepEqual(choiceFrom({ with: `mine:${OWN_ID}` }).beside, { mine: OWN_ID });
   assert.equal(choiceFrom({ sample: "tabby", with: "sample:tabby" }).beside, null, "nothing is compared with itself");
   assert.equal(choiceFrom({ model: "large", with: "model:large" }).beside, null);
 });
@@ -210,7 +225,7 @@ test("what is compared is a picture that there can be", () => {
 // ------------------------------------------------------------------------------------------------ the choice object
 
 test("whoever follows hears each choice once, and nothing where nothing changes", () => {
-  choice.restore(TABBY);
+  choice.restore(TABBY_CHOICE);
   const calls = [];
   const unfollow = choice.follow((choiceNow, options) =>
     calls.push([choiceNow.sample, choiceNow === choice.now, options.quietly ?? false]),
@@ -231,9 +246,9 @@ test("whoever follows hears each choice once, and nothing where nothing changes"
 });
 
 test("the choice is changed by choosing alone", () => {
-  choice.restore(TABBY);
+  choice.restore(TABBY_CHOICE);
   assert.throws(() => (choice.now.sample = "meadow"), TypeError);
-  assert.throws(() => (choice.now = MEADOW), TypeError);
+  assert.throws(() => (choice.now = MEADOW_CHOICE), TypeError);
   assert.deepEqual(choice.words(), { sample: "tabby", model: "dino" });
-  assert.deepEqual(choice.words(MEADOW), wordsOf(MEADOW));
+  assert.deepEqual(choice.words(MEADOW_CHOICE), wordsOf(MEADOW_CHOICE));
 });

@@ -4,28 +4,28 @@ import { test } from "node:test";
 import { besideAsModel, fillCompare, titleOfBeside } from "../../../playground/microscope/shell/toolbarparts.js";
 import { aHost, aPlace } from "./page.mjs";
 
-const OWN = [
+const OWN_PICTURES = [
   { id: "a", title: "first.jpg", src: "data:,a" },
   { id: "b", title: "second.jpg", src: "data:,b" },
 ];
 
 function aSheet(overrides) {
-  const host = aHost({ own: OWN, ...overrides });
+  const host = aHost({ own: OWN_PICTURES, ...overrides });
   const box = aPlace();
   const counts = { done: 0, models: 0 };
   fillCompare(box, { ...host, fillWithModels: () => counts.models++, done: () => counts.done++ });
   const pressButton = (words) => [...box.querySelectorAll("button")].find((item) => item.textContent === words).click();
   const offeredKeys = () => [...box.querySelectorAll("[data-beside]")].map((item) => item.dataset.beside);
-  return { host, box, told: counts, press: pressButton, offered: offeredKeys };
+  return { host, box, counts, pressButton, offeredKeys };
 }
 
 test("own pictures are offered first, then the samples, without the one that is shown", () => {
-  assert.deepEqual(aSheet().offered(), ["mine:b", "mine:a", "meadow", "flock"]);
-  assert.deepEqual(aSheet({ now: { sample: null, mine: "a" } }).offered(), ["mine:b", "tabby", "meadow", "flock"]);
+  assert.deepEqual(aSheet().offeredKeys(), ["mine:b", "mine:a", "meadow", "flock"]);
+  assert.deepEqual(aSheet({ now: { sample: null, mine: "a" } }).offeredKeys(), ["mine:b", "tabby", "meadow", "flock"]);
 });
 
 test("a picture that is pressed stands beside, and the sheet is done", () => {
-  const { host, box, told: counts } = aSheet();
+  const { host, box, counts } = aSheet();
   box.querySelector('[data-beside="mine:a"]').click();
   assert.deepEqual(host.choice.now.beside, { mine: "a" });
   box.querySelector('[data-beside="flock"]').click();
@@ -34,9 +34,9 @@ test("a picture that is pressed stands beside, and the sheet is done", () => {
   assert.equal(host.choice.now.sample, "tabby");
 });
 
-test("nothing ends the comparison, and is offered only while there is one", () => {
+test("the button Nothing ends the comparison, and is offered only while there is one", () => {
   assert.doesNotMatch(aSheet().box.textContent, /Nothing/);
-  const { host, press: pressButton, box } = aSheet({ now: { beside: { sample: "flock" } } });
+  const { host, pressButton, box } = aSheet({ now: { beside: { sample: "flock" } } });
   assert.match(box.textContent, /Compared with Flock/);
   assert.equal(box.querySelector('[data-beside="flock"]').getAttribute("aria-pressed"), "true");
   pressButton("Nothing: end the comparison");
@@ -44,12 +44,12 @@ test("nothing ends the comparison, and is offered only while there is one", () =
 });
 
 test("the cards of the models come for who wants another model, or has one beside", () => {
-  const { told: counts, press: pressButton, offered } = aSheet();
+  const { counts, pressButton, offeredKeys } = aSheet();
   assert.equal(counts.models, 0);
   pressButton("Another model, on this picture");
   assert.equal(counts.models, 1);
-  assert.deepEqual(offered(), []);
-  assert.equal(aSheet({ now: { beside: { model: "small" } } }).told.models, 1);
+  assert.deepEqual(offeredKeys(), []);
+  assert.equal(aSheet({ now: { beside: { model: "small" } } }).counts.models, 1);
 });
 
 test("a model chosen there stands beside and does not become the picture's", () => {
@@ -63,7 +63,7 @@ test("a model chosen there stands beside and does not become the picture's", () 
 });
 
 test("what stands beside has a name", () => {
-  const host = aHost({ own: OWN });
+  const host = aHost({ own: OWN_PICTURES });
   const titleOf = (beside) => titleOfBeside({ beside }, host);
   const titles = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
     titleOf,

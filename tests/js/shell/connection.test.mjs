@@ -13,7 +13,7 @@ document.body.append(app);
 const stop = watchConnection();
 after(stop);
 
-const become = async (state) => {
+const setConnection = async (state) => {
   app.setAttribute("data-test-connection-state", state);
   await new Promise(setImmediate); // lets the connection's watcher run
 };
@@ -21,21 +21,21 @@ const box = () => document.querySelector(".attention-notice");
 const shownText = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);
 
 test("a short break is not worth a word", async () => {
-  await become("PINGING_SERVER");
+  await setConnection("PINGING_SERVER");
   mock.timers.tick(1900);
-  await become("CONNECTED");
+  await setConnection("CONNECTED");
   mock.timers.tick(10000);
   assert.equal(shownText(), null);
 });
 
 test("a lost connection is told for as long as it is lost", async () => {
-  await become("PINGING_SERVER");
+  await setConnection("PINGING_SERVER");
   mock.timers.tick(2100);
   assert.match(shownText(), /connection to the server is lost.*picture goes on working/);
   mock.timers.tick(600000);
-  await become("CONNECTING");
+  await setConnection("CONNECTING");
   assert.match(shownText(), /lost/);
-  await become("CONNECTED");
+  await setConnection("CONNECTED");
   assert.equal(shownText(), null);
 });
 
@@ -52,10 +52,10 @@ test("Streamlit's own dialog is closed, and no other one", async () => {
     document.body.append(dialog);
     return new Promise(setImmediate);
   };
-  await become("PINGING_SERVER");
+  await setConnection("PINGING_SERVER");
   await dialog("Connection error: streamlit run yourscript.py");
   assert.deepEqual(closedDialogs, ["Connection error: streamlit run yourscript.py"]);
   await dialog("A question of ours");
   assert.equal(closedDialogs.length, 1);
-  await become("CONNECTED");
+  await setConnection("CONNECTED");
 });

@@ -14,10 +14,10 @@ function streamlitsPlace(part) {
   parentElement.innerHTML = `<style data-ours></style><div class="${part}" data-${part}></div>`;
   document.body.append(parentElement);
   const calls = [];
-  return { parentElement, heard: calls, setTriggerValue: (...args) => calls.push(args) };
+  return { parentElement, calls, setTriggerValue: (...args) => calls.push(args) };
 }
 
-test("what stands early moves as it is, says what it wished, and the box goes with the last", () => {
+test("early parts move as they are and send their stored calls, and the box goes with the last part", () => {
   document.body.replaceChildren();
   const places = mountEarly("p {}");
   assert.deepEqual(Object.keys(places), ["toolbar", "stage"]);
@@ -29,7 +29,7 @@ test("what stands early moves as it is, says what it wished, and the box goes wi
 
   const toolbar = streamlitsPlace("toolbar");
   moveToStreamlit("toolbar", toolbar);
-  assert.deepEqual(toolbar.heard, [["go", { page: "heads" }]]);
+  assert.deepEqual(toolbar.calls, [["go", { page: "heads" }]]);
   assert.ok(toolbar.parentElement.querySelector("[data-toolbar] + aside"));
   assert.ok(toolbar.parentElement.querySelector("style[data-ours]"), "its styles stay");
   assert.ok(box(), "the microscope still stands in it");
@@ -39,7 +39,7 @@ test("what stands early moves as it is, says what it wished, and the box goes wi
   assert.equal(stage.parentElement.__stage, state);
   assert.equal(stage.parentElement.querySelector("[data-stage]"), root);
   assert.ok(root.querySelector("canvas"));
-  assert.deepEqual(stage.heard, [], "a wish is said once");
+  assert.deepEqual(stage.calls, [], "a wish is said once");
   assert.equal(box(), null);
 
   moveToStreamlit("stage", streamlitsPlace("stage")); // a second visit to the page

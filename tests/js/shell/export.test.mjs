@@ -36,7 +36,7 @@ test("a lesson asks for its own layout alone", () => {
   assert.ok(choicesOfExport("png", null).includes("layout"));
 });
 
-test("only what lives takes the page's theme, and only a dark one", () => {
+test("only a living figure takes the page's theme, and only a dark one", () => {
   assert.equal(wordsAsked({ theme: "dark" }, { kind: "html" }).theme, "dark");
   assert.equal(wordsAsked({ theme: "light" }, { kind: "html" }).theme, undefined);
   assert.equal(wordsAsked({ theme: "dark" }, { kind: "png" }).theme, undefined);
@@ -48,7 +48,7 @@ test("a link holds the view and never a picture of one's own", () => {
   assert.doesNotMatch(linkOfExport(page.location.href, { mine: "abc", model: "bundled", with: "mine:def" }), /abc|def/);
 });
 
-test("who waits is told after how many", () => {
+test("a person who waits is told how many are before them", () => {
   assert.equal(wordsOfExportWait(0), "");
   assert.equal(wordsOfExportWait(1), "Waiting: 1 person before you");
   assert.equal(wordsOfExportWait(3), "Waiting: 3 people before you");
@@ -62,14 +62,14 @@ const OFFERS = {
   ...{ layout: option("head", "wall"), purpose: option("slide", "page"), background: option("light", "dark") },
   ...{ sweep: option("layers", "scale"), held: option("layer", "all"), pack: option("float16", "int8") },
 };
-const USUAL = {
+const DEFAULTS = {
   ...{ kind: "png", table: "npz", layout: "head", purpose: "slide", background: "light", caption: true },
   ...{ footer: false, sweep: "layers", held: "layer", pack: "float16" },
 };
 
 function answerTo(path) {
   const words = new URLSearchParams(path.split("?")[1]);
-  const chosen = { ...USUAL, ...Object.fromEntries([...words].filter(([name]) => name in USUAL)) };
+  const chosen = { ...DEFAULTS, ...Object.fromEntries([...words].filter(([name]) => name in DEFAULTS)) };
   const isOwnPicture = words.has("mine");
   const kind = chosen.kind === "numbers" ? chosen.table : chosen.kind;
   const isStill = !["html", "webp"].includes(kind);
@@ -89,19 +89,21 @@ function answerTo(path) {
 const originalSetTimeout = globalThis.setTimeout;
 globalThis.setTimeout = (...options) => originalSetTimeout(...options).unref(); // Node does not wait for them
 
-let [calls, images, blobs, released, broken] = [[], [], 0, [], new Set()];
-URL.createObjectURL = () => `blob:${++blobs}`;
-URL.revokeObjectURL = (address) => released.push(address);
+let [calls, decodedAddresses, blobCount, releasedAddresses, brokenAddresses] = [[], [], 0, [], new Set()];
+URL.createObjectURL = () => `blob:${++blobCount}`;
+URL.revokeObjectURL = (address) => releasedAddresses.push(address);
 page.HTMLImageElement.prototype.decode = function () {
-  images.push(this.src);
-  return [...broken].some((item) => this.src.includes(item)) ? Promise.reject(new Error("broken")) : Promise.resolve();
+  decodedAddresses.push(this.src);
+  return [...brokenAddresses].some((item) => this.src.includes(item))
+    ? Promise.reject(new Error("broken"))
+    : Promise.resolve();
 };
 
 function aServer({ refuse = {}, hold = false } = {}) {
   return async (path, options = {}) => {
-    const call = { path, how: options };
+    const call = { path, options };
     calls.push(call);
-    if (hold) await new Promise((resolve) => (call.go = resolve));
+    if (hold) await new Promise((resolve) => (call.resolve = resolve));
     options.signal?.throwIfAborted();
     for (const [start, error] of Object.entries(refuse)) if (path.startsWith(start)) throw error;
     return {
@@ -111,46 +113,46 @@ function aServer({ refuse = {}, hold = false } = {}) {
   };
 }
 
-const settled = () => new Promise((resolve) => originalSetTimeout(resolve));
+const settle = () => new Promise((resolve) => originalSetTimeout(resolve));
 
-async function openedSheet(input = {}, server = {}) {
+async function openSheet(input = {}, server = {}) {
   const box = document.createElement("div");
   document.body.replaceChildren(box);
   const controller = new AbortController();
   const update = fillExport(box, { words: WORDS, ask: aServer(server), signal: controller.signal, ...input });
-  await settled();
+  await settle();
   const find = (selector) => box.querySelector(selector);
   const choose = async (name, value) => {
     const input = [...box.querySelectorAll(`input[name="export-${name}"]`)].find((item) => item.value === value);
     input.checked = true;
     input.dispatchEvent(new page.Event("change"));
-    await settled();
+    await settle();
   };
-  return { box, find, choose, update, ending: controller, said: () => find(".export-status").textContent };
+  return { box, find, choose, update, controller, status: () => find(".export-status").textContent };
 }
 
 beforeEach(() => {
-  [calls, images, released, broken] = [[], [], [], new Set()];
+  [calls, decodedAddresses, releasedAddresses, brokenAddresses] = [[], [], [], new Set()];
 });
 
 test("a still of a sample is shown by its address, without the key", async () => {
-  const sheet = await openedSheet();
+  const sheet = await openSheet();
   assert.deepEqual(
     calls.map(({ path }) => path.split("?")[0]),
     ["api/exports"],
   );
   assert.match(sheet.find("img").src, /\/figure\.png\?head$/);
   assert.equal(sheet.find(".export-download").textContent, "Download flock-head.png");
-  assert.equal(sheet.said(), "");
+  assert.equal(sheet.status(), "");
   assert.match(sheet.box.textContent, /figure flock --layout head/);
   assert.doesNotMatch(sheet.box.textContent, /not in it/);
   assert.match(sheet.find(".export-copy:last-child code").textContent, /\/figure\.png\?whole$/);
 });
 
 test("a figure of one's own picture is asked for with the key and shown as a blob", async () => {
-  const sheet = await openedSheet({ words: { mine: "abc", model: "bundled" } });
+  const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } });
   assert.deepEqual(
-    calls.map(({ path, how: options }) => [path.split("?")[0], options.method]),
+    calls.map(({ path, options }) => [path.split("?")[0], options.method]),
     [
       ["api/exports", "GET"],
       ["figure.png", "POST"],
@@ -161,19 +163,19 @@ test("a figure of one's own picture is asked for with the key and shown as a blo
   assert.match(sheet.box.textContent, /The link to this view\. Your own picture is not in it/);
 });
 
-test("what moves is asked for with the key, and moves in the preview", async () => {
-  const sheet = await openedSheet();
+test("a film is asked for with the key, and moves in the preview", async () => {
+  const sheet = await openSheet();
   await sheet.choose("kind", "webp");
-  assert.equal(calls.at(-1).how.method, "POST");
+  assert.equal(calls.at(-1).options.method, "POST");
   assert.match(sheet.find("img").src, /^blob:/);
   assert.ok(!sheet.find('input[name="export-sweep"]').closest("fieldset").hidden);
   await sheet.choose("kind", "png");
   assert.ok(sheet.find('input[name="export-sweep"]').closest("fieldset").hidden);
-  assert.equal(released.length, 1, "the blob is let go when another preview is there");
+  assert.equal(releasedAddresses.length, 1, "the blob is let go when another preview is there");
 });
 
-test("of what lives the size is said", async () => {
-  const sheet = await openedSheet();
+test("the size of a living figure is told", async () => {
+  const sheet = await openSheet();
   await sheet.choose("kind", "html");
   assert.equal(sheet.find(".export-note").textContent, "One file of 1 MB.");
   await sheet.choose("kind", "png");
@@ -181,62 +183,66 @@ test("of what lives the size is said", async () => {
 });
 
 test("the old preview stays until the new one is there, and what is not wanted any more is cancelled", async () => {
-  const sheet = await openedSheet();
+  const sheet = await openSheet();
   const previewBefore = sheet.find("img");
   sheet.update({ words: { ...WORDS, mine: "abc" } });
-  await settled();
+  await settle();
   assert.match(sheet.find("img").src, /^blob:/);
   assert.notEqual(sheet.find("img"), previewBefore);
 
-  const slowSheet = await openedSheet({}, { hold: true });
+  const slowSheet = await openSheet({}, { hold: true });
   slowSheet.update({ words: { ...WORDS, layer: 5 } });
-  assert.ok(calls.at(-2).how.signal.aborted);
-  assert.ok(!calls.at(-1).how.signal.aborted);
+  assert.ok(calls.at(-2).options.signal.aborted);
+  assert.ok(!calls.at(-1).options.signal.aborted);
   assert.equal(slowSheet.find("img"), null);
-  assert.equal(slowSheet.said(), "Drawing …");
-  for (const { go: resolve } of calls) resolve?.();
-  await settled();
-  assert.equal(images.filter((src) => src.includes("figure.png?head")).length, 2, "the first answer was not drawn");
+  assert.equal(slowSheet.status(), "Drawing …");
+  for (const { resolve } of calls) resolve?.();
+  await settle();
+  assert.equal(
+    decodedAddresses.filter((src) => src.includes("figure.png?head")).length,
+    2,
+    "the first answer was not drawn",
+  );
   assert.ok(slowSheet.find("img"));
 });
 
 test("a closed sheet asks nothing more and lets its picture go", async () => {
-  const sheet = await openedSheet({ words: { mine: "abc", model: "bundled" } });
+  const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } });
   const { src } = sheet.find("img");
-  sheet.ending.abort();
-  assert.deepEqual(released, [src]);
-  const slowSheet = await openedSheet({}, { hold: true });
-  slowSheet.ending.abort();
-  assert.ok(calls.at(-1).how.signal.aborted);
+  sheet.controller.abort();
+  assert.deepEqual(releasedAddresses, [src]);
+  const slowSheet = await openSheet({}, { hold: true });
+  slowSheet.controller.abort();
+  assert.ok(calls.at(-1).options.signal.aborted);
 });
 
-test("what is refused is a sentence in the sheet", async () => {
+test("a refusal is a sentence in the sheet", async () => {
   const sentence = "This browser's picture is not there.";
-  const sheet = await openedSheet(
+  const sheet = await openSheet(
     {},
     { refuse: { "api/exports": Object.assign(new Error(sentence), { says: sentence, status: 404 }) } },
   );
-  assert.equal(sheet.said(), sentence);
+  assert.equal(sheet.status(), sentence);
   assert.ok(sheet.find(".export-download").disabled);
 });
 
 test("where a preview can't be drawn the server says why", async () => {
-  broken.add("figure.png");
+  brokenAddresses.add("figure.png");
   const sentence = "There is no head 17; they count from 0 to 3.";
-  const sheet = await openedSheet(
+  const sheet = await openSheet(
     {},
     { refuse: { "figure.png": Object.assign(new Error(sentence), { says: sentence }) } },
   );
-  assert.equal(sheet.said(), sentence);
+  assert.equal(sheet.status(), sentence);
   assert.equal(calls.at(-1).path, "figure.png?head");
-  assert.equal(calls.at(-1).how.method, "GET");
+  assert.equal(calls.at(-1).options.method, "GET");
 });
 
 test("a wait is a sentence in the sheet", async () => {
-  const sheet = await openedSheet({ words: { mine: "abc", model: "bundled" } }, { hold: true });
-  calls.at(-1).how.onWait(2);
-  assert.equal(sheet.said(), "Waiting: 2 people before you");
-  for (const { go: resolve } of calls) resolve?.();
+  const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } }, { hold: true });
+  calls.at(-1).options.onWait(2);
+  assert.equal(sheet.status(), "Waiting: 2 people before you");
+  for (const { resolve } of calls) resolve?.();
 });
 
 test("a download asks for the whole file and goes on when the sheet closes", async () => {
@@ -244,31 +250,31 @@ test("a download asks for the whole file and goes on when the sheet closes", asy
   page.HTMLAnchorElement.prototype.click = function () {
     downloads.push([this.download, this.href]);
   };
-  const sheet = await openedSheet();
+  const sheet = await openSheet();
   sheet.find(".export-download").click();
-  assert.equal(sheet.said(), "Making flock-head.png …");
-  sheet.ending.abort();
+  assert.equal(sheet.status(), "Making flock-head.png …");
+  sheet.controller.abort();
   sheet.find(".export-download").click();
-  await settled();
+  await settle();
   assert.deepEqual(
-    calls.slice(1).map(({ path, how: options }) => [path, options.method, options.signal]),
+    calls.slice(1).map(({ path, options }) => [path, options.method, options.signal]),
     [["figure.png?whole", "GET", undefined]],
   );
   assert.equal(downloads.length, 1);
   assert.equal(downloads[0][0], "flock-head.png");
   assert.match(downloads[0][1], /^blob:/);
-  assert.equal(sheet.said(), "flock-head.png is downloaded.");
+  assert.equal(sheet.status(), "flock-head.png is downloaded.");
 });
 
-test("what was chosen is chosen again in the next sheet", async () => {
-  const sheet = await openedSheet();
+test("a choice of one sheet is chosen again in the next", async () => {
+  const sheet = await openSheet();
   await sheet.choose("kind", "svg");
-  await openedSheet();
+  await openSheet();
   assert.equal(new URLSearchParams(calls.at(-1).path.split("?")[1]).get("kind"), "svg");
 });
 
 test("a choice keeps the focus while its options are drawn again", async () => {
-  const sheet = await openedSheet();
+  const sheet = await openSheet();
   const input = sheet.find('input[value="webp"]');
   input.focus();
   await sheet.choose("kind", "webp");

@@ -7,11 +7,11 @@ import { pathToFileURL } from "node:url";
 
 import { ask, ownKey, Refusal } from "../../../playground/microscope/shell/http.js";
 import { MICROSCOPE } from "../support.mjs";
-import { aServer, json, paths, waits } from "./browser.mjs";
+import { aServer, json, paths, waitAnswer } from "./browser.mjs";
 
 mock.timers.enable({ apis: ["setTimeout"] });
 const nextTask = () => new Promise(setImmediate);
-const pass = async (ms) => {
+const passTime = async (ms) => {
   await nextTask();
   mock.timers.tick(ms);
   await nextTask();
@@ -26,7 +26,7 @@ test("each request says the person's key, and nothing else where nothing is give
   assert.ok(!path.includes(ownKey()), "the key never stands in an address");
 });
 
-test("a body and its headers go along", async () => {
+test("a request carries its body and its headers", async () => {
   const server = aServer(() => json({}));
   await ask("api/pictures", { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat.jpg" } });
   const [{ method, body, headers }] = server.questions;
@@ -34,17 +34,17 @@ test("a body and its headers go along", async () => {
 });
 
 test("who has to wait asks again with the ticket, when told to, and hears how many come first", async () => {
-  const answers = [waits(2, "t1"), waits(1, "t2"), json({ done: true })];
+  const answers = [waitAnswer(2, "t1"), waitAnswer(1, "t2"), json({ done: true })];
   const server = aServer(() => answers.shift());
   const calls = [];
   const options = { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat" } };
   const promise = ask("api/pictures", { ...options, onWait: (peopleBefore) => calls.push(peopleBefore) });
-  await pass(0);
-  await pass(399);
+  await passTime(0);
+  await passTime(399);
   assert.deepEqual([server.questions.length, calls], [1, [2]]);
-  await pass(1);
+  await passTime(1);
   assert.deepEqual([server.questions.length, calls], [2, [2, 1]]);
-  await pass(400);
+  await passTime(400);
   assert.deepEqual(await (await promise).json(), { done: true });
   assert.deepEqual(calls, [2, 1, 0], "and that the wait is over");
   const tickets = server.questions.map(({ headers }) => headers["X-Playground-Ticket"]);
@@ -64,14 +64,14 @@ test("who does not have to wait hears nothing of waiting", async () => {
 });
 
 test("who leaves while they wait asks no more", async () => {
-  const server = aServer(() => waits(1, "t"));
+  const server = aServer(() => waitAnswer(1, "t"));
   const controller = new AbortController();
   const promise = ask("api/x", { signal: controller.signal });
   const rejection = assert.rejects(promise, { name: "AbortError" });
-  await pass(0);
+  await passTime(0);
   controller.abort();
   await rejection;
-  await pass(10_000);
+  await passTime(10_000);
   assert.equal(server.questions.length, 1);
 });
 
@@ -106,15 +106,15 @@ test("a refusal without a sentence says its status", async () => {
   }
 });
 
-test("a wait that ends in a refusal is over", async () => {
-  const answers = [waits(3, "t"), json({ says: "no" }, 400)];
+test("a refusal ends a wait", async () => {
+  const answers = [waitAnswer(3, "t"), json({ says: "no" }, 400)];
   aServer(() => answers.shift());
   const calls = [];
   const rejection = assert.rejects(ask("api/x", { onWait: (peopleBefore) => calls.push(peopleBefore) }), {
     status: 400,
   });
-  await pass(0);
-  await pass(400);
+  await passTime(0);
+  await passTime(400);
   await rejection;
   assert.deepEqual(calls, [3, 0]);
 });

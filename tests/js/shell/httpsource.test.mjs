@@ -7,36 +7,40 @@ import { aServer, json, paths } from "./browser.mjs";
 
 globalThis.createImageBitmap = async (blob) => ({ of: await blob.text() });
 
-const described = (overrides = {}) => ({
+const description = (overrides = {}) => ({
   id: "i",
   digest: "d",
   model: "dino",
   picture: { address: "api/p.jpg" },
   ...overrides,
 });
-const forgotten = () => json({ says: "The server has forgotten it.", forgotten: "ab" }, 404);
+const forgottenAnswer = () => json({ says: "The server has forgotten it.", forgotten: "ab" }, 404);
 const aSource = (host = {}) => createHttpSource({ bringAgain: async () => false, ...host });
-const wordsAsked = ({ path }) => {
+const pathAndWords = ({ path }) => {
   const { pathname, searchParams } = new URL(path, "https://x/");
   return [pathname.slice(1), Object.fromEntries(searchParams)];
 };
 
 test("a sample's description is asked for once, and keeps the words of its address", async () => {
-  const server = aServer(() => json(described({ model: "timm/dino" })));
+  const server = aServer(() => json(description({ model: "timm/dino" })));
   const source = aSource();
   const trace = await source.open({ sample: "tabby", model: "dino" });
   assert.deepEqual(trace.words, { sample: "tabby", model: "timm/dino" });
   assert.equal(await source.open({ sample: "tabby", model: "dino" }), trace);
   assert.throws(() => (trace.model = "other"), TypeError);
   await source.open({ sample: "tabby", model: "dino", detail: "2" });
-  assert.deepEqual(server.questions.map(wordsAsked), [
+  assert.deepEqual(server.questions.map(pathAndWords), [
     ["api/trace", { sample: "tabby", model: "dino" }],
     ["api/trace", { sample: "tabby", model: "dino", detail: "2" }],
   ]);
 });
 
-test("what is a person's own, or has failed, is asked for each time", async () => {
-  const answers = [json({ says: "no" }, 503), json(described({ private: true })), json(described({ private: true }))];
+test("a description that is a person's own, or that failed, is asked for each time", async () => {
+  const answers = [
+    json({ says: "no" }, 503),
+    json(description({ private: true })),
+    json(description({ private: true })),
+  ];
   const server = aServer(() => answers.shift());
   const source = aSource();
   await assert.rejects(source.open({ mine: "ab" }), { status: 503 });
@@ -46,7 +50,7 @@ test("what is a person's own, or has failed, is asked for each time", async () =
 });
 
 test("sixty descriptions are kept, the oldest goes, and all go where the page is told to forget", async () => {
-  const server = aServer(() => json(described()));
+  const server = aServer(() => json(description()));
   const source = aSource();
   for (let n = 0; n < 61; n++) await source.open({ sample: `s${n}` });
   await source.open({ sample: "s1" });
@@ -65,7 +69,7 @@ test("each part of a trace has an address of its own", async () => {
     /names/.test(path) ? json({ heads: [["a"]] }) : /layers/.test(path) ? new Response("pack") : new Response(matrix),
   );
   const source = aSource();
-  const trace = { ...described(), words: { sample: "tabby", model: "dino" } };
+  const trace = { ...description(), words: { sample: "tabby", model: "dino" } };
   const layers = await source.layers(trace, [8, 9], { heads: [3] });
   assert.equal(new TextDecoder().decode(layers), "pack");
   await source.layers(trace, null);
@@ -73,11 +77,11 @@ test("each part of a trace has an address of its own", async () => {
   assert.deepEqual([...(await source.flows(trace))], [1, 2]);
   assert.deepEqual([...(await source.rollout(trace, "3,4"))], [1, 2]);
   assert.deepEqual(await source.names(trace, 0), [["a"]]);
-  const expectedRequest = (name, overrides) => [
+  const expectedRequest = (name, parameters) => [
     `api/trace/d/${name}`,
-    { sample: "tabby", model: "dino", ...overrides },
+    { sample: "tabby", model: "dino", ...parameters },
   ];
-  assert.deepEqual(server.questions.map(wordsAsked), [
+  assert.deepEqual(server.questions.map(pathAndWords), [
     expectedRequest("layers", { layers: "8,9", heads: "3" }),
     expectedRequest("layers", {}),
     expectedRequest("features", { layer: "4" }),
@@ -89,30 +93,35 @@ test("each part of a trace has an address of its own", async () => {
 
 test("a picture comes from its own address, as a bitmap", async () => {
   const server = aServer(() => new Response("jpeg"));
-  assert.deepEqual(await aSource().picture(described()), { of: "jpeg" });
+  assert.deepEqual(await aSource().picture(description()), { of: "jpeg" });
   assert.deepEqual(paths(server), ["GET api/p.jpg"]);
 });
 
 test("a whole pass is a trace of its own, with what it changes", async () => {
   const labels = [["cat", 0.1, 0.9]];
   const server = aServer(({ path }) =>
-    json(/verdict/.test(path) ? { labels } : described({ digest: "w", id: "whole" })),
+    json(/verdict/.test(path) ? { labels } : description({ digest: "w", id: "whole" })),
   );
-  const trace = { ...described(), words: { sample: "tabby", model: "dino", detail: "2" } };
+  const trace = { ...description(), words: { sample: "tabby", model: "dino", detail: "2" } };
   const changedTrace = await aSource().whole(trace, { scale: 0.25, cut: "" });
   const words = { sample: "tabby", model: "dino", detail: "2", scale: "0.25" };
   assert.deepEqual([changedTrace.id, changedTrace.verdict, changedTrace.words], ["whole", labels, words]);
-  assert.deepEqual(server.questions.map(wordsAsked), [
+  assert.deepEqual(server.questions.map(pathAndWords), [
     ["api/trace", words],
     ["api/trace/w/verdict", words],
   ]);
   server.questions.length = 0;
   await aSource().whole(trace, { scale: null, cut: "7,5>3,2" });
-  assert.deepEqual(wordsAsked(server.questions[0])[1], { sample: "tabby", model: "dino", detail: "2", cut: "7,5>3,2" });
+  assert.deepEqual(pathAndWords(server.questions[0])[1], {
+    sample: "tabby",
+    model: "dino",
+    detail: "2",
+    cut: "7,5>3,2",
+  });
 });
 
 test("a photograph that the server has forgotten is brought again, and asked for once more", async () => {
-  const answers = [forgotten(), json(described({ private: true }))];
+  const answers = [forgottenAnswer(), json(description({ private: true }))];
   const server = aServer(() => answers.shift());
   const sentAgain = [];
   const { signal } = new AbortController();
@@ -126,16 +135,16 @@ test("a photograph that the server has forgotten is brought again, and asked for
   assert.deepEqual(paths(server), ["GET api/trace?mine=ab", "GET api/trace?mine=ab"]);
 });
 
-test("what is forgotten again at once is brought no second time", async () => {
-  const server = aServer(forgotten);
+test("a photograph that is forgotten again at once is not brought a second time", async () => {
+  const server = aServer(forgottenAnswer);
   let sendCount = 0;
   const source = aSource({ bringAgain: async () => ++sendCount });
   await assert.rejects(source.open({ mine: "ab" }), { status: 404, says: "The server has forgotten it." });
   assert.deepEqual([sendCount, server.questions.length], [1, 2]);
 });
 
-test("what this browser has not kept is not asked for again", async () => {
-  const server = aServer(forgotten);
+test("a photograph that this browser has not kept is not asked for again", async () => {
+  const server = aServer(forgottenAnswer);
   await assert.rejects(aSource().open({ mine: "ab" }), { status: 404 });
   assert.equal(server.questions.length, 1);
 });
@@ -151,7 +160,7 @@ test("another refusal brings nothing again", async () => {
 
 test("every question is ended with its signal", async () => {
   const source = aSource();
-  const trace = { ...described(), words: { sample: "tabby" } };
+  const trace = { ...description(), words: { sample: "tabby" } };
   for (const [name, ...args] of [
     ["open", { sample: "new" }],
     ["layers", trace, [1]],
@@ -171,7 +180,7 @@ test("every question is ended with its signal", async () => {
   }
 });
 
-test("a model that was brought to a page that is gone is asked for again", async () => {
+test("a model that was brought to a former page must be dropped again", async () => {
   const source = createPreparedSource({
     computing: {},
     models: {},
@@ -187,11 +196,11 @@ test("a model that was brought to a page that is gone is asked for again", async
 
 test("what the first picture needs is asked for once, ahead of those who need it", async () => {
   const answersByPath = {
-    "api/trace": () => json(described()),
+    "api/trace": () => json(description()),
     "api/trace/d/layers": () => new Response("head"),
     "api/p.jpg": () => new Response("cat"),
   };
-  const server = aServer((question) => answersByPath[wordsAsked(question)[0]]());
+  const server = aServer((question) => answersByPath[pathAndWords(question)[0]]());
   const source = aSource();
   await source.beginWith({ sample: "tabby", model: "dino" }, () => ({ layer: 6, head: 5 }));
   const countBefore = server.questions.length;
@@ -205,12 +214,17 @@ test("what the first picture needs is asked for once, ahead of those who need it
 
 test("of an own photograph the coarse first look is what comes first", async () => {
   const server = aServer((question) =>
-    json(described({ digest: wordsAsked(question)[1].first ? "coarse" : "d", first: !wordsAsked(question)[1].first })),
+    json(
+      description({
+        digest: pathAndWords(question)[1].first ? "coarse" : "d",
+        first: !pathAndWords(question)[1].first,
+      }),
+    ),
   );
   const source = aSource();
   await source.beginWith({ mine: "ab", model: "dino" }, () => ({ layer: null, head: 0 }));
   assert.deepEqual(
-    server.questions.map((question) => wordsAsked(question)[1]),
+    server.questions.map((question) => pathAndWords(question)[1]),
     [{ mine: "ab", model: "dino" }, { mine: "ab", model: "dino", first: "yes" }, {}],
   );
 });

@@ -7,9 +7,9 @@ import { createKeptWeights } from "../../../playground/microscope/shell/siteansw
 const BYTES = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 7919) % 251);
 const digest = createHash("sha256").update(BYTES).digest("hex").slice(0, 16);
 const FILES = { dino: { file: "dino-1.bin", bytes: BYTES.length, digest } };
-const weights = () => createKeptWeights(FILES, (name) => `https://host.test/${name}`);
+const openStore = () => createKeptWeights(FILES, (name) => `https://host.test/${name}`);
 
-// The browser's cache storage.
+// Replaces the browser's cache storage; returns what it stores, a Map from addresses to responses.
 function aStorage() {
   const stored = new Map();
   const cache = {
@@ -45,12 +45,12 @@ function aHost({ breaks = Infinity, ranges = true, bytes = BYTES } = {}) {
 test("weights come in pieces, and are not asked for again", async () => {
   aStorage();
   const requests = aHost();
-  const calls = [];
-  assert.equal(await weights().isKept("dino"), false);
-  assert.deepEqual(await weights().read("dino", { tell: (bytes) => calls.push(bytes) }), BYTES);
-  assert.deepEqual([calls[0], calls.at(-1)], [0, BYTES.length]);
-  assert.equal(await weights().isKept("dino"), true);
-  assert.deepEqual(await weights().read("dino"), BYTES);
+  const toldBytes = [];
+  assert.equal(await openStore().isKept("dino"), false);
+  assert.deepEqual(await openStore().read("dino", { tell: (bytes) => toldBytes.push(bytes) }), BYTES);
+  assert.deepEqual([toldBytes[0], toldBytes.at(-1)], [0, BYTES.length]);
+  assert.equal(await openStore().isKept("dino"), true);
+  assert.deepEqual(await openStore().read("dino"), BYTES);
   assert.deepEqual(requests, [null]);
 });
 
@@ -59,35 +59,35 @@ for (const [caseName, ranges] of Object.entries(AFTER_A_BREAK))
   test(`after a break ${caseName}`, async () => {
     aStorage();
     aHost({ breaks: 3_000_000 });
-    await assert.rejects(weights().read("dino"));
+    await assert.rejects(openStore().read("dino"));
     const requests = aHost({ ranges });
-    assert.deepEqual(await weights().read("dino"), BYTES);
+    assert.deepEqual(await openStore().read("dino"), BYTES);
     assert.deepEqual(requests, [`bytes=${2 ** 21}-`]);
   });
 
-test("what was damaged on its way is dropped, and said", async () => {
+test("weights that were damaged on their way are dropped, and the error says so", async () => {
   const stored = aStorage();
   aHost({ bytes: BYTES.map((byte, i) => (i === 4_000_000 ? byte + 1 : byte)) });
-  await assert.rejects(weights().read("dino"), { says: /not what was asked for/ });
+  await assert.rejects(openStore().read("dino"), { says: /not what was asked for/ });
   assert.equal(stored.size, 0);
   aHost();
-  assert.deepEqual(await weights().read("dino"), BYTES);
+  assert.deepEqual(await openStore().read("dino"), BYTES);
 });
 
-test("a browser that keeps nothing has them for as long as the page", async () => {
+test("a browser without storage has the weights for as long as the page", async () => {
   delete globalThis.caches;
   const requests = aHost();
-  const keptWeights = weights();
+  const keptWeights = openStore();
   assert.deepEqual(await keptWeights.read("dino"), BYTES);
   assert.deepEqual(await keptWeights.read("dino"), BYTES);
   assert.deepEqual(requests, [null]);
 });
 
-test("one on its way says how far it is, can be left, and what a former version kept goes", async () => {
+test("a download says how far it is and can be ended, and pieces of a former version are dropped", async () => {
   const stored = aStorage();
   stored.set("https://host.test/dino-0.bin?piece=0", new Response("old"));
   aHost();
-  const keptWeights = weights();
+  const keptWeights = openStore();
   assert.deepEqual(keptWeights.begin("dino"), {
     bytes: 0,
     total: BYTES.length,

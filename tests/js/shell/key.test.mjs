@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 
 import { goTo, withoutStorage } from "./browser.mjs";
 
-const KEPT = "attention-playground-key";
+const STORAGE_KEY = "attention-playground-key";
 const PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
 
 let visits = 0;
@@ -20,7 +20,7 @@ test("a key is made once, is kept by the browser, and found again at the next vi
   const key = visit.ownKey();
   assert.match(key, PATTERN);
   assert.equal(visit.ownKey(), key);
-  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [key, null]);
+  assert.deepEqual([localStorage.getItem(STORAGE_KEY), sessionStorage.getItem(STORAGE_KEY)], [key, null]);
   assert.equal((await aVisit()).ownKey(), key);
 });
 
@@ -40,10 +40,10 @@ test("a class link keeps its key only as long as the tab, and leaves the browser
   assert.equal(visit.onlyThisTab(), true);
   const key = visit.ownKey();
   assert.notEqual(key, albumKey);
-  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [albumKey, key]);
+  assert.deepEqual([localStorage.getItem(STORAGE_KEY), sessionStorage.getItem(STORAGE_KEY)], [albumKey, key]);
 });
 
-test("only a class link is one", async () => {
+test("only the address of a class link keeps to its tab", async () => {
   const { onlyThisTab } = await aVisit();
   for (const [address, isExpected] of [
     ["/", false],
@@ -57,12 +57,12 @@ test("only a class link is one", async () => {
   }
 });
 
-test("what was stored and is no key is replaced by one", async () => {
+test("a stored text that is no key is replaced by a key", async () => {
   for (const stored of ["", "short", "a".repeat(65), `${"a".repeat(30)}\n`, "ä".repeat(30), "a b".repeat(10)]) {
-    localStorage.setItem(KEPT, stored);
+    localStorage.setItem(STORAGE_KEY, stored);
     const key = (await aVisit()).ownKey();
     assert.match(key, PATTERN);
-    assert.equal(localStorage.getItem(KEPT), key, stored);
+    assert.equal(localStorage.getItem(STORAGE_KEY), key, stored);
   }
 });
 

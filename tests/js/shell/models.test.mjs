@@ -27,19 +27,20 @@ const DINO = { ...CARD, name: "dino", title: "DINO", here: true };
 const CLIP = { ...CARD, name: "clip", here: false };
 const MAE = { ...CARD, name: "mae", title: "<img src=x>", here: false };
 const STARTED = { bytes: 0, total: 0, arrived: false, over: false, trouble: null };
-const HALF = { ...STARTED, bytes: 3e6, total: 8e6 };
-const HERE = { ...HALF, bytes: 8e6, arrived: true, over: true };
+const HALFWAY = { ...STARTED, bytes: 3e6, total: 8e6 };
+const ARRIVED = { ...HALFWAY, bytes: 8e6, arrived: true, over: true };
 
 const refusalOf = (status, sentence) => Object.assign(new Error(sentence), { status, says: sentence });
 
 // A server with answers by the test: server.answers["GET path"] is a value, an error, or a function of the signal.
 function fakeServer() {
-  const server = { asked: [], answers: { "GET api/models": { open: true, cards: [CLIP, OURS, DINO] } } };
+  const server = { requests: [], answers: { "GET api/models": { open: true, cards: [CLIP, OURS, DINO] } } };
   server.ask = async (path, { method = "GET", signal } = {}) => {
-    const line = `${method} ${path}`;
-    server.asked.push(line);
-    const result = server.answers[line] ?? (method === "DELETE" ? {} : refusalOf(404, `nothing at ${line}`));
-    const answer = typeof result === "function" ? await result(signal) : result;
+    const request = `${method} ${path}`;
+    server.requests.push(request);
+    const preparedAnswer =
+      server.answers[request] ?? (method === "DELETE" ? {} : refusalOf(404, `nothing at ${request}`));
+    const answer = typeof preparedAnswer === "function" ? await preparedAnswer(signal) : preparedAnswer;
     signal?.throwIfAborted();
     if (answer instanceof Error) throw answer;
     return { json: async () => answer, blob: async () => new Blob([]) };
@@ -62,22 +63,22 @@ function fakeChoice(model) {
   return choice;
 }
 
-let window, box, server, choice, closed;
-const line = "api/fetching?model=clip";
-const done = () => closed++;
-const fill = (words = { sample: "meadow", model: "bundled" }) =>
+let window, box, server, choice, closeCount;
+const FETCHING = "api/fetching?model=clip";
+const done = () => closeCount++;
+const fillBox = (words = { sample: "meadow", model: "bundled" }) =>
   fillModels(box, { choice, ask: server.ask, words, done });
 const button = (name) => box.querySelector(`[data-model="${name}"]`);
-const labelled = (words, root = box) =>
+const buttonWith = (words, root = box) =>
   [...root.querySelectorAll("button")].find((item) => item.textContent === words && !item.hidden);
 
-// Waits until state() is true and lets pending work run meanwhile; fails with `problem`.
-async function until(state, problem) {
+// Waits until condition() is true and lets pending work run meanwhile; fails with `problem`.
+async function until(condition, problem) {
   for (let i = 0; i < 4000; i++) {
-    if (state()) return;
+    if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  assert.fail(`${problem}; asked was ${server.asked.join(", ")}; shown is ${box.textContent}`);
+  assert.fail(`${problem}; requests were ${server.requests.join(", ")}; shown is ${box.textContent}`);
 }
 
 beforeEach(() => {
@@ -92,7 +93,7 @@ beforeEach(() => {
   URL.createObjectURL = () => "blob:look";
   box = document.createElement("div");
   document.body.append(box);
-  [server, choice, closed] = [fakeServer(), fakeChoice("bundled"), 0];
+  [server, choice, closeCount] = [fakeServer(), fakeChoice("bundled"), 0];
 });
 
 // Ends all downloads and removes all elements before the next test.
@@ -100,12 +101,12 @@ afterEach(async () => {
   const lineBox = document.createElement("div");
   document.body.append(lineBox);
   const stop = showFetching(lineBox);
-  for (const words of ["Cancel", "Close"]) if (!lineBox.firstChild.hidden) labelled(words, lineBox)?.click();
+  for (const words of ["Cancel", "Close"]) if (!lineBox.firstChild.hidden) buttonWith(words, lineBox)?.click();
   stop();
   document.body.replaceChildren();
 });
 
-test("cards stand in two groups, and one without cards is not there", () => {
+test("cards stand in two groups, and a group without cards is left out", () => {
   const groupNames = (cards) => groupsOfModels(cards).map(({ heading, group }) => [heading, group.map((c) => c.name)]);
   assert.deepEqual(groupNames([CLIP, OURS, DINO]), [
     ["On this machine", ["bundled", "dino"]],
@@ -135,41 +136,41 @@ test("the line says how far a model is, and only what is known", () => {
   const words = (progress, trouble) => wordsOfFetching({ card: CLIP, progress, trouble });
   assert.equal(words(null), "CLIP: looking for it");
   assert.equal(words(STARTED), "CLIP: looking for it");
-  assert.equal(words(HALF), "CLIP: 3 of 8 MB");
-  assert.equal(words({ ...HERE, over: false }), "CLIP: loading it");
-  assert.equal(words(HALF, "The disk is full."), "CLIP: The disk is full.");
-  assert.equal(words(HALF, "CLIP could not be fetched."), "CLIP could not be fetched.");
+  assert.equal(words(HALFWAY), "CLIP: 3 of 8 MB");
+  assert.equal(words({ ...ARRIVED, over: false }), "CLIP: loading it");
+  assert.equal(words(HALFWAY, "The disk is full."), "CLIP: The disk is full.");
+  assert.equal(words(HALFWAY, "CLIP could not be fetched."), "CLIP could not be fetched.");
 });
 
 test("a model is asked for until it is there, and each answer is told", async () => {
-  const [reports, answers] = [[], [HALF, HERE]];
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => answers.shift();
-  await downloadModel(server.ask, "clip", (item) => reports.push(item));
-  assert.deepEqual(reports, [STARTED, HALF, HERE]);
-  assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `GET ${line}`]);
+  const [toldStates, answers] = [[], [HALFWAY, ARRIVED]];
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = () => answers.shift();
+  await downloadModel(server.ask, "clip", (item) => toldStates.push(item));
+  assert.deepEqual(toldStates, [STARTED, HALFWAY, ARRIVED]);
+  assert.deepEqual(server.requests, [`POST ${FETCHING}`, `GET ${FETCHING}`, `GET ${FETCHING}`]);
 });
 
-test("what went wrong on the server is the sentence of the refusal", async () => {
-  server.answers[`POST ${line}`] = { ...HALF, over: true, trouble: "The disk is full." };
+test("the trouble on the server is the sentence of the refusal", async () => {
+  server.answers[`POST ${FETCHING}`] = { ...HALFWAY, over: true, trouble: "The disk is full." };
   await assert.rejects(
     downloadModel(server.ask, "clip", () => {}),
     { says: "The disk is full." },
   );
 });
 
-test("a person who was taken for gone asks anew", async () => {
-  const answersLeft = [STARTED, HERE];
-  server.answers[`POST ${line}`] = () => answersLeft.shift();
-  server.answers[`GET ${line}`] = refusalOf(404, "It is not being fetched for you.");
+test("a request that the server has dropped is made anew", async () => {
+  const answersLeft = [STARTED, ARRIVED];
+  server.answers[`POST ${FETCHING}`] = () => answersLeft.shift();
+  server.answers[`GET ${FETCHING}`] = refusalOf(404, "It is not being fetched for you.");
   await downloadModel(server.ask, "clip", () => {});
-  assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `POST ${line}`]);
+  assert.deepEqual(server.requests, [`POST ${FETCHING}`, `GET ${FETCHING}`, `POST ${FETCHING}`]);
 });
 
-test("an answer that is missed does not end it, a refusal does", async () => {
-  const answers = [refusalOf(0, "The server does not answer."), refusalOf(503, "Too many ask."), HERE];
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => answers.shift();
+test("a missed answer does not end a download, a refusal does", async () => {
+  const answers = [refusalOf(0, "The server does not answer."), refusalOf(503, "Too many ask."), ARRIVED];
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = () => answers.shift();
   await downloadModel(server.ask, "clip", () => {});
   answers.push(refusalOf(403, "Not here."));
   await assert.rejects(
@@ -178,129 +179,129 @@ test("an answer that is missed does not end it, a refusal does", async () => {
   );
 });
 
-test("who gives up is told to the server, once", async () => {
+test("the server is told once that a person gives up", async () => {
   const controller = new AbortController();
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = HALF;
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = HALFWAY;
   const promise = downloadModel(server.ask, "clip", () => controller.abort(), controller.signal);
   await assert.rejects(promise, { name: "AbortError" });
-  assert.deepEqual(server.asked, [`POST ${line}`, `DELETE ${line}`]);
+  assert.deepEqual(server.requests, [`POST ${FETCHING}`, `DELETE ${FETCHING}`]);
 });
 
 test("the chosen model is marked, and follows the choice", async () => {
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
-  const current = () => [...box.querySelectorAll("[aria-current]")].map((item) => item.dataset.model);
-  assert.deepEqual(current(), ["bundled"]);
+  const markedModels = () => [...box.querySelectorAll("[aria-current]")].map((item) => item.dataset.model);
+  assert.deepEqual(markedModels(), ["bundled"]);
   choice.set({ model: "dino" });
-  assert.deepEqual(current(), ["dino"]);
+  assert.deepEqual(markedModels(), ["dino"]);
 });
 
 test("a model that is here is chosen at once, and the sheet closes", async () => {
-  fill();
+  fillBox();
   await until(() => button("dino"), "no card is drawn");
   button("dino").click();
   assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
-  assert.equal(closed, 1);
-  assert.ok(!server.asked.some((item) => item.includes("fetching")), server.asked);
+  assert.equal(closeCount, 1);
+  assert.ok(!server.requests.some((item) => item.includes("fetching")), server.requests);
 });
 
 test("the model that the app chose is kept when the person chooses it too", async () => {
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
   button("bundled").click();
   assert.deepEqual(choice.changes, [{ model: "bundled", chose: true }]);
 });
 
 test("a model to fetch is chosen when it is there and not before", async () => {
-  let progress = HALF;
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => progress;
-  fill();
+  let progress = HALFWAY;
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = () => progress;
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   await until(() => box.textContent.includes("3 of 8 MB"), "no progress is shown");
   const bar = box.querySelector("progress");
   assert.deepEqual([bar.value, bar.max], [3e6, 8e6]);
-  assert.deepEqual([choice.changes, closed], [[], 0]);
-  progress = HERE;
-  await until(() => closed, "it does not arrive");
+  assert.deepEqual([choice.changes, closeCount], [[], 0]);
+  progress = ARRIVED;
+  await until(() => closeCount, "it does not arrive");
   assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
   assert.equal(box.querySelector("progress"), null);
 });
 
-test("it goes on when the sheet is closed: a line remains, and it is chosen", async () => {
-  let progress = HALF;
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => progress;
+test("a download goes on when the sheet is closed: a line remains, and the model is chosen", async () => {
+  let progress = HALFWAY;
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = () => progress;
   const lineBox = document.createElement("div");
   document.body.append(lineBox);
   showFetching(lineBox);
   assert.equal(lineBox.firstChild.hidden, true);
-  fill();
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   box.remove();
   await until(() => lineBox.textContent.includes("3 of 8 MB"), "the line says nothing");
-  progress = HERE;
+  progress = ARRIVED;
   await until(() => choice.changes.length, "it is not chosen");
-  assert.deepEqual([lineBox.firstChild.hidden, closed], [true, 0]);
+  assert.deepEqual([lineBox.firstChild.hidden, closeCount], [true, 0]);
   assert.match(lineBox.querySelector("[role=status]").textContent, /CLIP is here/);
 });
 
-test("Cancel ends it, and nothing is chosen", async () => {
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = HALF;
-  fill();
+test("Cancel ends a download, and nothing is chosen", async () => {
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = HALFWAY;
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
-  await until(() => labelled("Cancel"), "there is no Cancel");
-  labelled("Cancel").focus();
-  labelled("Cancel").click();
-  await until(() => server.asked.includes(`DELETE ${line}`), "the server is not told");
+  await until(() => buttonWith("Cancel"), "there is no Cancel");
+  buttonWith("Cancel").focus();
+  buttonWith("Cancel").click();
+  await until(() => server.requests.includes(`DELETE ${FETCHING}`), "the server is not told");
   await new Promise((resolve) => setTimeout(resolve)); // pending requests end with errors
-  assert.deepEqual([labelled("Cancel"), labelled("Close")], [undefined, undefined]);
+  assert.deepEqual([buttonWith("Cancel"), buttonWith("Close")], [undefined, undefined]);
   assert.equal(document.activeElement, button("clip"), "the focus is lost with the button");
-  assert.deepEqual([choice.changes, closed], [[], 0]);
+  assert.deepEqual([choice.changes, closeCount], [[], 0]);
 });
 
-test("who chooses another model meanwhile is not brought back", async () => {
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = HALF;
-  fill();
+test("a download does not bring back who chooses another model meanwhile", async () => {
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = HALFWAY;
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   button("dino").click();
-  await until(() => server.asked.includes(`DELETE ${line}`), "the server is not told");
+  await until(() => server.requests.includes(`DELETE ${FETCHING}`), "the server is not told");
   assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
 });
 
 test("a card that is pressed twice begins one fetching, and one in trouble begins anew", async () => {
-  const startsCount = () => server.asked.filter((item) => item === `POST ${line}`).length;
-  let progress = HALF;
-  server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => progress;
-  fill();
+  const startsCount = () => server.requests.filter((item) => item === `POST ${FETCHING}`).length;
+  let progress = HALFWAY;
+  server.answers[`POST ${FETCHING}`] = STARTED;
+  server.answers[`GET ${FETCHING}`] = () => progress;
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   button("clip").click();
   assert.equal(startsCount(), 1);
-  progress = { ...HALF, over: true, trouble: "The disk is full." };
+  progress = { ...HALFWAY, over: true, trouble: "The disk is full." };
   await until(() => box.textContent.includes("The disk is full."), "nothing is said");
   button("clip").click();
   assert.equal(startsCount(), 2);
 });
 
 test("trouble is a sentence, and it can be tried again", async () => {
-  server.answers[`POST ${line}`] = refusalOf(403, "This server fetches nothing.");
-  fill();
+  server.answers[`POST ${FETCHING}`] = refusalOf(403, "This server fetches nothing.");
+  fillBox();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   await until(() => box.textContent.includes("This server fetches nothing."), "nothing is said");
   assert.equal(box.querySelector("progress").hidden, true);
-  server.answers[`POST ${line}`] = HERE;
-  labelled("Try again").click();
-  await until(() => closed, "it does not arrive");
+  server.answers[`POST ${FETCHING}`] = ARRIVED;
+  buttonWith("Try again").click();
+  await until(() => closeCount, "it does not arrive");
   assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
 });
 
@@ -308,7 +309,7 @@ test("a search waits for the last letter, and an older answer is not drawn over 
   let resolveSlow = null;
   server.answers["GET api/models?search=ma"] = () => new Promise((resolve) => (resolveSlow = resolve));
   server.answers["GET api/models?search=mae"] = { open: true, cards: [MAE] };
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
   const search = box.querySelector("input");
   const typeText = (text) => {
@@ -322,53 +323,53 @@ test("a search waits for the last letter, and an older answer is not drawn over 
   resolveSlow({ open: true, cards: [DINO] });
   await new Promise((resolve) => setTimeout(resolve));
   assert.ok(button("mae") && !button("dino"), box.textContent);
-  const searches = server.asked.filter((item) => item.includes("search"));
+  const searches = server.requests.filter((item) => item.includes("search"));
   assert.deepEqual(searches, ["GET api/models?search=ma", "GET api/models?search=mae"]);
   assert.equal(box.querySelector("[role=status]").textContent, "1 found");
 });
 
 test("where the server is not open there is no search", async () => {
   server.answers["GET api/models"] = { open: false, cards: [OURS] };
-  fill();
+  fillBox();
   await until(() => button("bundled"), "no card is drawn");
   assert.equal(box.querySelector("input").hidden, true);
 });
 
 test("names from outside are text", async () => {
   server.answers["GET api/models"] = { open: false, cards: [MAE] };
-  fill();
+  fillBox();
   await until(() => button("mae"), "no card is drawn");
   assert.equal(box.querySelector("img"), null);
 });
 
 test("a server that is silent or refuses is a sentence in the sheet", async () => {
   server.answers["GET api/models"] = refusalOf(0, "");
-  fill();
+  fillBox();
   await until(() => /does not answer/.test(box.textContent), "nothing is said");
 });
 
-test("only quick models are looked through, in the picture of the page", async () => {
+test("only quick models have a small picture, which is the page's", async () => {
   server.answers["GET api/preview?mine=abc&model=bundled"] = {};
-  fill({ mine: "abc", model: "dino" });
+  fillBox({ mine: "abc", model: "dino" });
   await until(() => box.querySelector("img"), "there is no small picture");
-  const previews = server.asked.filter((item) => item.includes("preview"));
+  const previews = server.requests.filter((item) => item.includes("preview"));
   assert.deepEqual(previews, ["GET api/preview?mine=abc&model=bundled"]);
 });
 
 test("a small picture that can't be had leaves no hole", async () => {
-  fill();
+  fillBox();
   await until(() => button("bundled") && !box.querySelector(".model-look"), "its place stays");
 });
 
 test("the Tab key stops once at the cards, at the chosen one; arrows move within them", async () => {
   choice.now.model = "dino";
-  fill();
+  fillBox();
   await until(() => button("dino"), "no card is drawn");
-  const stops = () => ["bundled", "dino", "clip"].filter((name) => button(name).tabIndex === 0);
-  assert.deepEqual(stops(), ["dino"]);
+  const tabStops = () => ["bundled", "dino", "clip"].filter((name) => button(name).tabIndex === 0);
+  assert.deepEqual(tabStops(), ["dino"]);
   button("dino").focus();
   button("dino").dispatchEvent(new window.KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
-  assert.deepEqual([stops(), document.activeElement.dataset.model], [["clip"], "clip"]);
+  assert.deepEqual([tabStops(), document.activeElement.dataset.model], [["clip"], "clip"]);
   box.querySelector("input").dispatchEvent(new window.KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
   assert.equal(document.activeElement.dataset.model, "bundled");
 });

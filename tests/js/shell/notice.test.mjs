@@ -5,7 +5,7 @@ import "./browser.mjs";
 import { forgetNotice, notify } from "../../../playground/microscope/shell/notice.js";
 
 mock.timers.enable({ apis: ["setTimeout"] });
-const STAYS = 8000;
+const STAYS_MS = 8000;
 
 const box = () => document.querySelector(".attention-notice");
 const shownText = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);
@@ -24,31 +24,31 @@ test("a sentence is told to a screen reader, as text and not as part of the page
   assert.equal(box().querySelector("img"), null);
 });
 
-test("it goes by itself, not before", () => {
+test("a notice goes by itself when its time is over, not before", () => {
   notify("one");
-  mock.timers.tick(STAYS - 1);
+  mock.timers.tick(STAYS_MS - 1);
   assert.equal(shownText(), "one");
   mock.timers.tick(1);
   assert.equal(shownText(), null);
   notify("long", { stays: 60_000 });
-  mock.timers.tick(STAYS);
+  mock.timers.tick(STAYS_MS);
   assert.equal(shownText(), "long");
 });
 
 test("a new sentence takes the place of the former and has its own time", () => {
   notify("one");
-  mock.timers.tick(STAYS - 1);
+  mock.timers.tick(STAYS_MS - 1);
   notify("two");
   assert.equal(document.querySelectorAll(".attention-notice span").length, 1);
-  mock.timers.tick(STAYS - 1);
+  mock.timers.tick(STAYS_MS - 1);
   assert.equal(shownText(), "two");
 });
 
-test("what offers something to do stays until it is done or closed", () => {
-  let done = 0;
-  const action = { label: "fetch it", act: () => done++ };
+test("a notice that offers an action stays until the action is taken or the notice closed", () => {
+  let actCount = 0;
+  const action = { label: "fetch it", act: () => actCount++ };
   notify("a model is missing", { action });
-  mock.timers.tick(10 * STAYS);
+  mock.timers.tick(10 * STAYS_MS);
   assert.equal(shownText(), "a model is missing");
   assert.deepEqual(
     buttons().map((button) => [button.textContent, button.getAttribute("aria-label")]),
@@ -58,19 +58,19 @@ test("what offers something to do stays until it is done or closed", () => {
     ],
   );
   buttons()[0].click();
-  assert.deepEqual([done, shownText()], [1, null]);
+  assert.deepEqual([actCount, shownText()], [1, null]);
   notify("again", { action });
   buttons()[1].click();
-  assert.deepEqual([done, shownText()], [1, null]);
+  assert.deepEqual([actCount, shownText()], [1, null]);
 });
 
-test("what an action says in its turn is not closed with it", () => {
+test("a notice that an action gives is not closed with the action's own", () => {
   notify("one", { action: { label: "go on", act: () => notify("two") } });
   buttons()[0].click();
   assert.equal(shownText(), "two");
 });
 
-test("nothing to say closes what was said", () => {
+test("an empty sentence closes the notice", () => {
   notify("one", { action: { label: "x", act() {} } });
   notify("");
   assert.equal(shownText(), null);

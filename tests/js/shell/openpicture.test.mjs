@@ -4,15 +4,15 @@ import { test } from "node:test";
 import { fillOpenPicture, picturesAmong } from "../../../playground/microscope/shell/openpicture.js";
 import { shrinkIfLarge } from "../../../playground/microscope/shell/readable.js";
 import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
-import { aFile, aHost, aPlace, filesCome, page, until } from "./page.mjs";
+import { aFile, aHost, aPlace, dispatchFiles, page, until } from "./page.mjs";
 
-const names = (files) => files.map((file) => file.name);
+const namesOf = (files) => files.map((file) => file.name);
 
 function aSheet(overrides = {}) {
   const takenNames = [];
   const box = aPlace();
   const options = {
-    take: (files) => takenNames.push(...names(files)),
+    take: (files) => takenNames.push(...namesOf(files)),
     labelled: null,
     signal: new AbortController().signal,
   };
@@ -32,16 +32,16 @@ function onPhone(run) {
 
 test("of several files the pictures are taken; HEIC counts although browsers give it no type", () => {
   const files = [aFile("a.txt", "text/plain"), aFile("b.jpg"), aFile("c.HEIC", ""), aFile("d.pdf", "application/pdf")];
-  assert.deepEqual(names(picturesAmong(files)), ["b.jpg", "c.HEIC"]);
+  assert.deepEqual(namesOf(picturesAmong(files)), ["b.jpg", "c.HEIC"]);
 });
 
 test("a file alone is taken whatever it seems to be: the server says what is wrong with it", () => {
-  assert.deepEqual(names(picturesAmong([aFile("a.txt", "text/plain"), aFile("b.pdf", "")])), ["a.txt"]);
+  assert.deepEqual(namesOf(picturesAmong([aFile("a.txt", "text/plain"), aFile("b.pdf", "")])), ["a.txt"]);
   assert.deepEqual(picturesAmong([]), []);
   assert.deepEqual(picturesAmong(null), []);
 });
 
-test("no more are taken than the browser keeps", () => {
+test("no more pictures are taken than the browser keeps", () => {
   const manyFiles = Array.from({ length: 30 }, (_, i) => aFile(`${i}.jpg`));
   assert.equal(picturesAmong(manyFiles).length, 8);
 });
@@ -71,7 +71,7 @@ test("CIFAR-10 by number stands there only where the server has it", () => {
   );
 });
 
-test("of numbers that are asked for while one is on its way only the last one is asked for", async () => {
+test("of the numbers that are chosen while one is on its way, only the last is asked for", async () => {
   const requests = [];
   const answers = [];
   const takeLabelled = (number) => {
@@ -118,9 +118,9 @@ test("a file that is too large, and that the browser can't make smaller, is refu
 test("what is dropped or pasted anywhere on the page is opened, one after the other", async () => {
   const host = aHost();
   const toolbar = createToolbar(aPlace(), host);
-  const dropEvent = filesCome("drop", [aFile("a.jpg"), aFile("b.jpg")]);
+  const dropEvent = dispatchFiles("drop", [aFile("a.jpg"), aFile("b.jpg")]);
   await until(() => host.ownPictures.list.length === 2, "two pictures");
-  const pasteEvent = filesCome("paste", [aFile("c.png", "image/png")]);
+  const pasteEvent = dispatchFiles("paste", [aFile("c.png", "image/png")]);
   await until(() => host.ownPictures.list.length === 3, "the pasted picture");
   assert.deepEqual(host.ownPictures.opened, ["a.jpg", "b.jpg", "c.png"]);
   assert.equal(host.choice.now.mine, "c.png");
@@ -131,21 +131,21 @@ test("what is dropped or pasted anywhere on the page is opened, one after the ot
 test("text that is pasted stays text", () => {
   const host = aHost();
   const toolbar = createToolbar(aPlace(), host);
-  assert.equal(filesCome("paste", []).defaultPrevented, false);
+  assert.equal(dispatchFiles("paste", []).defaultPrevented, false);
   toolbar.destroy();
 });
 
 test("while a file is dragged over the page, the page invites it", () => {
   const toolbar = createToolbar(aPlace(), aHost());
   const invites = () => document.documentElement.classList.contains("takes-a-picture");
-  filesCome("dragover", []); // a drag without files, as of text
+  dispatchFiles("dragover", []); // a drag without files, as of text
   assert.equal(invites(), false);
-  filesCome("dragover", [aFile("a.jpg")]);
+  dispatchFiles("dragover", [aFile("a.jpg")]);
   assert.equal(invites(), true);
-  filesCome("dragleave", []);
+  dispatchFiles("dragleave", []);
   assert.equal(invites(), false);
-  filesCome("dragover", [aFile("a.jpg")]);
-  filesCome("drop", []);
+  dispatchFiles("dragover", [aFile("a.jpg")]);
+  dispatchFiles("drop", []);
   assert.equal(invites(), false);
   toolbar.destroy();
 });
@@ -153,10 +153,10 @@ test("while a file is dragged over the page, the page invites it", () => {
 test("a hidden toolbar takes no picture, and one that has ended neither", async () => {
   const host = aHost({ hidden: true });
   const toolbar = createToolbar(aPlace(), host);
-  assert.equal(filesCome("drop", [aFile("a.jpg")]).defaultPrevented, false);
+  assert.equal(dispatchFiles("drop", [aFile("a.jpg")]).defaultPrevented, false);
   toolbar.update({ hidden: false });
   toolbar.destroy();
-  assert.equal(filesCome("drop", [aFile("b.jpg")]).defaultPrevented, false);
+  assert.equal(dispatchFiles("drop", [aFile("b.jpg")]).defaultPrevented, false);
   assert.deepEqual(host.ownPictures.opened, []);
 });
 
@@ -165,10 +165,10 @@ test("what can't be opened is said, with its name among several, and the others 
   const root = aPlace();
   const toolbar = createToolbar(root, host);
   const notice = root.querySelector(".notice");
-  filesCome("drop", [aFile("a.txt", "text/plain")]);
+  dispatchFiles("drop", [aFile("a.txt", "text/plain")]);
   await until(() => !notice.hidden, "a sentence");
   assert.equal(notice.querySelector("p").textContent, "This file is no picture.");
-  filesCome("drop", [aFile("b.txt", "image/jpeg"), aFile("c.jpg")]);
+  dispatchFiles("drop", [aFile("b.txt", "image/jpeg"), aFile("c.jpg")]);
   await until(() => host.ownPictures.list.length === 1, "the other picture");
   assert.equal(notice.querySelector("p").textContent, "b.txt: This file is no picture.");
   notice.querySelector("button").click();
@@ -181,7 +181,7 @@ test("the sentence about a file goes when another picture is shown, and stays wh
   const root = aPlace();
   const toolbar = createToolbar(root, host);
   const notice = root.querySelector(".notice");
-  filesCome("drop", [aFile("a.txt", "text/plain")]);
+  dispatchFiles("drop", [aFile("a.txt", "text/plain")]);
   await until(() => !notice.hidden && root.querySelector(".coming").hidden, "a sentence");
   host.choice.set({ model: "small" });
   assert.equal(notice.hidden, false);
@@ -198,7 +198,7 @@ test("while pictures are on their way the strip shows it, and a screen reader he
   let arrive = null;
   const { open } = host.ownPictures;
   host.ownPictures.open = (file) => new Promise((resolve) => (arrive = resolve)).then(() => open(file));
-  filesCome("drop", [aFile("a.jpg")]);
+  dispatchFiles("drop", [aFile("a.jpg")]);
   await until(() => arrive, "the picture's way");
   assert.deepEqual([comingLine.hidden, status.textContent], [false, "Your picture is on its way"]);
   arrive();

@@ -6,7 +6,7 @@ import { aDatabase, aServer, CATALOGUE, goTo, json } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
-const FORGETS = "DELETE api/pictures";
+const FORGET_REQUEST = "DELETE api/pictures";
 const idOf = (n) => n.toString(16).padStart(16, "0");
 let visits = 0;
 let database = null;
@@ -21,8 +21,8 @@ function photographServer() {
     return json({ id, title: `photo ${id}`, thumb: `data:,${id}` });
   });
 }
-const sent = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
-const ids = (list) => list.map(({ id }) => Number.parseInt(id, 16));
+const requestsTo = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
+const numbersOf = (list) => list.map(({ id }) => Number.parseInt(id, 16));
 const photograph = (name = "cat.jpg") => new File(["bytes"], name, { type: "image/jpeg" });
 
 beforeEach(() => {
@@ -46,11 +46,11 @@ test("a photograph is sent by its name, kept in this browser, and chosen", async
   assert.deepEqual([choice.now.mine, choice.now.sample], [idOf(1), null]);
   const [{ id, title, src, blob }] = album.list;
   assert.deepEqual([id, title, src, blob], [idOf(1), `photo ${idOf(1)}`, `data:,${idOf(1)}`, file]);
-  assert.deepEqual(ids(database.kept()), [1]);
+  assert.deepEqual(numbersOf(database.kept()), [1]);
   assert.equal(reports.at(-1), 1);
 });
 
-test("a long name is cut, one that is none is replaced", async () => {
+test("a long name is cut, and a missing one is replaced", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph(`${"ä".repeat(200)}.jpg`));
@@ -86,7 +86,7 @@ test("a photograph is shown though the browser's disk is slow", async () => {
   globalThis.indexedDB = { open: () => ({}) }; // a database that never answers
   album.open(photograph());
   await new Promise((resolve) => setTimeout(resolve));
-  assert.deepEqual([choice.now.mine, album.sendingCount, ids(album.list)], [idOf(1), 0, [1]]);
+  assert.deepEqual([choice.now.mine, album.sendingCount, numbersOf(album.list)], [idOf(1), 0, [1]]);
 });
 
 test("eight photographs are kept; the oldest goes, and one that comes again is the latest", async () => {
@@ -94,11 +94,11 @@ test("eight photographs are kept; the oldest goes, and one that comes again is t
   const album = await aVisit();
   await album.read();
   for (let n = 0; n < 10; n++) await album.open(photograph());
-  assert.deepEqual(ids(album.list), [3, 4, 5, 6, 7, 8, 9, 10]);
+  assert.deepEqual(numbersOf(album.list), [3, 4, 5, 6, 7, 8, 9, 10]);
   assert.equal(database.kept().length, 8);
   aServer(() => json({ id: idOf(5), title: "again", thumb: "data:," }));
   await album.open(photograph());
-  assert.deepEqual(ids(album.list), [3, 4, 6, 7, 8, 9, 10, 5]);
+  assert.deepEqual(numbersOf(album.list), [3, 4, 6, 7, 8, 9, 10, 5]);
 });
 
 test("a reload brings the photographs back, the latest last", async () => {
@@ -107,14 +107,14 @@ test("a reload brings the photographs back, the latest last", async () => {
   for (let n = 0; n < 3; n++) await formerVisit.open(photograph());
   const album = await aVisit();
   const reports = [];
-  album.follow((list) => reports.push(ids(list)));
+  album.follow((list) => reports.push(numbersOf(list)));
   assert.equal(album.read(), album.read(), "the album is read once");
   await album.read();
-  assert.deepEqual(ids(album.list).toSorted(), [1, 2, 3]);
+  assert.deepEqual(numbersOf(album.list).toSorted(), [1, 2, 3]);
   assert.equal(reports.length, 1);
 });
 
-test("with what could not be kept there are no more than eight", async () => {
+test("together with a photograph that could not be kept there are no more than eight", async () => {
   photographServer();
   const formerVisit = await aVisit();
   for (let n = 0; n < 8; n++) await formerVisit.open(photograph());
@@ -122,7 +122,7 @@ test("with what could not be kept there are no more than eight", async () => {
   const album = await aVisit();
   await album.open(photograph());
   await album.read();
-  assert.deepEqual([album.list.length, ids(album.list).at(-1)], [8, 9]);
+  assert.deepEqual([album.list.length, numbersOf(album.list).at(-1)], [8, 9]);
 });
 
 test("a class link reads nothing from this browser and keeps nothing in it", async () => {
@@ -133,8 +133,8 @@ test("a class link reads nothing from this browser and keeps nothing in it", asy
   await album.read();
   assert.deepEqual(album.list, []);
   await album.open(photograph());
-  assert.deepEqual(ids(album.list), [2], "on the page it is there");
-  assert.deepEqual(ids(database.kept()), [1]);
+  assert.deepEqual(numbersOf(album.list), [2], "on the page it is there");
+  assert.deepEqual(numbersOf(database.kept()), [1]);
 });
 
 test("a browser that keeps nothing keeps the photographs as long as the page", async () => {
@@ -143,10 +143,10 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
   const album = await aVisit();
   await album.read();
   await album.open(photograph());
-  assert.deepEqual(ids(album.list), [1]);
+  assert.deepEqual(numbersOf(album.list), [1]);
 });
 
-test("what was asked before it came again, and is answered late, sends it no second time", async () => {
+test("a late answer to a request from before the photograph came again does not send it a second time", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
@@ -159,7 +159,7 @@ test("what was asked before it came again, and is answered late, sends it no sec
   assert.equal(server.questions.length, 3, "forgotten once more");
 });
 
-test("what the server has forgotten is sent again, by its name", async () => {
+test("a photograph that the server has forgotten is sent again, by its name", async () => {
   const server = photographServer();
   const album = await aVisit();
   const file = photograph();
@@ -171,10 +171,10 @@ test("what the server has forgotten is sent again, by its name", async () => {
   const name = decodeURIComponent(headers["X-Playground-Name"]);
   assert.deepEqual([method, path, name], ["POST", "api/pictures", `photo ${idOf(1)}`]);
   assert.equal(await body.text(), await file.text());
-  assert.deepEqual(ids(reloadedAlbum.list), [1], "it is here once");
+  assert.deepEqual(numbersOf(reloadedAlbum.list), [1], "it is here once");
 });
 
-test("what several parts miss at once is sent once; later, again", async () => {
+test("a photograph that several parts miss at once is sent once; later, again", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
@@ -184,33 +184,33 @@ test("what several parts miss at once is sent once; later, again", async () => {
   assert.equal(server.questions.length, 3);
 });
 
-test("what this browser has not kept can't be brought again", async () => {
+test("a photograph that this browser has not kept can't be brought again", async () => {
   const server = photographServer();
   const album = await aVisit();
   assert.equal(await album.bringAgain(idOf(1)), false);
   assert.equal(server.questions.length, 0);
 });
 
-test("a labelled picture is asked for by its number, then and again", async () => {
+test("a labelled picture is asked for by its number, the first time and again", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.openLabelled(17);
   assert.equal(choice.now.mine, idOf(0xc1fa));
   await album.bringAgain(idOf(0xc1fa));
-  assert.deepEqual(sent(server), ["POST api/labelled?number=17", "POST api/labelled?number=17"]);
+  assert.deepEqual(requestsTo(server), ["POST api/labelled?number=17", "POST api/labelled?number=17"]);
 });
 
-test("to forget empties page, browser and server, and shows a sample", async () => {
+test("forgetting empties page, browser and server, and shows a sample", async () => {
   const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
   await album.forget();
   assert.deepEqual([album.list, database.kept(), choice.now.mine, choice.now.sample], [[], [], null, "tabby"]);
-  assert.equal(sent(server).at(-1), FORGETS);
+  assert.equal(requestsTo(server).at(-1), FORGET_REQUEST);
   assert.equal(await album.bringAgain(idOf(1)), false, "nothing brings it back");
 });
 
-test("to forget leaves a sample on view, without the photograph beside it", async () => {
+test("forgetting leaves a sample on view, without the photograph beside it", async () => {
   photographServer();
   const album = await aVisit();
   await album.open(photograph());
@@ -222,7 +222,7 @@ test("to forget leaves a sample on view, without the photograph beside it", asyn
   assert.deepEqual(choice.now.beside, { model: "large" }, "what is no photograph stays");
 });
 
-test("to forget holds here even if the server is away", async () => {
+test("forgetting empties page and browser even if the server is away", async () => {
   photographServer();
   const album = await aVisit();
   await album.open(photograph());

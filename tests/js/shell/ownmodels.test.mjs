@@ -23,7 +23,7 @@ const SHAPES = {
   ...{ "blocks.0.mlp.fc1.bias": [16], "blocks.0.mlp.fc2.weight": [8, 16], "blocks.0.mlp.fc2.bias": [8] },
 };
 
-function fileOf(name, { said: withConfig = true } = {}) {
+function fileOf(name, { withConfig = true } = {}) {
   const header = withConfig ? { __metadata__: { config: JSON.stringify(config) } } : {};
   let offset = 0;
   for (const [key, shape] of Object.entries(SHAPES)) {
@@ -102,9 +102,9 @@ test("only the last three are kept, for each takes memory", async () => {
   assert.deepEqual(Object.keys(page.cards), ["bundled", "b", "c", "d"]);
 });
 
-test("what is assumed is said until it is closed, and what a person says instead is taken", async () => {
+test("what is assumed is told until the notice is closed, and what a person says instead is taken", async () => {
   const page = aPage();
-  const files = [fileOf("mine.safetensors", { said: false })];
+  const files = [fileOf("mine.safetensors", { withConfig: false })];
   assert.equal(await page.own.open({ files }), "mine");
   forgetNotice(); // another picture removes it
   assert.match(shownText(), /^Assumed of mine: .*, 1 heads of 8, .* say otherwise\.$/);
@@ -172,10 +172,10 @@ test("of a folder its weights and what lies beside them are read", async () => {
     name: "leaves",
     createReader: () => ({ readEntries: (onEntries) => onEntries(batches.shift()) }),
   };
-  const result = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
-  assert.equal(result.folder, "leaves");
+  const drop = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
+  assert.equal(drop.folder, "leaves");
   assert.deepEqual(
-    result.files.map(({ name }) => name),
+    drop.files.map(({ name }) => name),
     ["model.safetensors", "config.json"],
   );
 });

@@ -14,7 +14,7 @@ for (const name of [
   "MutationObserver",
 ])
   Object.defineProperty(globalThis, name, {
-    value: name === "window" ? page : typeof page[name] === "function" ? bound(page[name]) : page[name],
+    value: name === "window" ? page : typeof page[name] === "function" ? boundToPage(page[name]) : page[name],
     configurable: true,
     writable: true,
   });
@@ -24,12 +24,12 @@ globalThis.ResizeObserver = class {
 };
 
 // Binds a function of the window to the window; returns classes unchanged.
-function bound(member) {
+function boundToPage(member) {
   return /^class /.test(String(member)) ? member : member.bind(page);
 }
 
 // Returns an object that notifies its followers of changes, as choice.js and own.js do.
-function telling() {
+function createNotifier() {
   const listeners = new Set();
   return {
     follow(listener) {
@@ -51,12 +51,12 @@ const PAGES = [
   { name: "by_hand", short: "By hand", title: "By hand: attention without training", number: 1 },
   { name: "teach", short: "Teach", title: "For the one who teaches", number: null },
 ];
-const NOW = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
+const FIRST_CHOICE = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 
 export function aHost(overrides = {}) {
-  const [choiceFollowers, pictureFollowers] = [telling(), telling()];
+  const [choiceFollowers, pictureFollowers] = [createNotifier(), createNotifier()];
   const choice = {
-    now: Object.freeze({ ...NOW, ...overrides.now }),
+    now: Object.freeze({ ...FIRST_CHOICE, ...overrides.now }),
     set(part) {
       choice.now = Object.freeze({ ...choice.now, ...part });
       choiceFollowers.tell();
@@ -64,7 +64,7 @@ export function aHost(overrides = {}) {
     follow: choiceFollowers.follow,
     words: () => ({ sample: choice.now.sample, model: choice.now.model }),
   };
-  const face = { now: "lab", language: "en", set() {}, setLanguage() {}, follow: telling().follow };
+  const face = { now: "lab", language: "en", set() {}, setLanguage() {}, follow: createNotifier().follow };
   const ownPictures = {
     list: overrides.own ?? [],
     opened: [],
@@ -80,9 +80,9 @@ export function aHost(overrides = {}) {
       choice.set({ mine: null, sample: "tabby" });
       pictureFollowers.tell();
     },
-    asked: [],
+    labelledNumbers: [],
     async openLabelled(number) {
-      ownPictures.asked.push(number);
+      ownPictures.labelledNumbers.push(number);
       return { id: `c${number}`, title: `CIFAR-10 no. ${number}: frog` };
     },
     follow: pictureFollowers.follow,
@@ -102,7 +102,7 @@ export function aHost(overrides = {}) {
       throw new Error("the toolbar itself asks the server nothing");
     },
     viewWords: () => ({ layer: "6" }),
-    went: visits,
+    visits,
     go: (name, words) => visits.push([name, words]),
     link: (name, words) => `/${name}?${new URLSearchParams(words)}`,
     titles: { dino: "DINO S/16", small: "our small ViT" },
@@ -127,14 +127,14 @@ export function aPlace() {
   return root;
 }
 
-export function press(element, key) {
+export function pressKey(element, key) {
   const event = new page.KeyboardEvent("keydown", { key, bubbles: true, composed: true, cancelable: true });
   element.dispatchEvent(event);
   return event;
 }
 
 // Dispatches an event with files, such as "drop" or "paste", on the page. Returns the event.
-export function filesCome(kind, files) {
+export function dispatchFiles(kind, files) {
   const event = new page.Event(kind, { bubbles: true, cancelable: true });
   const transfer = { files, types: files.length ? ["Files"] : [] };
   Object.defineProperty(event, kind === "paste" ? "clipboardData" : "dataTransfer", { value: transfer });
@@ -144,9 +144,9 @@ export function filesCome(kind, files) {
 
 export const aFile = (name, type = "image/jpeg") => new page.File(["bytes"], name, { type });
 
-export async function until(holds, problem) {
+export async function until(condition, problem) {
   for (let i = 0; i < 200; i++) {
-    if (holds()) return;
+    if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   throw new Error(`It never happened: ${problem}`);

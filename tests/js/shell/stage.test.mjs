@@ -9,19 +9,19 @@ import { catalogue, choice } from "../../../playground/microscope/shell/choice.j
 import { Refusal, SERVER_RETRY_MS } from "../../../playground/microscope/shell/http.js";
 import { preferSource } from "../../../playground/microscope/shell/httpsource.js";
 import { bringTraces, FADE_DELAY, showChoice } from "../../../playground/microscope/shell/stage.js";
-import { CATALOGUE, goTo, MINE } from "./browser.mjs";
+import { CATALOGUE, goTo, OWN_ID } from "./browser.mjs";
 import "./page.mjs";
 
 goTo("/microscope");
 Object.assign(catalogue, CATALOGUE, { real: null }); // without a real model, the stage gives no advice
 let refusals = []; // the errors with which the next requests fail
-let reading = null; // a promise for which the next trace waits
+let nextReading = null; // a promise for which the next trace waits
 preferSource({
   has: () => true,
   async open({ model, sample, mine, first, detail }) {
     const refusal = sample === "meadow" || mine ? refusals.shift() : null;
     if (refusal) throw refusal;
-    await reading;
+    await nextReading;
     return {
       ...{ id: `${sample ?? mine} ${model} ${first}`, model, detail, opens: {}, private: Boolean(mine) },
       ...{ first: Boolean(mine) && !first, picture: { id: sample ?? mine } },
@@ -49,29 +49,29 @@ function aStage(viewChanges) {
   return { lens, advice, trace: null, openedView: { ...lens.view }, shownChoice: null };
 }
 
-const shows = (stage, words, view = null) => {
+const bringChoice = (stage, words, view = null) => {
   choice.open(words);
   return bringTraces(stage, choice.now, view, new AbortController().signal);
 };
 
 test("a link that compares shows both, unless it says what stands beside the picture", async () => {
   const pair = { sample: "flock", model: "bundled", with: "sample:meadow" };
-  for (const [view, shown] of [
+  for (const [view, expectedBeside] of [
     [{}, "compare"],
     [{ layer: "4" }, "compare"],
     [{ beside: "convolution" }, "convolution"],
     [{ beside: "wall" }, "wall"],
   ]) {
     const stage = aStage([{}]);
-    await shows(stage, pair, view);
-    assert.deepEqual([stage.lens.view.beside, viewNow().beside], [shown, shown]);
+    await bringChoice(stage, pair, view);
+    assert.deepEqual([stage.lens.view.beside, viewNow().beside], [expectedBeside, expectedBeside]);
   }
 });
 
-test("what is chosen while another model comes is there when it has come", async () => {
+test("a view that is chosen while another model comes is there when it has come", async () => {
   const stage = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);
-  await shows(stage, { sample: "flock", model: "bundled" });
-  await shows(stage, { sample: "flock", model: "untrained" });
+  await bringChoice(stage, { sample: "flock", model: "bundled" });
+  await bringChoice(stage, { sample: "flock", model: "untrained" });
   const { what, locked, query } = stage.lens.view;
   assert.deepEqual({ what: what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
 });
@@ -84,48 +84,48 @@ test("the former model's picture fades while another model reads for long, and c
   await showChoice(stage);
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
-    let hasRead;
-    reading = new Promise((resolve) => (hasRead = resolve));
+    let finishReading;
+    nextReading = new Promise((resolve) => (finishReading = resolve));
     choice.open({ sample: "flock", model: "untrained" });
     sentences.length = 0;
-    const shown = showChoice(stage);
+    const firstShow = showChoice(stage);
     mock.timers.tick(FADE_DELAY - 1);
     assert.deepEqual(sentences, []);
     mock.timers.tick(1);
     assert.deepEqual(sentences, ["Another model is reading"]);
-    hasRead();
-    await shown;
+    finishReading();
+    await firstShow;
     assert.equal(sentences.at(-1), null);
     choice.open({ sample: "tabby", model: "untrained" }); // another picture in the same model does not fade
     sentences.length = 0;
-    reading = new Promise((resolve) => (hasRead = resolve));
-    const next = showChoice(stage);
+    nextReading = new Promise((resolve) => (finishReading = resolve));
+    const secondShow = showChoice(stage);
     mock.timers.tick(2 * FADE_DELAY);
-    hasRead();
-    await next;
+    finishReading();
+    await secondShow;
     assert.deepEqual(sentences, [null]);
   } finally {
-    reading = null;
+    nextReading = null;
     mock.timers.reset();
   }
 });
 
-test("what is chosen after the first look at an own photograph stands in the address, and stays", async () => {
+test("a view that is chosen after the first look at an own photograph stands in the address, and stays", async () => {
   const stage = aStage([{}, { what: "similarity", locked: true, query: "2,3" }]);
-  await shows(stage, { mine: MINE, model: "dino" });
+  await bringChoice(stage, { mine: OWN_ID, model: "dino" });
   assert.deepEqual([viewNow().what, viewNow().locked, viewNow().query], ["similarity", true, "2,3"]);
-  await shows(stage, { mine: MINE, model: "bundled" });
+  await bringChoice(stage, { mine: OWN_ID, model: "bundled" });
   assert.deepEqual([stage.lens.view.what, stage.lens.view.locked], ["similarity", true]);
 });
 
-test("what nobody has chosen is not in the address", async () => {
+test("a view that nobody has chosen is not in the address", async () => {
   const stage = aStage([{}, {}, {}]);
-  await shows(stage, { sample: "tabby" });
-  await shows(stage, { mine: MINE });
+  await bringChoice(stage, { sample: "tabby" });
+  await bringChoice(stage, { mine: OWN_ID });
   assert.deepEqual(viewNow(), {});
 });
 
-const BUSY = "So many pictures are on their way that there is no room for one more: try again.";
+const BUSY_SENTENCE = "So many pictures are on their way that there is no room for one more: try again.";
 const notice = () => document.querySelector(".attention-notice span")?.textContent;
 const nextTask = async () => {
   for (let round = 0; round < 20; round++) await new Promise(setImmediate);
@@ -133,10 +133,10 @@ const nextTask = async () => {
 
 // Asks for a finer grid on a stage with a photograph. `answers`: the first requests' refusals. `check(stage)` runs
 // afterwards and may let time pass.
-async function asksForFiner(answers, check) {
+async function askForFiner(answers, check) {
   const stage = { ...aStage([]), stop: new AbortController() };
   stage.lens.greet = () => {};
-  choice.open({ mine: MINE, model: "dino" });
+  choice.open({ mine: OWN_ID, model: "dino" });
   await showChoice(stage);
   const unfollow = choice.follow((_, options) => showChoice(stage, options));
   mock.timers.enable({ apis: ["setTimeout"] });
@@ -154,8 +154,8 @@ async function asksForFiner(answers, check) {
 
 for (const status of [0, 408, 502, 503, 504])
   test(`what a busy server refuses with ${status} stays chosen, and is asked for until it comes`, () =>
-    asksForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (stage) => {
-      assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [2, 1, BUSY]);
+    askForFiner([new Refusal(status, BUSY_SENTENCE), new Refusal(status, BUSY_SENTENCE)], async (stage) => {
+      assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [2, 1, BUSY_SENTENCE]);
       for (let attempt = 0; attempt < 2; attempt++) {
         mock.timers.tick(SERVER_RETRY_MS);
         await nextTask();
@@ -163,19 +163,21 @@ for (const status of [0, 408, 502, 503, 504])
       assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [2, 2, undefined]);
     }));
 
-test("what is refused for good gives way to what was shown", () =>
-  asksForFiner([new Refusal(400, "The grid is too fine.")], async (stage) => {
+test("a choice that is refused for good gives way to what was shown", () =>
+  askForFiner([new Refusal(400, "The grid is too fine.")], async (stage) => {
     assert.deepEqual([choice.now.detail, stage.shownChoice.detail, notice()], [1, 1, "The grid is too fine."]);
   }));
 
 test("what stands beside the picture stays while the server is busy", async () => {
   const stage = aStage([{}]);
-  refusals = [new Refusal(503, BUSY)];
-  await assert.rejects(shows(stage, { sample: "flock", model: "bundled", with: "sample:meadow" }), { status: 503 });
+  refusals = [new Refusal(503, BUSY_SENTENCE)];
+  await assert.rejects(bringChoice(stage, { sample: "flock", model: "bundled", with: "sample:meadow" }), {
+    status: 503,
+  });
   assert.deepEqual(choice.now.beside, { sample: "meadow" });
 });
 
-test("what an address asks for and can't be shown is said, once", async () => {
+test("a sentence names, once, the words of an address that can't be shown", async () => {
   const stage = { ...aStage([{}, {}]), stop: new AbortController() };
   const { lens } = stage;
   const show = lens.show;
@@ -200,8 +202,8 @@ test("what an address asks for and can't be shown is said, once", async () => {
 test("a model that lies here under another name is opened by a press", async () => {
   const stage = { ...aStage([{}, {}]), stop: new AbortController() };
   stage.lens.greet = () => {};
-  const missing = { model: "own/leaves", title: "leaves", here: true };
-  refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing })];
+  const missingModel = { model: "own/leaves", title: "leaves", here: true };
+  refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing: missingModel })];
   choice.open({ sample: "meadow", model: "leaves" });
   await showChoice(stage);
   const openButton = [...document.querySelectorAll(".attention-notice button")].find(

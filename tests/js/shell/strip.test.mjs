@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createStrip } from "../../../playground/microscope/shell/strip.js";
-import { aHost, aPlace, press } from "./page.mjs";
+import { aHost, aPlace, pressKey } from "./page.mjs";
 
-const OWN = [
+const OWN_PICTURES = [
   { id: "a", title: "first.jpg", src: "data:,a" },
   { id: "b", title: "second.jpg", src: "data:,b" },
 ];
@@ -19,17 +19,17 @@ function aStrip(overrides) {
   const buttons = () => [...strip.element.querySelectorAll("[data-sample]")];
   return { host, strip, buttons, keys: () => buttons().map((button) => button.dataset.sample) };
 }
-const chosen = (buttons) => buttons.filter((button) => button.getAttribute("aria-pressed") === "true");
-const stops = (buttons) => buttons.filter((button) => button.tabIndex === 0);
-const focused = (strip) => strip.element.getRootNode().activeElement?.dataset.sample;
+const pressedAmong = (buttons) => buttons.filter((button) => button.getAttribute("aria-pressed") === "true");
+const tabStopsAmong = (buttons) => buttons.filter((button) => button.tabIndex === 0);
+const focusedKey = (strip) => strip.element.getRootNode().activeElement?.dataset.sample;
 
 test("own pictures come first, the latest before the others, then the samples", () => {
-  const { keys } = aStrip({ own: OWN });
+  const { keys } = aStrip({ own: OWN_PICTURES });
   assert.deepEqual(keys(), ["mine:b", "mine:a", "tabby", "meadow", "flock"]);
 });
 
 test("exactly the chosen picture is marked, and it is the Tab key's one stop", () => {
-  const { host, buttons } = aStrip({ own: OWN });
+  const { host, buttons } = aStrip({ own: OWN_PICTURES });
   for (const picture of [
     { sample: "meadow", mine: null },
     { sample: null, mine: "a" },
@@ -38,18 +38,18 @@ test("exactly the chosen picture is marked, and it is the Tab key's one stop", (
     host.choice.set(picture);
     const key = picture.mine ? `mine:${picture.mine}` : picture.sample;
     assert.deepEqual(
-      chosen(buttons()).map((button) => button.dataset.sample),
+      pressedAmong(buttons()).map((button) => button.dataset.sample),
       [key],
     );
     assert.deepEqual(
-      stops(buttons()).map((button) => button.dataset.sample),
+      tabStopsAmong(buttons()).map((button) => button.dataset.sample),
       [key],
     );
   }
 });
 
 test("a click chooses: a sample leaves no own picture, an own picture no sample", () => {
-  const { host, buttons } = aStrip({ own: OWN });
+  const { host, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[0].click();
   assert.deepEqual([host.choice.now.mine, host.choice.now.sample], ["b", null]);
   buttons()[3].click();
@@ -57,22 +57,22 @@ test("a click chooses: a sample leaves no own picture, an own picture no sample"
 });
 
 test("the arrow keys move the focus, Home and End go to the ends, and nothing is chosen by it", () => {
-  const { host, strip, buttons } = aStrip({ own: OWN });
+  const { host, strip, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[2].focus();
   const focusedKeys = ["ArrowRight", "ArrowLeft", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft"].map((key) => {
-    press(strip.element.getRootNode().activeElement, key);
-    return focused(strip);
+    pressKey(strip.element.getRootNode().activeElement, key);
+    return focusedKey(strip);
   });
   assert.deepEqual(focusedKeys, ["meadow", "tabby", "mine:a", "flock", "flock", "mine:b", "mine:b"]);
   assert.equal(host.choice.now.sample, "tabby");
   assert.deepEqual(
-    stops(buttons()).map((button) => button.dataset.sample),
+    tabStopsAmong(buttons()).map((button) => button.dataset.sample),
     ["mine:b"],
   );
 });
 
 test("no button is made anew when something else is chosen, or another own picture comes", async () => {
-  const { host, buttons } = aStrip({ own: OWN });
+  const { host, buttons } = aStrip({ own: OWN_PICTURES });
   const buttonsBefore = buttons();
   host.choice.set({ sample: "flock" });
   await host.ownPictures.open({ name: "third.jpg" });
@@ -85,14 +85,14 @@ test("no button is made anew when something else is chosen, or another own pictu
 });
 
 test("an own picture that comes while another is in focus takes no focus away", async () => {
-  const { host, strip, buttons } = aStrip({ own: OWN });
+  const { host, strip, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[3].focus();
   await host.ownPictures.open({ name: "third.jpg" });
-  assert.equal(focused(strip), "meadow");
+  assert.equal(focusedKey(strip), "meadow");
 });
 
 test("the hint is the title, the name is what a screen reader says", () => {
-  const { buttons } = aStrip({ own: [OWN[0]] });
+  const { buttons } = aStrip({ own: [OWN_PICTURES[0]] });
   const labels = buttons()
     .slice(0, 2)
     .map((button) => [button.title, button.querySelector("img").alt]);
@@ -103,7 +103,7 @@ test("the hint is the title, the name is what a screen reader says", () => {
 });
 
 test("the × forgets all own pictures, goes with them, and leaves the focus in the strip", () => {
-  const { strip, keys } = aStrip({ own: OWN, now: { sample: null, mine: "a" } });
+  const { strip, keys } = aStrip({ own: OWN_PICTURES, now: { sample: null, mine: "a" } });
   const forgetButton = strip.element.querySelector(".forget");
   assert.equal(forgetButton.hidden, false);
   assert.match(forgetButton.title, /kept in this browser only/);
@@ -111,11 +111,11 @@ test("the × forgets all own pictures, goes with them, and leaves the focus in t
   forgetButton.click();
   assert.deepEqual(keys(), ["tabby", "meadow", "flock"]);
   assert.equal(forgetButton.hidden, true);
-  assert.equal(focused(strip), "tabby");
+  assert.equal(focusedKey(strip), "tabby");
 });
 
 test("the words invite, or name the own picture that is shown", () => {
-  const { host, strip } = aStrip({ own: OWN });
+  const { host, strip } = aStrip({ own: OWN_PICTURES });
   const words = strip.element.querySelector(".own");
   assert.equal(words.textContent, "or drop yours");
   host.choice.set({ mine: "b", sample: null });

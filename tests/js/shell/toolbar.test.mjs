@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
-import { aHost, aPlace, page, press } from "./page.mjs";
+import { aHost, aPlace, page, pressKey } from "./page.mjs";
 
 function aToolbar(overrides) {
   const host = aHost(overrides);
@@ -10,21 +10,21 @@ function aToolbar(overrides) {
   const toolbar = createToolbar(root, host);
   const part = (name) => root.querySelector(name);
   const sheet = () => part(".sheet.open");
-  const focused = () => root.getRootNode().activeElement;
-  return { host, root, toolbar, part, sheet, focused, words: (name) => part(name)?.textContent };
+  const focusedElement = () => root.getRootNode().activeElement;
+  return { host, root, toolbar, part, sheet, focused: focusedElement, words: (name) => part(name)?.textContent };
 }
-const SEEN = (root) =>
+const visibleOpeners = (root) =>
   [...root.querySelectorAll(".opener:not(.more)")].filter((item) => !item.hidden).map((item) => item.textContent);
 
-test("it names page, model and app, and offers what there is", () => {
+test("the toolbar names page, model and app, and offers what there is", () => {
   const { root, part, words } = aToolbar();
-  assert.deepEqual(SEEN(root), ["Microscope", "Open picture", "DINO S/16", "Compare", "Export"]);
+  assert.deepEqual(visibleOpeners(root), ["Microscope", "Open picture", "DINO S/16", "Compare", "Export"]);
   assert.equal(words(".name"), "Attention Playground");
   assert.equal(part(".opening").getAttribute("aria-label"), "Open picture");
   assert.equal(part(".model").getAttribute("aria-label"), "Model: DINO S/16");
 });
 
-test("what is chosen is what every part shows, whoever chose it", () => {
+test("every part shows what is chosen, whoever chose it", () => {
   const { host, part, words } = aToolbar();
   host.choice.set({ sample: "flock", model: "small", detail: 2, beside: { sample: "meadow" } });
   assert.equal(part('[aria-pressed="true"]').dataset.sample, "flock");
@@ -44,10 +44,10 @@ test("a model without a plain title goes by its name", () => {
 test("comparing is for the microscope's page, Export for pages that have some, grids for models with several", () => {
   const { root, toolbar, part } = aToolbar();
   toolbar.update({ page: "by_hand", exports: undefined, grids: [{ detail: 1, grid: [14, 14] }] });
-  assert.deepEqual(SEEN(root), ["By hand", "Open picture", "DINO S/16"]);
+  assert.deepEqual(visibleOpeners(root), ["By hand", "Open picture", "DINO S/16"]);
   assert.equal(part(".grid-chooser").hidden, true);
   toolbar.update({ exports: "scale" });
-  assert.deepEqual(SEEN(root).at(-1), "Export");
+  assert.deepEqual(visibleOpeners(root).at(-1), "Export");
 });
 
 test("the grid is chosen by its detail", () => {
@@ -90,7 +90,7 @@ test("Escape closes a sheet and gives the focus back, and nobody else hears it",
   part(".compare").click();
   let callCount = 0;
   document.body.addEventListener("keydown", () => callCount++, { once: true });
-  press(sheet().querySelector("button"), "Escape");
+  pressKey(sheet().querySelector("button"), "Escape");
   assert.equal(sheet(), null);
   assert.equal(focused(), part(".compare"));
   assert.equal(callCount, 0);
@@ -142,7 +142,7 @@ test("the menu has the story, every page with its number, the tour and the versi
   part(".pages").click();
   sheet().querySelector(".tour-entry").click();
   const words = { sample: "tabby", model: "dino" };
-  assert.deepEqual(host.went, [
+  assert.deepEqual(host.visits, [
     ["by_hand", words],
     ["microscope", { ...words, tour: "1" }],
   ]);
@@ -154,14 +154,14 @@ test("a link that is pressed with Ctrl is the browser's: a tab of its own", () =
   const event = new page.MouseEvent("click", { ctrlKey: true, bubbles: true, cancelable: true });
   sheet().querySelector("a").dispatchEvent(event);
   assert.equal(event.defaultPrevented, false);
-  assert.deepEqual(host.went, []);
+  assert.deepEqual(host.visits, []);
 });
 
 test("the arrow keys walk through the menu, from the page that is shown", () => {
   const { part, focused } = aToolbar();
   part(".pages").click();
   const focusedTexts = ["ArrowDown", "ArrowDown", "ArrowUp", "End"].map((key) => {
-    press(focused(), key);
+    pressKey(focused(), key);
     return focused().textContent;
   });
   assert.deepEqual(focusedTexts, [
@@ -194,7 +194,9 @@ test("models and Export are filled with what they need, and done() closes them",
 
 test("a model for the comparison is chosen on the same cards, and stands beside", () => {
   let options = null;
-  const { host, part, sheet } = aToolbar({ sheets: { models: (_, all) => (options = all), export: () => {} } });
+  const { host, part, sheet } = aToolbar({
+    sheets: { models: (_, sheetOptions) => (options = sheetOptions), export: () => {} },
+  });
   part(".compare").click();
   [...sheet().querySelectorAll(".tabs button")][1].click();
   options.choice.set({ model: "small", chose: true });
@@ -220,7 +222,7 @@ test("what is opened from More stands under More and gives it the focus back", (
   [...sheet().querySelectorAll("button")].find((item) => item.textContent === "Compare").click();
   assert.equal(sheet().dataset.kind, "compare");
   assert.equal(part(".more").getAttribute("aria-expanded"), "true");
-  press(sheet(), "Escape");
+  pressKey(sheet(), "Escape");
   assert.equal(focused(), part(".more"));
 });
 
@@ -233,7 +235,7 @@ test("another page closes what is open", () => {
   assert.equal(sheet(), null);
 });
 
-test("hidden it draws nothing and stays alive; at its end it follows nobody", () => {
+test("a hidden toolbar draws nothing and stays alive; one that has ended follows nobody", () => {
   const { host, root, toolbar, words } = aToolbar({ hidden: true });
   assert.equal(root.hidden, true);
   host.choice.set({ model: "small" });

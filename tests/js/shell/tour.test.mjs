@@ -5,25 +5,25 @@ import { openFace, setPage, setView } from "../../../playground/microscope/shell
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { followTour, goToStep, TOUR_STEPS } from "../../../playground/microscope/shell/tour.js";
 import { CATALOGUE, goTo, withoutStorage } from "./browser.mjs";
-import { page, press } from "./page.mjs";
+import { page, pressKey } from "./page.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
-let visits = [];
-const way = {
-  go: (words) => visits.push(words),
-  back: (formerPlace, finished) => visits.push(["back", formerPlace, finished]),
+let navigations = [];
+const navigation = {
+  go: (words) => navigations.push(words),
+  back: (formerPlace, finished) => navigations.push(["back", formerPlace, finished]),
 };
 const card = () => document.querySelector(".tour-card");
-const text = (name) => card().querySelector(name).textContent;
+const textOf = (name) => card().querySelector(name).textContent;
 const button = (name) => card().querySelector(`[data-go="${name}"]`);
-const at = (n, name = "microscope") => {
+const showStep = (n, name = "microscope") => {
   setPage({ tour: n && String(n), name });
-  followTour(document.body, way);
+  followTour(document.body, navigation);
 };
 
 beforeEach(() => {
-  visits = [];
+  navigations = [];
   goTo("/microscope");
   sessionStorage.clear();
   choice.open({ sample: "tabby" });
@@ -31,9 +31,9 @@ beforeEach(() => {
   setPage({ tour: null, name: "microscope" });
   openFace().set("lab");
 });
-afterEach(() => at(null)); // removes the card and stops the card's timer
+afterEach(() => showStep(null)); // removes the card and stops the card's timer
 
-test("five steps, in each language no more than ninety words", () => {
+test("the tour has five steps, and no more than ninety words in each language", () => {
   assert.equal(TOUR_STEPS.length, 5);
   for (const language of Object.keys(LANGUAGES)) {
     const words = TOUR_STEPS.flatMap(({ name }) =>
@@ -44,8 +44,8 @@ test("five steps, in each language no more than ninety words", () => {
 });
 
 test("a step's card says where one is, what is seen, and the one thing to do", () => {
-  at(4);
-  assert.deepEqual([".tour-count", ".tour-title", ".tour-text span", ".tour-task", '[data-go="next"]'].map(text), [
+  showStep(4);
+  assert.deepEqual([".tour-count", ".tour-title", ".tour-text span", ".tour-task", '[data-go="next"]'].map(textOf), [
     "4 / 5",
     "Many heads",
     "Each layer and head looks in its own way.",
@@ -65,116 +65,116 @@ test("without a step there is no card, nor on another page", () => {
     ["x", "microscope"],
     ["-1", "microscope"],
   ]) {
-    at(1);
+    showStep(1);
     assert.ok(card());
-    at(n, name);
+    showStep(n, name);
     assert.equal(card(), null, `${n} on ${name}`);
   }
 });
 
 test("the first step has no way back, the last one is the end", () => {
-  at(1);
+  showStep(1);
   assert.deepEqual([button("back").disabled, button("end").hidden], [true, false]);
-  at(5);
+  showStep(5);
   assert.deepEqual([button("back").disabled, button("end").hidden], [false, true]);
   assert.equal(button("next").textContent, "Finish");
 });
 
 test("the card leads on and back, with the words of each step", () => {
-  at(2);
+  showStep(2);
   button("next").click();
   button("back").click();
-  assert.deepEqual(visits, [{ locked: "true", tour: "3" }, { tour: "1" }]);
+  assert.deepEqual(navigations, [{ locked: "true", tour: "3" }, { tour: "1" }]);
 });
 
 test("arrows and a presenter's remote control lead on and back; at the first step no further back", () => {
-  at(2);
+  showStep(2);
   for (const key of ["ArrowRight", "PageDown", "ArrowLeft", "PageUp"]) {
-    const event = press(card(), key);
+    const event = pressKey(card(), key);
     assert.equal(event.defaultPrevented, true);
   }
   assert.deepEqual(
-    visits.map((words) => words.tour),
+    navigations.map((words) => words.tour),
     ["3", "3", "1", "1"],
   );
-  press(card(), "x");
-  at(1);
-  press(card(), "ArrowLeft");
-  assert.equal(visits.length, 4);
+  pressKey(card(), "x");
+  showStep(1);
+  pressKey(card(), "ArrowLeft");
+  assert.equal(navigations.length, 4);
 });
 
 test("who ends the tour gets back what they had before it, also after a reload", () => {
   setView({ layer: 5 });
   choice.set({ sample: "meadow" });
-  goToStep(1, way);
+  goToStep(1, navigation);
   const formerPlace = {
     page: "microscope",
     words: { model: "bundled", sample: "meadow", detail: "2", layer: "5" },
     face: "lab",
   };
-  at(1);
+  showStep(1);
   choice.set({ sample: "tabby" });
-  goToStep(2, way);
-  at(2);
+  goToStep(2, navigation);
+  showStep(2);
   button("end").click();
-  assert.deepEqual(visits.at(-1), ["back", formerPlace, false]);
+  assert.deepEqual(navigations.at(-1), ["back", formerPlace, false]);
   assert.equal(card(), null);
-  goToStep(0, way);
-  assert.deepEqual(visits.at(-1), ["back", null, false], "it is told once");
+  goToStep(0, navigation);
+  assert.deepEqual(navigations.at(-1), ["back", null, false], "it is told once");
 });
 
 test("a tour that was left by another way leads back to nothing old", () => {
   setView({ layer: 5 });
-  goToStep(1, way);
-  at(1);
-  at(null); // the address of a link without a step
-  at(2);
+  goToStep(1, navigation);
+  showStep(1);
+  showStep(null); // the address of a link without a step
+  showStep(2);
   button("end").click();
-  assert.deepEqual(visits.at(-1), ["back", null, false]);
+  assert.deepEqual(navigations.at(-1), ["back", null, false]);
 });
 
 test("a link that says nothing but a step goes to that step's view", () => {
   goTo("/microscope?tour=2");
-  at(2);
-  assert.deepEqual(visits, [{ locked: "true", tour: "2" }]);
-  visits = [];
+  showStep(2);
+  assert.deepEqual(navigations, [{ locked: "true", tour: "2" }]);
+  navigations = [];
   goTo("/microscope?sample=tabby&tour=2");
-  at(2);
-  assert.deepEqual(visits, [], "one that says more is shown as it is");
+  showStep(2);
+  assert.deepEqual(navigations, [], "one that says more is shown as it is");
 });
 
 test("the last step's button ends the tour", () => {
-  at(5);
+  showStep(5);
   button("next").click();
-  assert.deepEqual(visits, [["back", null, true]], "it was finished");
+  assert.deepEqual(navigations, [["back", null, true]], "it was finished");
 });
 
 test("Escape ends the tour wherever the focus is, and only while it goes on", () => {
-  at(1);
-  assert.equal(press(document.body, "Escape").defaultPrevented, true);
-  assert.deepEqual(visits, [["back", null, false]]);
-  assert.equal(press(document.body, "Escape").defaultPrevented, false);
-  assert.equal(visits.length, 1);
+  showStep(1);
+  assert.equal(pressKey(document.body, "Escape").defaultPrevented, true);
+  assert.deepEqual(navigations, [["back", null, false]]);
+  assert.equal(pressKey(document.body, "Escape").defaultPrevented, false);
+  assert.equal(navigations.length, 1);
 });
 
 test("where storage is forbidden the tour goes on, and its end leads nowhere", async () => {
   await withoutStorage(() => {
-    goToStep(1, way);
-    at(1);
+    goToStep(1, navigation);
+    showStep(1);
     button("end").click();
   });
-  assert.deepEqual(visits, [{ tour: "1" }, ["back", null, false]]);
+  assert.deepEqual(navigations, [{ tour: "1" }, ["back", null, false]]);
 });
 
-test("the focus stays on the card of who steps by it, and is not taken from anybody else", () => {
-  at(1);
+test("the focus stays on a card by whose button one steps, and is taken from no other element", () => {
+  showStep(1);
   const otherField = document.createElement("input");
   document.body.append(otherField);
   otherField.focus();
-  at(2); // as after Back or Forward
+  showStep(2); // as after Back or Forward
   assert.equal(document.activeElement, otherField);
   button("next").click();
-  at(3);
+  showStep(3);
   assert.equal(document.activeElement, button("next"));
   otherField.remove();
 });
@@ -187,10 +187,10 @@ test("what a step speaks of is outlined, in shadow roots too", () => {
   lens.innerHTML = '<b class="provenance"></b>';
   host.attachShadow({ mode: "open" }).append(lens);
   lens.firstChild.getBoundingClientRect = () => new page.DOMRect(10, 20, 30, 40);
-  at(4);
+  showStep(4);
   const outline = document.querySelector(".tour-ring");
   assert.deepEqual([outline.hidden, outline.style.left, outline.style.height], [false, "10px", "40px"]);
-  at(2);
+  showStep(2);
   assert.equal(outline.hidden, true, "nothing to point at");
   host.remove();
 });

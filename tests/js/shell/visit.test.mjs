@@ -8,20 +8,21 @@ import { choice } from "../../../playground/microscope/shell/choice.js";
 import { aDatabase, aServer, CATALOGUE, goTo, json, paths } from "./browser.mjs";
 import { until } from "./page.mjs";
 
-const SAMPLES = "api/samples/digest";
+const SAMPLES_PATH = "api/samples/digest";
 const server = aServer(() => json({ says: "busy" }, 503));
 aDatabase();
 goTo("/microscope?sample=meadow&model=bundled&detail=2&layer=3&tour=2");
 
-let arrived = 1;
-const arrive = (page, isNew = true) => visit.arrive({ page, samples: SAMPLES, arrived: isNew ? ++arrived : arrived });
+let arrivalCount = 1;
+const arrive = (page, isNew = true) =>
+  visit.arrive({ page, samples: SAMPLES_PATH, arrived: isNew ? ++arrivalCount : arrivalCount });
 const query = () => Object.fromEntries(new URLSearchParams(location.search));
 
-const calls = [];
-choice.follow((now, options) => calls.push({ sample: now.sample, ...options }));
+const choices = [];
+choice.follow((now, options) => choices.push({ sample: now.sample, ...options }));
 const views = [];
 visit.follow(() => views.push({ ...viewNow() }));
-const since = (list) => list.splice(0);
+const takeAll = (list) => list.splice(0);
 
 test("the visit begins when the samples are here, and with what the address says", async () => {
   let isReady = false;
@@ -33,7 +34,7 @@ test("the visit begins when the samples are here, and with what the address says
   await arrive("microscope");
   await ready();
   assert.deepEqual([choice.now.sample, choice.now.model, choice.now.detail], ["meadow", "bundled", 2]);
-  assert.deepEqual(since(calls), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
+  assert.deepEqual(takeAll(choices), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
   assert.deepEqual([viewNow(), pageNow().tour, pageNow().name], [{ layer: "3" }, "2", "microscope"]);
   assert.equal(history.length, lengthBefore, "nobody has chosen anything yet");
 });
@@ -41,35 +42,39 @@ test("the visit begins when the samples are here, and with what the address says
 test("the toolbar that is drawn again begins nothing anew", async () => {
   await arrive("microscope", false);
   await arrive("microscope");
-  assert.deepEqual(paths(server), [`GET ${SAMPLES}`, `GET ${SAMPLES}`], "the one that failed and the one that came");
-  assert.deepEqual(since(calls), []);
+  assert.deepEqual(
+    paths(server),
+    [`GET ${SAMPLES_PATH}`, `GET ${SAMPLES_PATH}`],
+    "the one that failed and the one that came",
+  );
+  assert.deepEqual(takeAll(choices), []);
 });
 
 test("a choice is a step in the address", () => {
   const lengthBefore = history.length;
   choice.set({ sample: "tabby" });
   assert.deepEqual([query().sample, query().model, history.length], ["tabby", "dino", lengthBefore + 1]);
-  since(calls);
+  takeAll(choices);
 });
 
-test("what the address says already is no step", () => {
+test("a choice that the address names already is no step", () => {
   const lengthBefore = history.length;
   choice.set({ sample: "flock" }, { quietly: true });
   assert.equal(history.length, lengthBefore);
   choice.set({ sample: "tabby" }, { quietly: true });
-  since(calls);
+  takeAll(choices);
 });
 
 test("Back leads to the choice and the view of before", async () => {
-  since(views);
+  takeAll(views);
   history.back();
-  await until(() => calls.length, "Back is heard");
-  assert.deepEqual(since(calls), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
+  await until(() => choices.length, "Back is heard");
+  assert.deepEqual(takeAll(choices), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
   assert.deepEqual([query().sample, query().layer], ["meadow", "3"]);
   history.forward();
-  await until(() => calls.length, "Forward is heard");
-  assert.equal(since(calls)[0].sample, "tabby");
-  assert.deepEqual(since(views), [], "the stage shows a choice with its view");
+  await until(() => choices.length, "Forward is heard");
+  assert.equal(takeAll(choices)[0].sample, "tabby");
+  assert.deepEqual(takeAll(views), [], "the stage shows a choice with its view");
 });
 
 test("Back to another view of the same choice is told to the stage", async () => {
@@ -78,7 +83,7 @@ test("Back to another view of the same choice is told to the stage", async () =>
   history.pushState(null, "", `/microscope?${words}&layer=5`);
   history.back();
   await until(() => views.length, "the stage is told");
-  assert.deepEqual([since(views), since(calls)], [[{ layer: "9", head: "1" }], []]);
+  assert.deepEqual([takeAll(views), takeAll(choices)], [[{ layer: "9", head: "1" }], []]);
 });
 
 test("a lesson's page keeps the choice and the view, and the browser writes its address", async () => {
@@ -88,8 +93,8 @@ test("a lesson's page keeps the choice and the view, and the browser writes its 
   assert.deepEqual([viewNow(), pageNow().name], [{ layer: "9", head: "1" }, "by_hand"]);
   choice.set({ sample: "flock" });
   assert.deepEqual(query(), { sample: "flock", model: "bundled", detail: "2", shuffled: "yes" });
-  since(calls);
-  since(views);
+  takeAll(choices);
+  takeAll(views);
 });
 
 test("who comes back to the microscope finds the choice and the view, in the address too", async () => {
@@ -97,14 +102,14 @@ test("who comes back to the microscope finds the choice and the view, in the add
   await arrive("microscope");
   const words = { sample: "flock", model: "bundled", detail: "2", layer: "9", head: "1" };
   assert.deepEqual(query(), words);
-  assert.deepEqual([since(calls), since(views).length], [[], 1]);
+  assert.deepEqual([takeAll(choices), takeAll(views).length], [[], 1]);
 });
 
 test("a link within the app to a picture shows it", async () => {
   goTo("/microscope?sample=meadow&head=4");
   await arrive("microscope");
   assert.deepEqual([choice.now.sample, viewNow()], ["meadow", { layer: "9", head: "4" }]);
-  assert.equal(since(calls)[0].quietly, true);
+  assert.equal(takeAll(choices)[0].quietly, true);
 });
 
 test("a step of the tour or a scene goes to its picture and view in one step", () => {
@@ -113,11 +118,15 @@ test("a step of the tour or a scene goes to its picture and view in one step", (
   assert.deepEqual([choice.now.sample, viewNow(), pageNow().tour], ["tabby", { layer: "6" }, "3"]);
   assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "6", face: "see", tour: "3" });
   assert.equal(history.length, lengthBefore + 1);
-  assert.deepEqual(since(calls)[0].view, { layer: "6" });
-  since(views);
+  assert.deepEqual(takeAll(choices)[0].view, { layer: "6" });
+  takeAll(views);
   visit.go("sample=tabby&model=dino&layer=2", { step: false });
   assert.deepEqual([query().layer, query().tour, history.length], ["2", undefined, lengthBefore + 1]);
-  assert.deepEqual([since(views), since(calls)], [[{ layer: "2" }], []], "only the view: the stage alone is told");
+  assert.deepEqual(
+    [takeAll(views), takeAll(choices)],
+    [[{ layer: "2" }], []],
+    "only the view: the stage alone is told",
+  );
 });
 
 test("a scene without a picture stays on this one, in its model", () => {
@@ -125,8 +134,8 @@ test("a scene without a picture stays on this one, in its model", () => {
   assert.deepEqual([choice.now.sample, choice.now.model, viewNow()], ["tabby", "large", { layer: "1" }]);
   visit.go("layer=0");
   assert.deepEqual([choice.now.sample, choice.now.model, viewNow()], ["tabby", "large", { layer: "0" }]);
-  since(calls);
-  since(views);
+  takeAll(choices);
+  takeAll(views);
 });
 
 test("who leaves for another page takes the choice along; the view only to the microscope", () => {
@@ -144,7 +153,7 @@ test("who leaves for another page takes the choice along; the view only to the m
   ]);
 });
 
-test("who leaves for what a step or a scene shows finds that alone", async () => {
+test("who leaves for a step of the tour or a scene finds that view alone", async () => {
   visit.leave("microscope", { sample: "meadow" }, { onlyWords: true });
   goTo("/microscope?sample=meadow&head=2");
   await arrive("microscope");

@@ -10,7 +10,7 @@ import { container } from "../packs.mjs";
 import { MICROSCOPE } from "../support.mjs";
 
 const KERNELS = new WebAssembly.Module(readFileSync(join(MICROSCOPE, "engine", "kernels.wasm")));
-const [LAYERS, HEADS, WIDTH, PATCH, WIDE] = [4, 2, 8, 4, 16];
+const [LAYERS, HEADS, WIDTH, PATCH, MLP_WIDTH] = [4, 2, 8, 4, 16];
 const PREFIX = ["cls"];
 const LABELS = ["a cat", "a dog", "a boat"];
 
@@ -40,20 +40,20 @@ function weights() {
     linear(`${name}.attn.qkv`, WIDTH, 3 * WIDTH);
     linear(`${name}.attn.proj`, WIDTH, WIDTH);
     norm(`${name}.norm2`);
-    linear(`${name}.mlp.fc1`, WIDTH, WIDE);
-    linear(`${name}.mlp.fc2`, WIDE, WIDTH);
+    linear(`${name}.mlp.fc1`, WIDTH, MLP_WIDTH);
+    linear(`${name}.mlp.fc2`, MLP_WIDTH, WIDTH);
   }
   norm("norm");
   linear("head", WIDTH, LABELS.length);
-  const config = { depth: LAYERS, heads: HEADS, width: WIDTH, mlp_width: WIDE, patch_size: PATCH, prefix: PREFIX };
-  const overrides = {
+  const config = { depth: LAYERS, heads: HEADS, width: WIDTH, mlp_width: MLP_WIDTH, patch_size: PATCH, prefix: PREFIX };
+  const restOfConfig = {
     native_grid: [4, 4],
     mean: [0.5, 0.5, 0.5],
     std: [0.5, 0.5, 0.5],
     eps: 1e-6,
     classes: LABELS.length,
   };
-  const defaults = {
+  const usualParts = {
     positions: "learned",
     pool: "token",
     activation: "gelu",
@@ -61,12 +61,12 @@ function weights() {
     interpolation: "bicubic",
   };
   return container(
-    { format: "attention-playground/weights-1", config: { ...config, ...overrides, ...defaults } },
+    { format: "attention-playground/weights-1", config: { ...config, ...restOfConfig, ...usualParts } },
     sections,
   );
 }
 
-const SMALL = {
+const SMALL_MODEL = {
   ...{ title: "Small", patch: PATCH, grid: [4, 4], details: [1, 2], layers: LAYERS, heads: HEADS },
   ...{ head_dim: WIDTH / HEADS, prefix: PREFIX, labels: LABELS, multi_label: false },
 };
@@ -75,24 +75,24 @@ const SMALL = {
 function aWorker(decode) {
   const listeners = [];
   const worker = {
-    told: [],
-    said: [],
+    receivedMessages: [],
+    sentMessages: [],
     addEventListener: (_, listener) => listeners.push(listener),
     postMessage(message) {
-      worker.told.push(message);
+      worker.receivedMessages.push(message);
       computer.hear(message);
     },
   };
   const computer = createComputer((message) => {
-    worker.said.push(message);
+    worker.sentMessages.push(message);
     queueMicrotask(() => listeners.forEach((listener) => listener({ data: message })));
   }, decode);
   return worker;
 }
 
-const UNREADABLE = 40; // the seed of a picture that cannot be decoded
+const UNREADABLE_SEED = 40; // the seed of a picture that cannot be decoded
 globalThis.createImageBitmap = async ({ seed }) => {
-  if (seed === UNREADABLE) throw new Error("The source image could not be decoded.");
+  if (seed === UNREADABLE_SEED) throw new Error("The source image could not be decoded.");
   return { seed, close() {} };
 };
 const pixelsOf = (_, { seed }, height, width) =>
@@ -103,7 +103,7 @@ function aSource({ decode = pixelsOf, ...overrides } = {}) {
   const source = createWorkerSource({
     worker,
     compiled: async () => KERNELS,
-    models: { small: SMALL },
+    models: { small: SMALL_MODEL },
     weightsOf: async () => weights(),
     pictureOf: async ({ sample, mine }) => ({
       ...{ id: sample ?? mine, title: "A picture", credit: "", hint: "", start: [0.5, 0.5], width: 60, height: 40 },
@@ -115,8 +115,8 @@ function aSource({ decode = pixelsOf, ...overrides } = {}) {
 }
 
 const words = (overrides = {}) => ({ sample: "tabby", model: "small", ...overrides });
-const passesTold = ({ told: messages }) => messages.filter(({ what: kind }) => kind === "pass").length;
-const layersSaid = ({ said: messages }, id) =>
+const passCount = ({ receivedMessages: messages }) => messages.filter(({ what: kind }) => kind === "pass").length;
+const layerCount = ({ sentMessages: messages }, id) =>
   messages.filter((message) => message.id === id && message.layer !== undefined).length;
 
 test("a trace says what the lens and the toolbar need before anything is computed", async () => {
@@ -130,7 +130,7 @@ test("a trace says what the lens and the toolbar need before anything is compute
   assert.deepEqual(trace.opens, { layer: 2, head: 1 });
   assert.equal(trace.private, false);
   assert.equal((await source.open({ mine: "00", model: "small" })).private, true);
-  assert.deepEqual(worker.told, []);
+  assert.deepEqual(worker.receivedMessages, []);
 });
 
 test("a layer comes as a pack that the lens reads, and the whole pass runs once", async () => {
@@ -143,50 +143,50 @@ test("a layer comes as a pack that the lens reads, and the whole pass runs once"
   rowInto(row, 0, pack, 1, 0, 3, pack.scale);
   assert.ok(Math.abs(row.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-5);
   assert.ok(Math.max(...row) > 0.08, "the row is no even one");
-  const second = unpack(await source.layers(trace, [0, 3]));
-  assert.deepEqual([...second.stored.keys()], [0, 3]);
+  const secondPack = unpack(await source.layers(trace, [0, 3]));
+  assert.deepEqual([...secondPack.stored.keys()], [0, 3]);
   const laterPack = unpack(await source.layers(trace, [1, 3]));
-  assert.deepEqual(layerOf(laterPack, 3).q, layerOf(second, 3).q);
-  assert.equal(passesTold(worker), 1);
+  assert.deepEqual(layerOf(laterPack, 3).q, layerOf(secondPack, 3).q);
+  assert.equal(passCount(worker), 1);
 });
 
 test("a layer is here before the pass has ended", async () => {
   const { source, worker } = aSource();
   await source.layers(await source.open(words()), [0]);
-  assert.ok(layersSaid(worker, 1) < LAYERS);
-  assert.ok(!worker.said.some(({ done }) => done));
+  assert.ok(layerCount(worker, 1) < LAYERS);
+  assert.ok(!worker.sentMessages.some(({ done }) => done));
 });
 
 test("a new picture ends the former pass within a layer, unless somebody waits for it", async () => {
   const { source, worker } = aSource();
-  const [first, second] = [await source.open(words()), await source.open(words({ sample: "dog" }))];
-  await source.layers(first, [0]);
-  await source.layers(second, [3]);
-  assert.ok(layersSaid(worker, 1) <= 2, `${layersSaid(worker, 1)} layers of the former picture`);
-  assert.ok(worker.said.some(({ id, stopped }) => id === 1 && stopped));
-  await source.layers(first, [3]); // the stopped pass starts again on request
-  assert.equal(passesTold(worker), 3);
+  const [firstTrace, secondTrace] = [await source.open(words()), await source.open(words({ sample: "dog" }))];
+  await source.layers(firstTrace, [0]);
+  await source.layers(secondTrace, [3]);
+  assert.ok(layerCount(worker, 1) <= 2, `${layerCount(worker, 1)} layers of the former picture`);
+  assert.ok(worker.sentMessages.some(({ id, stopped }) => id === 1 && stopped));
+  await source.layers(firstTrace, [3]); // the stopped pass starts again on request
+  assert.equal(passCount(worker), 3);
 
   const secondTry = aSource();
-  const promises = [words(), words({ sample: "dog" })].map(async (source) =>
-    secondTry.source.layers(await secondTry.source.open(source), [3]),
+  const promises = [words(), words({ sample: "dog" })].map(async (pictureWords) =>
+    secondTry.source.layers(await secondTry.source.open(pictureWords), [3]),
   );
   assert.equal((await Promise.all(promises)).length, 2);
-  assert.equal(passesTold(secondTry.worker), 2);
+  assert.equal(passCount(secondTry.worker), 2);
 });
 
-test("who does not wait any more is told so, and the pass of the next picture begins", async () => {
+test("a request that is given up is rejected, and the pass of the next picture begins", async () => {
   const { source, worker } = aSource();
   const controller = new AbortController();
   const promise = source.layers(await source.open(words()), [3], { signal: controller.signal });
   controller.abort();
   await assert.rejects(promise, { name: "AbortError" });
   await source.layers(await source.open(words({ sample: "dog" })), [3]);
-  const formerPasses = worker.told.filter(
+  const formerPasses = worker.receivedMessages.filter(
     ({ what: kind, picture }) => kind === "pass" && picture.id.startsWith("tabby"),
   );
   for (const { id } of formerPasses)
-    assert.ok(layersSaid(worker, id) <= 2, `${layersSaid(worker, id)} layers of the former`);
+    assert.ok(layerCount(worker, id) <= 2, `${layerCount(worker, id)} layers of the former`);
 });
 
 test("another scale computes the whole pass, from the same pixels, and says which labels change", async () => {
@@ -205,7 +205,7 @@ test("another scale computes the whole pass, from the same pixels, and says whic
   assert.equal(decodeCount, 1);
 });
 
-test("a cut is heard in the pass, and what it moves is measured", async () => {
+test("a cut changes the pass, and how far it moves a feature is measured", async () => {
   const { source } = aSource();
   const trace = await source.open(words());
   const cutPass = await source.whole(trace, { scale: null, cut: "1,1>2,2;*>cls@0" });
@@ -256,14 +256,14 @@ test("the rollout is the product of (A + I)/2, for a patch and for all", async (
 
 test("features are there for every token, in sixteen bits", async () => {
   const { source } = aSource();
-  const result = decodeHalves(await source.features(await source.open(words()), 2));
-  assert.equal(result.length, 16 * WIDTH);
-  assert.ok(result.every(Number.isFinite) && new Set(result).size > 50);
+  const features = decodeHalves(await source.features(await source.open(words()), 2));
+  assert.equal(features.length, 16 * WIDTH);
+  assert.ok(features.every(Number.isFinite) && new Set(features).size > 50);
 });
 
 test("a picture that cannot be read is said, and the next one is computed", async () => {
   const { source } = aSource();
-  const brokenTrace = await source.open(words({ sample: "x".repeat(UNREADABLE) }));
+  const brokenTrace = await source.open(words({ sample: "x".repeat(UNREADABLE_SEED) }));
   await assert.rejects(source.layers(brokenTrace, [0]), { status: 500, says: /could not be decoded/ });
   assert.ok(await source.layers(await source.open(words()), [0]));
 });
@@ -287,9 +287,9 @@ test("after many pictures only the last passes are kept", async () => {
   const traces = [];
   for (let n = 1; n < 8; n++) traces.push(await source.open(words({ sample: "x".repeat(n) })));
   for (const trace of traces) await source.layers(trace, [3]).then(() => source.whole(trace, { scale: 1, cut: "" }));
-  const passesBefore = passesTold(worker);
+  const passesBefore = passCount(worker);
   await source.layers(traces[0], [0]);
-  assert.equal(passesTold(worker), passesBefore + 1, "the first pass had been dropped");
+  assert.equal(passCount(worker), passesBefore + 1, "the first pass had been dropped");
 });
 
 test("labels are told by how much they change, the likeliest where none does", () => {

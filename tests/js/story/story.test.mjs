@@ -18,25 +18,25 @@ import { STORY_WORDS, storyWords } from "../../../playground/microscope/story/wo
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
-const BASE = { layer: 2, head: 1, patch: 19 };
-const facts = factsOfStory(pack, BASE, 16);
+const POSITION = { layer: 2, head: 1, patch: 19 };
+const facts = factsOfStory(pack, POSITION, 16);
 const assertNear = (a, b) => assert.ok(Math.abs(a - b) < 1e-5, `${a} is not ${b}`);
 
 test("the partner is the patch beyond the neighbours that gets most", () => {
-  const row = rowOfPatch(pack, BASE.layer, BASE.head, BASE.patch);
+  const row = rowOfPatch(pack, POSITION.layer, POSITION.head, POSITION.patch);
   const farPatches = Array.from({ length: 48 }, (_, patch) => patch).filter(
-    (item) => distanceOf(BASE.patch, item, pack) > 1,
+    (item) => distanceOf(POSITION.patch, item, pack) > 1,
   );
   const largest = farPatches.reduce((largest, item) => (row[1 + item] > row[1 + largest] ? item : largest));
-  assert.equal(partnerOf(row, BASE.patch, pack), largest);
+  assert.equal(partnerOf(row, POSITION.patch, pack), largest);
   assert.equal(facts.partner, largest);
   assertNear(facts.share, row[1 + largest]);
 });
 
-test("a score by hand: the products of query and key, their sum, divided by the root", () => {
+test("the score is the sum of the products of query and key, divided by the root", () => {
   const { q, k, products, dot, score } = facts.pair;
   let sum = 0;
-  for (const [at, item] of q.entries()) sum += item * k[at];
+  for (const [index, number] of q.entries()) sum += number * k[index];
   assertNear(dot, sum);
   assertNear(score, sum / Math.sqrt(pack.dim));
   assertNear(
@@ -57,10 +57,10 @@ test("shares sum to one, with and without the division, which only sharpens", ()
 test("heads and layers are counted over all that there are", () => {
   assert.equal(facts.heads.length, pack.heads);
   assert.equal(facts.layers.length, pack.layers);
-  const ownHead = facts.heads.find(({ head }) => head === BASE.head);
+  const ownHead = facts.heads.find(({ head }) => head === POSITION.head);
   assertNear(ownHead.row[1 + facts.partner], facts.share);
-  assert.ok(facts.layers[BASE.layer] >= facts.share);
-  assert.ok(firstLayer(facts) <= BASE.layer);
+  assert.ok(facts.layers[POSITION.layer] >= facts.share);
+  assert.ok(firstLayer(facts) <= POSITION.layer);
 });
 
 test("stacked convolutions hear 9, 25, 49, 81 patches, and none beyond the edge", () => {
@@ -73,16 +73,16 @@ test("twice the side is about sixteen times as many scores", () => {
   assertNear(facts.scoreGrowth, ((4 * 48 + 1) / 49) ** 2);
 });
 
-test("without its layer there is nothing to tell, without the others nothing of the layers", () => {
-  assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), BASE, 16), null);
-  const factsOfOneLayer = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), BASE, 16);
+test("without its layer the story has no facts; without the others the scene about layers has no guess", () => {
+  assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), POSITION, 16), null);
+  const factsOfOneLayer = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), POSITION, 16);
   assert.equal(factsOfOneLayer.layers, null);
   const { guess, text } = sceneAt(11, factsOfOneLayer, "en");
   assert.equal(guess, null);
   assert.match(text, /This page has one layer/);
 });
 
-test("every language tells every scene, with the same numbers in it", () => {
+test("every language tells every scene, with the same holes for numbers", () => {
   const holesOf = (table, key) =>
     [
       ...[table[key]]
@@ -103,8 +103,8 @@ test("no hole is left open in any scene, in any language", () => {
     for (let n = 1; n <= SCENE_COUNT; n++)
       for (const side of [16, null]) {
         const scene = sceneAt(n, { ...facts, side }, language);
-        const all = JSON.stringify([scene.title, scene.text, scene.guess]);
-        assert.ok(!/\{\w+\}|undefined|NaN|null ×/.test(all), all);
+        const sceneText = JSON.stringify([scene.title, scene.text, scene.guess]);
+        assert.ok(!/\{\w+\}|undefined|NaN|null ×/.test(sceneText), sceneText);
       }
 });
 
@@ -128,7 +128,7 @@ test("every guess can reach what is true, and its truth is right", () => {
   }
 });
 
-test("the volume: silent it is even, at the model's own it is the row, and it clips when one takes nearly all", () => {
+test("volume zero makes shares even, the model's own gives its row, and a huge one clips", () => {
   const evenShares = sharesAt(facts, 0, pack.tokens);
   for (const share of evenShares.shares) assertNear(share, 1 / pack.tokens);
   assert.ok(!evenShares.clips);
@@ -136,7 +136,7 @@ test("the volume: silent it is even, at the model's own it is the row, and it cl
   assert.ok(sharesAt(facts, 1e6, 3).clips);
 });
 
-test("the books: one fits, one is found easily and holds the least of those, one fits least", () => {
+test("of the three books one fits best, one is found easily and holds little, one fits least", () => {
   const [bestBook, thinBook, worstBook] = facts.books;
   assert.equal(bestBook.token, pack.prefixCount + facts.partner);
   assertNear(bestBook.score, facts.pair.score);
@@ -147,7 +147,7 @@ test("the books: one fits, one is found easily and holds the least of those, one
   assertNear(worstBook.share, Math.min(...facts.row));
 });
 
-test("what is said where a hand moves something is filled when it moves", () => {
+test("sentences that follow a hand keep their holes until it moves", () => {
   const allWords = [3, 5, 8].flatMap((n) => Object.values(sceneAt(n, facts, "en").figure.words)).join(" ");
   assert.deepEqual([...allWords.matchAll(/\{(\w+)\}/g)].map(([, hole]) => hole).sort(), [
     ...["count", "count", "keyScore", "keyShare", "loud", "loud", "stacked"],
@@ -192,7 +192,7 @@ test("the code names the model, the picture and the row", () => {
 });
 
 test("in the first layer nobody has rewritten the token that asks, and it has heard of nothing", () => {
-  const firstFacts = factsOfStory(pack, { ...BASE, layer: 0 }, 16);
+  const firstFacts = factsOfStory(pack, { ...POSITION, layer: 0 }, 16);
   assert.match(sceneAt(5, firstFacts, "en").text, /no layer has rewritten yet/);
   assert.match(sceneAt(5, facts, "en").text, /the layers before have rewritten/);
   assert.match(sceneAt(11, firstFacts, "en").guess.after, /has heard of nothing before/);

@@ -31,15 +31,15 @@ test("a tensor is read when it is asked for, and no other byte", async () => {
       data: new Float32Array([1, 2, 3, 4]),
     },
   );
-  const sizes = [];
+  const sliceSizes = [];
   const { slice } = file;
-  file.slice = (from, to) => [sizes.push(to - from), slice.call(file, from, to)][1];
+  file.slice = (from, to) => [sliceSizes.push(to - from), slice.call(file, from, to)][1];
   const { metadata, tensors } = await openSafetensors(file, "mine.safetensors");
   assert.deepEqual(metadata, { name: "x" });
   assert.deepEqual([...tensors.keys()], ["a", "b"]);
-  sizes.length = 0;
+  sliceSizes.length = 0;
   assert.deepEqual([...(await tensors.get("b").read())], [3, 4]);
-  assert.deepEqual(sizes, [8]);
+  assert.deepEqual(sliceSizes, [8]);
 });
 
 test("numbers of every kind become float32", async () => {
@@ -61,14 +61,14 @@ test("numbers of every kind become float32", async () => {
 
 test("a header of a gigabyte is not read", async () => {
   const file = fileOf({}, { length: 2 ** 30 });
-  const ends = [];
+  const sliceEnds = [];
   const { slice } = file;
-  file.slice = (from, to) => [ends.push(to), slice.call(file, from, to)][1];
+  file.slice = (from, to) => [sliceEnds.push(to), slice.call(file, from, to)][1];
   assert.match(await refusalOf(file), /does not begin with the header of one/);
-  assert.deepEqual(ends, [8]);
+  assert.deepEqual(sliceEnds, [8]);
 });
 
-const HOSTILE = {
+const HOSTILE_FILES = {
   "nothing at all": [new Blob([]), /shorter than the header/],
   noise: [new Blob([new Uint8Array(100).fill(255)]), /does not begin with the header/],
   "half a header": [fileOf({}, { length: 1000 }), /cut off in its header/],
@@ -100,10 +100,10 @@ const HOSTILE = {
   "metadata that are no texts": [fileOf({ __metadata__: { a: {} } }), /metadata are no texts/],
 };
 
-for (const [problem, [file, sentence]] of Object.entries(HOSTILE))
+for (const [problem, [file, sentence]] of Object.entries(HOSTILE_FILES))
   test(`a file with ${problem} is refused in a sentence`, async () => assert.match(await refusalOf(file), sentence));
 
-test("a long name is not repeated whole", async () => {
+test("a refusal does not repeat a long name in full", async () => {
   assert.ok((await refusalOf(fileOf({ ["x".repeat(1e6)]: F32([4], 0, 15) }))).length < 300);
 });
 
@@ -115,7 +115,7 @@ test("a name may be any text", async () => {
 });
 
 for (const [name, value] of Object.entries({ NaN: Number.NaN, infinite: Number.POSITIVE_INFINITY }))
-  test(`numbers that are ${name} are said when they are read`, async () => {
+  test(`numbers that are ${name} are refused when they are read`, async () => {
     const { tensors } = await open({ a: F32([4], 0, 16) }, { data: new Float32Array([0, 1, 2, value]) });
     await assert.rejects(tensors.get("a").read(), /holds numbers that are none \(NaN or infinite\) in a\./);
   });
