@@ -67,25 +67,25 @@ export function createClassBar(head, host) {
 // element.
 export function drawClassBoard(
   box,
-  { language, now: state, of: question, asked: storyQuestion, act, ask: setAsking, picture, wantsPicture },
+  { language, now: state, of: question, asked: storyQuestion, act, ask: askClass, picture, wantsPicture },
 ) {
   const words = (name, values) => classWords(language, name, values);
   box.replaceChildren();
   if (wantsPicture) {
     madeIn(box, "p", "class-status").textContent = words("sendPicture");
-    classButton(box, words("yes"), () => setAsking(true), true);
-    classButton(box, words("no"), () => setAsking(false));
+    classButton(box, words("yes"), () => askClass(true), true);
+    classButton(box, words("no"), () => askClass(false));
     return;
   }
   if (!question) {
-    classButton(box, words("open"), () => setAsking(), true);
+    classButton(box, words("open"), () => askClass(), true);
     return;
   }
-  madeIn(box, "p", "class-status").textContent = answeredOf(state, question, language);
+  madeIn(box, "p", "class-status").textContent = answeredWords(state, question, language);
   if (question.phase === "asks") {
     madeIn(box, "p", "class-quiet").textContent = words(question.answered.length > 1 ? "secondTime" : "covered");
     classButton(box, words("reveal"), () => act("show"), true);
-    if (question.kind === "choice") handsIn(box, question, words, language, act);
+    if (question.kind === "choice") drawHandsForm(box, question, words, language, act);
     return;
   }
   drawGuesses(madeIn(box, "div"), question, { language, picture });
@@ -96,7 +96,7 @@ export function drawClassBoard(
 
 const turnOf = ({ number, answered }) => `${number}.${answered.length}`;
 
-function answeredOf(state, question, language) {
+function answeredWords(state, question, language) {
   const answered = question.answered.at(-1);
   return classWords(language, "answered", { answered, here: Math.max(state.phones, answered) });
 }
@@ -106,11 +106,11 @@ function answeredOf(state, question, language) {
 export function keepClassBoard(box, { language, now: state, of: question }) {
   const form = box.querySelector(".class-hands:focus-within");
   if (question?.phase !== "asks" || form?.dataset.of !== turnOf(question)) return false;
-  box.querySelector(".class-status").textContent = answeredOf(state, question, language);
+  box.querySelector(".class-status").textContent = answeredWords(state, question, language);
   return true;
 }
 
-function handsIn(box, { options, hands, ...question }, words, language, act) {
+function drawHandsForm(box, { options, hands, ...question }, words, language, act) {
   const form = madeIn(box, "form", "class-hands");
   form.dataset.of = turnOf(question);
   madeIn(form, "span").textContent = words("hands");

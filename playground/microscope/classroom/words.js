@@ -113,7 +113,7 @@ export const CLASS_WORDS = {
 
 // The server's refusals, by their keys in playground/serving/classes.py. English needs no table, because the server's
 // sentences are English.
-export const REFUSED_IN = {
+export const REFUSALS = {
   de: {
     noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
     noNumber: "Ein Tipp ist eine ganze Zahl: Wählen Sie noch einmal.",
@@ -150,7 +150,7 @@ export const REFUSED_IN = {
 // The sentence of a refusal (see shell/http.js) in this language. In English, or if the refusal has no key, this is the
 // server's own sentence.
 export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
-  const sentence = REFUSED_IN[language]?.[body.key];
+  const sentence = REFUSALS[language]?.[body.key];
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;
 }
 
@@ -198,7 +198,7 @@ const CHARTS = {
     const list = madeIn(figure, "ul", "class-choices");
     const highest = Math.max(1, ...Object.values(counts));
     for (const [value, words] of options) {
-      const line = madeIn(list, "li", marksOf(value === truth, value === guess));
+      const line = madeIn(list, "li", markClasses(value === truth, value === guess));
       madeIn(line, "span").textContent = inLanguage(words, language);
       const bar = madeIn(line, "i");
       bar.style.setProperty("--long", String((counts[value] ?? 0) / highest));
@@ -213,7 +213,7 @@ const CHARTS = {
     const list = madeIn(figure, "ol", "class-bars");
     const contains = (bar, value) => value !== null && bar.from <= value && value <= bar.to;
     for (const bar of bars) {
-      const item = madeIn(list, "li", marksOf(contains(bar, truth), contains(bar, guess)));
+      const item = madeIn(list, "li", markClasses(contains(bar, truth), contains(bar, guess)));
       item.title = `${bar.from === bar.to ? bar.from : `${bar.from}–${bar.to}`}${unit}: ${bar.count}`;
       madeIn(item, "b").textContent = bar.count ? String(bar.count) : "";
       madeIn(item, "i").style.setProperty("--long", String(bar.count / highest));
@@ -224,14 +224,14 @@ const CHARTS = {
   },
 
   place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine: guess, picture }) {
-    const place = madeIn(figure, "div", "class-map");
-    if (picture) place.append(picture());
-    if (heat) place.append(heatOf(heat, rows, columns));
-    place.append(mapOf({ rows, columns, mark, counts, truth, mine: guess }));
+    const map = madeIn(figure, "div", "class-map");
+    if (picture) map.append(picture());
+    if (heat) map.append(heatOf(heat, rows, columns));
+    map.append(mapOf({ rows, columns, mark, counts, truth, mine: guess }));
   },
 };
 
-const marksOf = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
+const markClasses = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
 
 // [{from, to, count}]: the guesses from low to high, counted in at most MOST_BARS intervals.
 export function histogram(counts, low, high) {

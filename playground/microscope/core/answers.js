@@ -166,7 +166,7 @@ function scoreRange(answers, layer) {
 }
 
 // The colour domain that compared pictures share. pictures: [{values, from, to}]; values[from … to) belong to patches.
-export function exposureOfBoth(pictures, way, ceiling, log) {
+export function comparedDomain(pictures, way, ceiling, log) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
   const joinedValues = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
@@ -205,7 +205,7 @@ export function sharedDomain(answers, layer, scale, way, ceiling, log) {
 }
 
 // The colour domain of one picture: its highest value is this picture's exposure, or the view's `ceiling`.
-export function ownExposure(values, offset, pack, way, ceiling, log) {
+export function pictureDomain(values, offset, pack, way, ceiling, log) {
   const from = offset + pack.prefixCount,
     to = offset + pack.tokens;
   if (WAYS[way].spread) return ownDomain(values, from, to, false, true);

@@ -10,7 +10,17 @@ import { setText } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
-import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
+import {
+  canAsk,
+  entryToDraw,
+  isRounded,
+  missingNames,
+  overlayNow,
+  passOf,
+  resolve,
+  sampleOfPut,
+  storeNames,
+} from "./state.js";
 
 // The cache of pictures and traces. A trace holds the layers received so far. Entries that were shown longest ago are
 // evicted.
@@ -124,18 +134,18 @@ function askNow(lens) {
 
 // Sends one request. If the lens still shows the same trace, `accept` gets the answer, and a frame is drawn unless
 // `accept` returns false. A new request of the same kind cancels the former one.
-export function askOnce(lens, kind, key, question, accept) {
+export function askOnce(lens, kind, key, sendRequest, accept) {
   const { data, page } = lens;
-  const formerRequest = data.asked.get(kind);
+  const formerRequest = data.requests.get(kind);
   if (formerRequest?.key === key && (formerRequest.open || performance.now() - formerRequest.at < RETRY_DELAY)) return;
   formerRequest?.stop.abort();
   const request = { key, open: true, at: performance.now(), stop: new AbortController() };
-  data.asked.set(kind, request);
-  question({ signal: request.stop.signal })
+  data.requests.set(kind, request);
+  sendRequest({ signal: request.stop.signal })
     .then((answer) => {
       if (!page.alive || request.stop.signal.aborted) return;
       const result = accept(answer); // if `accept` throws, the request counts as failed
-      data.asked.delete(kind);
+      data.requests.delete(kind);
       if (result !== false) page.schedule();
       askNow(lens); // the next request does not wait for a frame
     })
@@ -150,8 +160,8 @@ export function askOnce(lens, kind, key, question, accept) {
 
 // Cancels all requests, because another picture is shown.
 export function stopAsking(data) {
-  for (const { stop } of data.asked.values()) stop.abort();
-  data.asked.clear();
+  for (const { stop } of data.requests.values()) stop.abort();
+  data.requests.clear();
 }
 
 // The next layer to fetch: [entry, layer, whether rounded], or null. The layers on view come first, then their
@@ -171,7 +181,7 @@ function wantedLayer({ choice, data, frame, page }) {
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
   const isMissing = ([entry, layer, rounded]) =>
-    layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
+    layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? entryToDraw(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // the moments of See come from the later layers
   const optionalLayers = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
@@ -184,10 +194,10 @@ export const isComplete = (lens) => !wantedLayer(lens);
 
 function askForLayer(lens, { trace, id }, layer, rounded) {
   const { choice, data } = lens;
-  const question = (options) => data.host.source.layers(trace, [layer], { ...options, ...(rounded && { rounded }) });
-  askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, question, (bytes) => {
+  const sendRequest = (options) => data.host.source.layers(trace, [layer], { ...options, ...(rounded && { rounded }) });
+  askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, sendRequest, (bytes) => {
     if (rounded) receiveRounded(data, id, bytes);
-    else keepNew(data, receive(data, trace, bytes));
+    else dropOldExcept(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
     paintFilmSoon(lens); // only the film shows this layer
     return isComplete(lens);
@@ -199,9 +209,9 @@ function askForMatrix(lens, { what: need, entry, layer }) {
   const { source } = data.host;
   const requestKind = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
   if (!canAsk(data, requestKind)) return;
-  const question = (options) =>
+  const sendRequest = (options) =>
     need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
-  askOnce(lens, need, `${entry.id} ${layer}`, question, (values) =>
+  askOnce(lens, need, `${entry.id} ${layer}`, sendRequest, (values) =>
     takeMatrix(data, lens.frame, { what: need, entry, layer, values }),
   );
 }
@@ -215,8 +225,8 @@ function askForLocked(lens, kind) {
     { shown } = lens.frame;
   const { trace } = shown.wholeArrived ? whole : main;
   const { query } = view;
-  const question = (options) => data.host.source[kind](trace, query, options);
-  askOnce(lens, kind, `${trace.id} ${query}`, question, (values) => {
+  const sendRequest = (options) => data.host.source[kind](trace, query, options);
+  askOnce(lens, kind, `${trace.id} ${query}`, sendRequest, (values) => {
     data.overlay = { what: kind, query, id: trace.id, values: decodeHalves(values) };
   });
 }
@@ -225,9 +235,9 @@ function askForWhole(lens) {
   const { choice, data } = lens;
   const { view } = choice,
     { main } = data;
-  const source = putFrom(choice, data);
+  const source = sampleOfPut(choice, data);
   const passSettings = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
-  const question = async (options) => {
+  const sendRequest = async (options) => {
     const trace = await data.host.source.whole(main.trace, passSettings, options).catch((error) => {
       // a link may name a cut that this model can't make
       if (error.status === 400 && passSettings.cut) lens.page.choose({ cut: "" });
@@ -239,29 +249,29 @@ function askForWhole(lens) {
     lens,
     "whole",
     `${main.id} ${passSettings.scale} ${passSettings.cut} ${source}`,
-    question,
+    sendRequest,
     ({ trace, bytes }) => {
       data.whole = receive(data, trace, bytes);
-      keepNew(data, data.whole);
+      dropOldExcept(data, data.whole);
     },
   );
 }
 
 // Drops old whole passes, because the dial may ask for a hundred of them for one picture.
-const keepNew = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
+const dropOldExcept = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
 
 function askForNames(lens, { trace, id }) {
   const { data } = lens;
   const layer = missingNames(lens.choice, data);
   if (layer < 0) return;
-  const question = (options) => data.host.source.names(trace, layer, options);
-  askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
+  const sendRequest = (options) => data.host.source.names(trace, layer, options);
+  askOnce(lens, "names", `${id} ${layer}`, sendRequest, (heads) => storeNames(data, id, layer, heads));
 }
 
 // Below: fetches a trace's picture and the head on view. The former picture stays until both have arrived.
 
 // The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
-export async function bring(data, page, traces, view) {
+export async function fetchEntries(data, page, traces, view) {
   data.coming?.abort();
   data.coming = new AbortController();
   const { signal } = data.coming;
@@ -286,10 +296,10 @@ export async function bringBest(data, page, trace) {
       withoutPicture(page, trace, error, signal),
     );
     const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
-    const missingLate = lateLayers.filter(
+    const missingLateLayers = lateLayers.filter(
       (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
     );
-    if (missingLate.length) receive(data, trace, await source.layers(trace, missingLate, { signal }));
+    if (missingLateLayers.length) receive(data, trace, await source.layers(trace, missingLateLayers, { signal }));
     const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await picturePromise });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };

@@ -4,7 +4,7 @@
 import {
   LONGEST_NAME,
   moveScene,
-  openScene,
+  readSceneAddress,
   readScenes,
   renameScene,
   sceneAddress,
@@ -42,7 +42,7 @@ export function bindScenes(choice, data, page) {
   // A new name is saved at every letter; the list is not redrawn while a person types.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
-    keepList(data, renameScene(data.scenes.list, place, event.target.value));
+    saveList(data, renameScene(data.scenes.list, place, event.target.value));
   });
   // Typing a name triggers no shortcut. Enter ends the typing.
   refs.sceneList.addEventListener("keydown", (event) => {
@@ -54,7 +54,7 @@ export function bindScenes(choice, data, page) {
 
 // Reads the stored scenes, when the lens is ready and at every run of the page, because another tab may have changed
 // the list. An unchanged list keeps its elements, because a person may be typing or clicking there.
-export function readKept(choice, data, page) {
+export function readSavedScenes(choice, data, page) {
   setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
   const list = readScenes(data.host.scenes.read());
@@ -80,7 +80,7 @@ export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
 
 function showScene(choice, data, page, place) {
   const { address } = data.scenes.list[place];
-  const scene = openScene(address);
+  const scene = readSceneAddress(address);
   choice.scene.at = place;
   writeList(choice, data, page);
   if (scene.place === (choice.scene.heading ?? choice.place)) return page.showView(scene.view); // needs no new trace
@@ -89,13 +89,13 @@ function showScene(choice, data, page, place) {
 }
 
 function changeScenes(choice, data, page, list, position) {
-  keepList(data, list);
+  saveList(data, list);
   choice.scene.at = position;
   writeList(choice, data, page);
   page.schedule();
 }
 
-function keepList(data, scenes) {
+function saveList(data, scenes) {
   const list = readScenes(writeScenes(scenes)); // readScenes drops scenes that are too many or too long
   const text = writeScenes(list);
   Object.assign(data.scenes, { list, kept: text });

@@ -9,7 +9,7 @@ import { cutTo, fitCanvas, oneStop, sayMath, setText, setVisible } from "../draw
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
-import { prefixName, writeMarked } from "../lens/readouts.js";
+import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/state.js";
 import {
   barsAt,
@@ -132,7 +132,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setText(partBy(nineBox, "hears"), words("hearsNine"));
     setText(partBy(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
     moments.writeWords();
-    writeMarked(page);
+    writeMarkupTexts(page);
     sourceElement.title = words("stepThrough");
     root.lang = see.on ? language() : "en";
     refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
@@ -151,7 +151,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (see.drawer === "heads" && name !== "heads") page.choose({ beside: "convolution" });
     see.drawer = name;
     root.dataset.drawer = name;
-    writeMarked(page);
+    writeMarkupTexts(page);
     for (const button of doorButtons) button.setAttribute("aria-expanded", String(button.dataset.door === name));
     if (name) hold(true);
     if (name === "heads") page.choose({ beside: "wall" });

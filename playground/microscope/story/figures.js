@@ -1,6 +1,6 @@
 // Draws small figures in the story's column: bars, strips of numbers, heads, layers. drawFigure replaces the content
 // of `box`.
-import { ownExposure } from "../core/answers.js";
+import { pictureDomain } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
 import { dialToScale } from "../core/view.js";
@@ -78,7 +78,7 @@ const FIGURES = {
     for (const headFacts of heads) {
       const figure = elementIn(list, "figure", headFacts.head === head ? "ours" : "");
       const canvas = elementIn(figure, "canvas");
-      const domain = ownExposure(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
+      const domain = pictureDomain(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
       printHeat(makePrint(print, canvas), headFacts.row, pack.prefixCount, pack.rows, pack.columns, domain);
       elementIn(figure, "figcaption").textContent = String(pack.headNumbers[headFacts.head]);
     }

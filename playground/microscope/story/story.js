@@ -9,7 +9,7 @@ import { FIRST_WAY } from "../core/ways.js";
 import { makeCanvas, sayMath, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
-import { handOver } from "../lens/saving.js";
+import { downloadFile } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
 import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
@@ -352,7 +352,7 @@ export function createStory(lens, see, { language, way, klass }) {
       const code = codeOf(story.facts, way.place());
       const photograph = smallPhotograph().toDataURL("image/jpeg", 0.8);
       const text = JSON.stringify(notebookOf(story.facts, { model, code, photograph }), null, 1);
-      handOver(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
+      downloadFile(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
     });
     box.append(
       ...(canAsk(data, "ran") ? [runButton] : []),

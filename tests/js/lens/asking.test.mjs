@@ -194,7 +194,7 @@ test("what was asked for another picture is ended, and neither taken nor told as
   open(source, "layers").answer(layer(1));
   open(source, "features").fail(new Error("stopped"));
   await pass(REST);
-  assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.asked.size], [false, [], 0]);
+  assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.requests.size], [false, [], 0]);
 });
 
 test("a lens that is gone asks nothing and takes nothing", async () => {

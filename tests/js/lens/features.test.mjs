@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { receive } from "../../../playground/microscope/lens/asking.js";
 import {
+  featuresToMatch,
   liveMap,
-  matchable,
   missingMatrix,
   otherMap,
   takeMatrix,
@@ -72,7 +72,7 @@ test("features of two models have nothing in common", () => {
   data.features.get("dog 1").model = "another";
   assert.equal(otherMap(choice, data, frame), null);
   data.other.pack.header = { ...data.other.pack.header, model: "another" };
-  assert.equal(matchable(choice, data), null);
+  assert.equal(featuresToMatch(choice, data), null);
 });
 
 test("eight layers of features are kept, and of the rollouts two pictures", () => {

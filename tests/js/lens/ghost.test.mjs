@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { threePatches, WALK } from "../../../playground/microscope/lens/moment.js";
+import { threePatches, WALK_MS } from "../../../playground/microscope/lens/moment.js";
 import { pass } from "./alens.mjs";
 import { draw, mounted, wantsNoMotion } from "./mounted.mjs";
 
@@ -27,7 +27,7 @@ test("it comes after a while, asks as a hand does, gives the turn, and leaves ev
   const { comes, began: startCount, ghost } = await greeted(microscope);
   assert.deepEqual([comes, startCount], [true, 1]);
   const queries = new Set();
-  for (let ms = 0; ms < WALK + 500; ms += 100) {
+  for (let ms = 0; ms < WALK_MS + 500; ms += 100) {
     await pass(100);
     draw(2);
     queries.add(microscope.lens.read().query);
