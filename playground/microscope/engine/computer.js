@@ -42,7 +42,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
       const [q, k] = [t.take(rowsOfHead(layers[layer].q), scale), rowsOfHead(layers[layer].k)];
       for (let first = 0; first < tokens; first += MOST_QUERIES) {
         const mark = t.mark();
-        const rows = t.linear(someRows(q, first, Math.min(MOST_QUERIES, tokens - first)), k); // (MOST_QUERIES, N)
+        const rows = t.linear(someRows(q, first, Math.min(MOST_QUERIES, tokens - first)), k);
         silenceScores?.(t, rows, first, head);
         t.softmax(rows);
         t.add(nextFlows, t.product(someColumns(flows, first, rows.rows), rows));
@@ -112,8 +112,8 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
     async rollout({ id, model, layers, grid, scale, cuts, query }) {
       const vit = networks.get(model);
       const layout = { prefix: vit.config.prefix, columns: grid[1] };
-      const decodedLayers = layers.map(({ q, k }) => ({ q: decodeHalves(q), k: decodeHalves(k) }));
-      const request = { layers: decodedLayers, grid, scale: scale ?? vit.scale, cuts: readCuts(cuts, layout), query };
+      const decoded = layers.map(({ q, k }) => ({ q: decodeHalves(q), k: decodeHalves(k) }));
+      const request = { layers: decoded, grid, scale: scale ?? vit.scale, cuts: readCuts(cuts, layout), query };
       const flows = await rollout(vit, request, () => mayContinue(id));
       if (!flows) return send({ id, stopped: true });
       const halves = vit.t.toHalves(flows);

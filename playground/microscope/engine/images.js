@@ -179,10 +179,10 @@ export function resizedPositions(positions, width, grid, [rows, columns]) {
   const prefix = positions.length - grid[0] * grid[1] * width;
   const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows); // (rows, old columns, D)
   const patches = resized(withRows, rows, grid[1], width, columns); // (rows, columns, D)
-  const allPositions = new Float32Array(prefix + patches.length);
-  allPositions.set(positions.subarray(0, prefix));
-  allPositions.set(patches, prefix);
-  return allPositions;
+  const all = new Float32Array(prefix + patches.length);
+  all.set(positions.subarray(0, prefix));
+  all.set(patches, prefix);
+  return all;
 }
 
 // (outer, from, width) → (outer, to, width)

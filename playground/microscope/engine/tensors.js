@@ -4,10 +4,10 @@
 import { ALIGN } from "../core/container.js";
 import { oneThread, paddedLength } from "./faster/threads.js";
 
-const PAGE_BYTES = 65_536; // bytes: the memory grows by pages
-const BYTES_OF_FLOAT = 4; // bytes
-const BYTES_OF_HALF = 2; // bytes of a float16
-const PIXEL_BYTES = 4; // bytes
+const PAGE_BYTES = 65_536; // the memory grows by pages
+const FLOAT = 4; // bytes
+const SHORT = 2; // bytes of a float16
+const PIXEL = 4; // bytes
 
 // [slope, bend] of the activation x · σ(slope · x + bend · x³).
 const GELU_ROOT = Math.sqrt(8 / Math.PI);
@@ -15,7 +15,7 @@ export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [GELU_RO
 
 // A part of a matrix: some of its rows and columns.
 export const partOfMatrix = ({ at, step }, row, rows, column, columns) => ({
-  at: at + BYTES_OF_FLOAT * (row * step + column),
+  at: at + FLOAT * (row * step + column),
   rows,
   columns,
   step,
@@ -37,14 +37,14 @@ export async function createTensors(compiled, threads = oneThread()) {
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
     return address;
   }
-  const matrix = (rows, columns) => ({ at: allocate(BYTES_OF_FLOAT * rows * columns), rows, columns, step: columns });
+  const matrix = (rows, columns) => ({ at: allocate(FLOAT * rows * columns), rows, columns, step: columns });
   const multiply = (x, w, transposed, columns, bias, out) =>
     kernels.product(
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
   // Converts x to integers, for a product with codes in kernels.c.
   function toIntegers({ at: start, step, rows, columns }) {
-    const [numbers, units] = [allocate(BYTES_OF_HALF * rows * paddedLength(columns)), allocate(BYTES_OF_FLOAT * rows)];
+    const [numbers, units] = [allocate(SHORT * rows * paddedLength(columns)), allocate(FLOAT * rows)];
     kernels.to_integers(start, step, rows, columns, numbers, units);
     return [numbers, units];
   }
@@ -138,16 +138,16 @@ export async function createTensors(compiled, threads = oneThread()) {
     toHalves(numbers) {
       const mark = top;
       const address = copyIn(numbers);
-      const out = allocate(BYTES_OF_HALF * (numbers.length + 8));
+      const out = allocate(SHORT * (numbers.length + 8));
       kernels.halves(address, numbers.length, out);
       top = mark;
       return new Uint16Array(memory.buffer, out, numbers.length).slice();
     },
 
     // For images.js; `place`: the address of a picture's first byte.
-    pixels: (count) => allocate(PIXEL_BYTES * count),
+    pixels: (count) => allocate(PIXEL * count),
     putPixels: (pixels) => copyIn(pixels),
-    readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL_BYTES * count).slice(),
+    readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),
     putMixture: ({ spans, weights, ...sizes }) => ({ spans: copyIn(spans), weights: copyIn(weights), ...sizes }),
     // from, to: {place, line: pixels between two lines, apart: pixels between two pixels of a line}
     mix(lines, { spans, weights, most, count }, from, to) {

@@ -18,7 +18,7 @@ export const MOST_QUERIES = 320;
 // numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
 // function (t, scores, first, head) that sets the cut scores to −∞: a mask of N × N would be too large.
 const untouched = (_, x) => x;
-const LAYER_POINTS =
+const POINTS =
   "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
 
 // One head's attention: out = softmax(q kᵀ · scale) v.
@@ -30,7 +30,7 @@ function attention(t, q, k, v, scale, silenceScores, out) {
     const scores = t.linear(queries, k); // (MOST_QUERIES, N): how well each query matches each key
     silenceScores?.(scores, first);
     t.softmax(scores); // every row sums to one
-    t.product(scores, v, someRows(out, first, queries.rows)); // (MOST_QUERIES, d): mixed values
+    t.product(scores, v, someRows(out, first, queries.rows)); // their mixed values
     t.backTo(mark); // the next scores reuse the memory
   }
 }
@@ -98,9 +98,9 @@ export class VisionTransformer {
       const mark = t.mark();
       const [q, k, v] = qkvParts.map((matrix) => someColumns(matrix, head * d, d)); // (N, d) each
       const headRows = (matrix) => someRows(matrix, head * N, N);
-      const silenceScores = silenceHead && ((scores, first) => silenceHead(t, scores, first, head));
+      const silent = silenceHead && ((scores, first) => silenceHead(t, scores, first, head));
       const mixture = someColumns(mixtures, head * d, d); // (N, d)
-      attention(t, q, k, v, scale, silenceScores, mixture);
+      attention(t, q, k, v, scale, silent, mixture);
       t.take(q, 1, headRows(outputs.q));
       t.take(k, 1, headRows(outputs.k));
       this.valueNorms(v, layer, head, headRows(outputs.norms));
@@ -157,10 +157,7 @@ export class VisionTransformer {
   // The names of a pass's points, in order, such as "layers.6.attention.values".
   points() {
     const layers = Array.from({ length: this.config.depth }, (_, layer) => layer);
-    return [
-      "embedding",
-      ...layers.flatMap((layer) => LAYER_POINTS.split(" ").map((point) => `layers.${layer}.${point}`)),
-    ];
+    return ["embedding", ...layers.flatMap((layer) => POINTS.split(" ").map((point) => `layers.${layer}.${point}`))];
   }
 
   // Turns pixels into tokens, with positions added.
@@ -278,8 +275,8 @@ export class VisionTransformer {
 
 // ------------------------------------------------------------------------------------------------------- the weights
 
-const BLOCK_NUMBERS = 32; // numbers of a row that share a gain
-const FINE_SUFFIX = ".fine"; // suffix of sections with 8 more bits, for all rows or the first ones
+const BLOCK = 32; // numbers of a row that share a gain
+const FINE = ".fine"; // suffix of sections with 8 more bits, for all rows or the first ones
 
 // The file's arrays, put into the kernels' memory, by name: matrices of int8 codes with their gains, or floats.
 function readWeights(t, header, section) {
@@ -289,7 +286,7 @@ function readWeights(t, header, section) {
     const [rows, columns] = shape.length > 1 ? shape : [1, ...shape];
     if (dtype === "int8") {
       const codes = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
-      if (name.endsWith(FINE_SUFFIX)) weights[name.slice(0, -FINE_SUFFIX.length)].fine = codes;
+      if (name.endsWith(FINE)) weights[name.slice(0, -FINE.length)].fine = codes;
       else weights[name] = codes;
     } else if (!name.endsWith(".gain")) weights[name] = t.put(floats(name), rows, columns);
   }
@@ -301,11 +298,11 @@ function transposed(name, { sections }, section) {
   const [rows, columns] = sections[name].shape;
   const codes = section(name);
   const gains = sections[name].dtype === "int8" ? decodeHalves(section(`${name}.gain`)) : null;
-  const blocksPerRow = Math.ceil(columns / BLOCK_NUMBERS);
+  const blocksPerRow = Math.ceil(columns / BLOCK);
   const out = new Float32Array(codes.length);
   for (let r = 0; r < rows; r++)
     for (let c = 0; c < columns; c++) {
-      const gain = gains ? gains[r * blocksPerRow + Math.floor(c / BLOCK_NUMBERS)] : 1;
+      const gain = gains ? gains[r * blocksPerRow + Math.floor(c / BLOCK)] : 1;
       out[c * rows + r] = codes[r * columns + c] * gain;
     }
   return out;

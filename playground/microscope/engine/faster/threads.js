@@ -8,13 +8,13 @@ const FLOAT_BYTES = 4;
 const SHORT_BYTES = 2;
 const COLUMNS_TOGETHER = 8; // WIDE in kernels.c
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
-const LEAST_DIVIDED_PRODUCT = 50_000; // multiplications: smaller products are not divided
-const LEAST_DIVIDED_COUNT = 4096; // numbers: smaller kernels are not divided, except products
+const LEAST_PRODUCT = 50_000; // multiplications: smaller products are not divided
+const LEAST_COUNT = 4096; // numbers: smaller kernels are not divided, except products
 const MOST_THREADS = 4;
 const SPINS = 4000; // looks for work before a thread sleeps: about a pause between kernels
-const LONGEST_KERNEL_WAIT = 20_000; // ms for one kernel
+const MOST_WAITED = 20_000; // ms for one kernel
 const BOARD_BYTES = 256; // bytes of a helper's message: integers, then arguments
-const BELL_INDEX = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
+const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
 // A copy of the kernels' code that imports shared memory: a flag is set.
@@ -32,7 +32,7 @@ export const paddedLength = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_O
 // How to divide each kernel: part(first, count) returns the arguments of a part.
 const dividedParts = {
   product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
-    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_DIVIDED_PRODUCT },
+    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_PRODUCT },
     part: (first, count) => [
       ...[
         a,
@@ -46,36 +46,36 @@ const dividedParts = {
     ],
   }),
   to_integers: ([a, aStep, rows, inner, integers, units]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * inner >= LEAST_DIVIDED_COUNT },
+    ...{ count: rows, grain: 1, isWorth: rows * inner >= LEAST_COUNT },
     part: (first, count) => [
       ...[a + FLOAT_BYTES * first * aStep, aStep, count, inner],
       ...[integers + SHORT_BYTES * first * paddedLength(inner), units + FLOAT_BYTES * first],
     ],
   }),
   product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep, adds]) => ({
-    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_DIVIDED_PRODUCT },
+    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_PRODUCT },
     part: (first, count) => [
       ...[integers, units, codes + first * inner, gains + (FLOAT_BYTES * first * paddedLength(inner)) / WITH_ONE_GAIN],
       ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep, adds],
     ],
   }),
   softmax: ([x, rows, columns]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * columns >= LEAST_DIVIDED_COUNT },
+    ...{ count: rows, grain: 1, isWorth: rows * columns >= LEAST_COUNT },
     part: (first, count) => [x + FLOAT_BYTES * first * columns, count, columns],
   }),
   norm: ([x, gain, bias, eps, rows, width, y]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * width >= LEAST_DIVIDED_COUNT },
+    ...{ count: rows, grain: 1, isWorth: rows * width >= LEAST_COUNT },
     part: (first, count) => {
       const from = FLOAT_BYTES * first * width;
       return [x + from, gain, bias, eps, count, width, y + from];
     },
   }),
-  gelu: ([x, count]) => elementwise(x, count, []),
-  gate: ([x, slope, bend, count]) => elementwise(x, count, [slope, bend]),
-  relu: ([x, count]) => elementwise(x, count, []),
+  gelu: ([x, count]) => eachOf(x, count, []),
+  gate: ([x, slope, bend, count]) => eachOf(x, count, [slope, bend]),
+  relu: ([x, count]) => eachOf(x, count, []),
 };
-const elementwise = (x, count, others) => ({
-  ...{ count, grain: 4, isWorth: count >= LEAST_DIVIDED_COUNT },
+const eachOf = (x, count, others) => ({
+  ...{ count, grain: 4, isWorth: count >= LEAST_COUNT },
   part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
 });
 
@@ -106,44 +106,44 @@ export function createThreads(compiled, startWorker = sameWorker, cores = naviga
   const threads = Math.min(cores, MOST_THREADS);
   const helpers = [];
 
-  const awakeHelpers = () => helpers.filter(({ bell }) => Atomics.load(bell, BELL_INDEX.awake));
+  const awakeHelpers = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
 
   function start({ bell, numbers }, name, args) {
     numbers.set(args);
-    bell.set([DIVIDED_KERNELS.indexOf(name), args.length], BELL_INDEX.which);
-    Atomics.add(bell, BELL_INDEX.asked, 1);
-    Atomics.notify(bell, BELL_INDEX.asked);
+    bell.set([DIVIDED_KERNELS.indexOf(name), args.length], ON_BELL.which);
+    Atomics.add(bell, ON_BELL.asked, 1);
+    Atomics.notify(bell, ON_BELL.asked);
   }
 
   function wait({ bell }) {
-    for (let i = 0; i < SPINS; i++) if (Atomics.load(bell, BELL_INDEX.done) === bell[BELL_INDEX.asked]) return;
+    for (let i = 0; i < SPINS; i++) if (Atomics.load(bell, ON_BELL.done) === bell[ON_BELL.asked]) return;
     for (
-      let done = Atomics.load(bell, BELL_INDEX.done);
-      done !== bell[BELL_INDEX.asked];
-      done = Atomics.load(bell, BELL_INDEX.done)
+      let done = Atomics.load(bell, ON_BELL.done);
+      done !== bell[ON_BELL.asked];
+      done = Atomics.load(bell, ON_BELL.done)
     )
-      if (Atomics.wait(bell, BELL_INDEX.done, done, LONGEST_KERNEL_WAIT) === "timed-out")
+      if (Atomics.wait(bell, ON_BELL.done, done, MOST_WAITED) === "timed-out")
         throw new Error("A thread does not answer any more.");
   }
 
   // Divides the slow kernels.
   function divided(kernels) {
-    const dividedKernel =
+    const dividing =
       (name) =>
       (...args) => {
         const { count, grain, isWorth, part } = dividedParts[name](args);
-        const idleHelpers = isWorth ? awakeHelpers() : [];
-        const share = Math.ceil(count / (idleHelpers.length + 1) / grain) * grain;
-        const startedHelpers = idleHelpers.filter((helper, i) => {
+        const idle = isWorth ? awakeHelpers() : [];
+        const share = Math.ceil(count / (idle.length + 1) / grain) * grain;
+        const started = idle.filter((helper, i) => {
           const first = share * (i + 1);
           if (first >= count) return false;
           start(helper, name, part(first, Math.min(share, count - first)));
           return true;
         });
         kernels[name](...part(0, Math.min(share, count)));
-        startedHelpers.forEach(wait);
+        started.forEach(wait);
       };
-    return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((name) => [name, dividedKernel(name)])) };
+    return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((name) => [name, dividing(name)])) };
   }
 
   return {
@@ -166,18 +166,17 @@ export function createThreads(compiled, startWorker = sameWorker, cores = naviga
   };
 }
 
-// Runs a helper.
 export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;
   const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
-  Atomics.store(bell, BELL_INDEX.awake, 1);
+  Atomics.store(bell, ON_BELL.awake, 1);
   for (let request = 0; ; ) {
-    for (let i = 0; i < SPINS && Atomics.load(bell, BELL_INDEX.asked) === request; i++);
-    Atomics.wait(bell, BELL_INDEX.asked, request);
-    request = Atomics.load(bell, BELL_INDEX.asked);
-    exports[DIVIDED_KERNELS[bell[BELL_INDEX.which]]](...numbers.subarray(0, bell[BELL_INDEX.count]));
-    Atomics.store(bell, BELL_INDEX.done, request);
-    Atomics.notify(bell, BELL_INDEX.done);
+    for (let i = 0; i < SPINS && Atomics.load(bell, ON_BELL.asked) === request; i++);
+    Atomics.wait(bell, ON_BELL.asked, request);
+    request = Atomics.load(bell, ON_BELL.asked);
+    exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
+    Atomics.store(bell, ON_BELL.done, request);
+    Atomics.notify(bell, ON_BELL.done);
   }
 }

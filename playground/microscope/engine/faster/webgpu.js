@@ -5,11 +5,11 @@
 import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
-const WORD_BYTES = 4; // bytes
+const WORD = 4; // bytes
 const CALL_BYTES = 256; // from one call's arguments to the next's, for WebGPU
 const MOST_CALLS = 512; // shader calls that are sent together
 const SPARE_BYTES = 2 ** 24; // free memory at first
-const TILE_SIDE = 64; // rows and columns that a group of threads computes
+const TILE = 64; // rows and columns that a group of threads computes
 const FLOATS = 0; // a product's second matrix: floats (columns, inner)
 const TRANSPOSED = 1; // or floats (inner, columns)
 const CODES = 2; // or 8-bit codes (columns, inner), a gain for each 32 of a row
@@ -47,21 +47,21 @@ fn entry(row: u32, k: u32) -> f32 {
 @compute @workgroup_size(16, 16)
 fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) me: vec3u,
         @builtin(local_invocation_index) index: u32) {
-  let row = tile.y * ${TILE_SIDE};
-  let column = tile.x * ${TILE_SIDE};
+  let row = tile.y * ${TILE};
+  let column = tile.x * ${TILE};
   var sums: array<vec4f, 4>;
   for (var first = 0u; first < call.inner; first += DEEP) {
     for (var i = index; i < 1024; i += 256) {
       let k = i % DEEP;
       let n = i / DEEP;
-      left[k * ${TILE_SIDE} + n] = entry(row + n, first + k);
-      if (WHAT == ${TRANSPOSED}) { right[i] = weight(column + i % ${TILE_SIDE}, first + i / ${TILE_SIDE}); }
-      else { right[k * ${TILE_SIDE} + n] = weight(column + n, first + k); }
+      left[k * ${TILE} + n] = entry(row + n, first + k);
+      if (WHAT == ${TRANSPOSED}) { right[i] = weight(column + i % ${TILE}, first + i / ${TILE}); }
+      else { right[k * ${TILE} + n] = weight(column + n, first + k); }
     }
     workgroupBarrier();
     for (var k = 0u; k < DEEP; k++) {
-      let a = k * ${TILE_SIDE} + 4 * me.y;
-      let b = k * ${TILE_SIDE} + 4 * me.x;
+      let a = k * ${TILE} + 4 * me.y;
+      let b = k * ${TILE} + 4 * me.x;
       let four = vec4f(right[b], right[b + 1], right[b + 2], right[b + 3]);
       for (var r = 0u; r < 4; r++) { sums[r] += left[a + r] * four; }
     }
@@ -207,7 +207,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
   const [STORAGE, UNIFORM, COPIES, READ] = [0x80, 0x40, 0x0c, 0x09];
   const buffer = (size, usage) => device.createBuffer({ size, usage });
   const largest = Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize);
-  const calls = new Uint32Array((MOST_CALLS * CALL_BYTES) / WORD_BYTES);
+  const calls = new Uint32Array((MOST_CALLS * CALL_BYTES) / WORD);
   const floats = new Float32Array(calls.buffer);
   const watch = () => ["validation", "out-of-memory"].forEach((kind) => device.pushErrorScope(kind));
   watch();
@@ -228,7 +228,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 
   function submit() {
     pass?.end();
-    if (callCount) device.queue.writeBuffer(callBuffer, 0, calls, 0, (callCount * CALL_BYTES) / WORD_BYTES);
+    if (callCount) device.queue.writeBuffer(callBuffer, 0, calls, 0, (callCount * CALL_BYTES) / WORD);
     if (encoder) device.queue.submit([encoder.finish()]);
     [encoder, pass, callCount] = [null, null, 0];
   }
@@ -244,12 +244,12 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     const address = Math.ceil(top / ALIGN) * ALIGN;
     top = address + size;
     if (top > memory.size) {
-      const formerMemory = memory;
+      const former = memory;
       submit();
       resize(Math.ceil(Math.max(top, Math.min(2 * memory.size, largest)) / ALIGN) * ALIGN);
-      copier().copyBufferToBuffer(formerMemory, 0, memory, 0, formerMemory.size);
+      copier().copyBufferToBuffer(former, 0, memory, 0, former.size);
       submit();
-      formerMemory.destroy();
+      former.destroy();
     }
     return address;
   }
@@ -259,9 +259,9 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     if (callCount === MOST_CALLS) submit();
     encoder ??= device.createCommandEncoder();
     pass ??= encoder.beginComputePass();
-    const [start, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(callCount * CALL_BYTES) / WORD_BYTES, places];
+    const [start, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(callCount * CALL_BYTES) / WORD, places];
     const { xStep = 0, yStep = 0, outStep = xStep, rows, inner = 0, columns, adds = 0 } = sizes;
-    const [xAt, yAt, outAt, gainsAt, biasAt] = [x, y, out, gains, bias].map((place) => place / WORD_BYTES);
+    const [xAt, yAt, outAt, gainsAt, biasAt] = [x, y, out, gains, bias].map((place) => place / WORD);
     calls.set([xAt, xStep, yAt, yStep, outAt, outStep, gainsAt, biasAt, rows, inner, columns, adds], start);
     floats.set([first, second], start + 12);
     pass.setPipeline(pipeline);
@@ -269,19 +269,19 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     pass.dispatchWorkgroups(across, down);
   }
 
-  const matrix = (rows, columns) => ({ at: allocate(WORD_BYTES * rows * columns), rows, columns, step: columns });
+  const matrix = (rows, columns) => ({ at: allocate(WORD * rows * columns), rows, columns, step: columns });
   const groups = (threads, size = 64) => Math.ceil(threads / size);
 
   function multiply(kind, x, w, bias, columns, out, adds) {
     const places = { x: x.at, y: w.at, out: out.at, gains: w.gains, bias: bias?.at };
     const sizes = { xStep: x.step, yStep: w.step, outStep: out.step, rows: x.rows, inner: x.columns, columns, adds };
-    run(products[kind], places, sizes, groups(columns, TILE_SIDE), groups(x.rows, TILE_SIDE));
+    run(products[kind], places, sizes, groups(columns, TILE), groups(x.rows, TILE));
   }
 
-  function oneByOne(name, x, y, out, callNumbers = []) {
+  function oneByOne(name, x, y, out, factors = []) {
     const sizes = { xStep: x.step, yStep: y?.step, outStep: out.step, rows: x.rows, columns: x.columns };
     const places = { x: x.at, y: y?.at, out: out.at, gains: y?.cos };
-    run(maps[MAP_NAMES.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...callNumbers);
+    run(maps[MAP_NAMES.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...factors);
     return out;
   }
 
@@ -302,7 +302,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
       return x;
     },
     async read({ at, rows, columns }) {
-      const copy = buffer(WORD_BYTES * rows * columns, READ);
+      const copy = buffer(WORD * rows * columns, READ);
       copier().copyBufferToBuffer(memory, at, copy, 0, copy.size);
       submit();
       const errors = [device.popErrorScope(), device.popErrorScope()];
@@ -367,8 +367,7 @@ export function createGpuPasses(gpu, isForced = false) {
     opening ??= open();
     const device = await opening;
     if (!device) return null;
-    if (!copies.has(vit))
-      copies.set(vit, vit.on(gpuTensors(device, vit.t.copy(WORD_BYTES * Math.ceil(vit.end / WORD_BYTES)))));
+    if (!copies.has(vit)) copies.set(vit, vit.on(gpuTensors(device, vit.t.copy(WORD * Math.ceil(vit.end / WORD)))));
     return copies.get(vit);
   }
   const forget = (vit) => {
@@ -396,8 +395,8 @@ export function createGpuPasses(gpu, isForced = false) {
       try {
         const copy = await copyOf(vit);
         if (!copy) return;
-        await withDeadline(firstLayer(copy, image, grid)); // warms up
-        const gpuRun = await withDeadline(firstLayer(copy, image, grid));
+        await timed(firstLayer(copy, image, grid)); // warms up
+        const gpuRun = await timed(firstLayer(copy, image, grid));
         const cpuRun = await firstLayer(vit, image, grid);
         isUsed = gpuRun.ms < cpuRun.ms && difference(gpuRun.layer, cpuRun.layer) < MOST_DIFFERENCE;
       } catch {}
@@ -406,7 +405,7 @@ export function createGpuPasses(gpu, isForced = false) {
   };
 }
 
-const withDeadline = (layer) =>
+const timed = (layer) =>
   Promise.race([
     layer,
     new Promise((_, reject) => setTimeout(() => reject(new Error("This GPU is slow.")), LONGEST_LAYER)),
