@@ -16,11 +16,11 @@ from lessons.playing import (
     exercises_of,
     flat_parts,
     flat_records,
-    verdicts_of,
     meadow,
     parts_of,
-    stand_in_for_file,
     settings_as_text,
+    stand_in_for_file,
+    verdicts_of,
 )
 from playground.analysis import by_hand as analysis
 from playground.lessons import by_hand, parts, scale

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lessons.playing import RIGHT, SILLY, exercises_of, verdicts_of, meadow, settings_as_text
+from lessons.playing import RIGHT, SILLY, exercises_of, meadow, settings_as_text, verdicts_of
 from playground.assets import TAUGHT_CURVES
 from playground.errors import PlaygroundError
 from playground.lessons import training, training_now
