@@ -51,7 +51,7 @@ def test_the_browser_s_colours_are_these_colours():
     opacities = np.array(in_javascript("return [...light.OPACITIES]")) / 256
     np.testing.assert_allclose(opacities, light.opacities(), atol=0.51 / 256)
     constants = in_javascript(
-        "return [...light.BENEATH_TONES, light.BENEATH_COLOUR, ...light.DIM_TONES, light.DIM_COLOUR]"
+        "return [...light.BENEATH_TONES, light.BENEATH_SATURATION, ...light.DIM_TONES, light.DIM_SATURATION]"
     )
     assert constants == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
 

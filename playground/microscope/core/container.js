@@ -25,7 +25,7 @@ export function toContainer(header, arrays) {
   return bytes;
 }
 
-// A container whose arrays are added one by one: {bytes, put(name, values)}. `kinds`: {name: [dtype, shape]}.
+// A container whose arrays are added one by one: {bytes, put(name, values)}. `types`: {name: [dtype, shape]}.
 export function emptyContainer(header, types) {
   const sections = {};
   let offset = 0;

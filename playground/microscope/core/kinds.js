@@ -8,7 +8,7 @@ const MEAN_ROW_PATCHES = 48; // evenly spread patches whose mean row stands for 
 const NEIGHBOUR_SHARE = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE_COSINE = 0.35; // cosine from which two patches are alike
 const EARLY_LAYERS_SHARE = 1 / 3; // share of the layers that count as early
-const SHARED_PLACE_FACTOR = 0.5; // least weight of a shared place in the mean row, × the row's largest weight
+const SHARED_PLACE_FACTOR = 0.5; // × the row's largest weight: the least weight of a shared place in the mean row
 const EVEN_ROW_FACTOR = 4; // × the mean weight: a row with a larger weight is not called even
 const NOISE_ROW_FACTOR = 10; // × the mean weight: a row with a larger weight is not noise
 

@@ -8,7 +8,7 @@
 // patches that hold at least 60 % of the weight of all patches.
 
 export const BENEATH_TONES = [0, 0.79]; // the photograph's darkest and brightest tones under the heat
-export const BENEATH_COLOUR = 0.7; // share of the photograph's colour that stays under the heat
+export const BENEATH_SATURATION = 0.7; // share of the photograph's colour that stays under the heat
 export const TONE_COUNT = 64; // number of the photograph's tones in the table of heat
 export const STEP_COUNT = 256; // number of weight steps in the table of heat
 const TOP_LIGHTNESS = [0.54, 0.99]; // lightness L in OKLab of the largest weight, over black and over white
@@ -30,7 +30,7 @@ const MEAN_FACTOR = 2; // the exposure is at least this × the mean, so that an 
 const EVEN_SHARE = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const OUTLINED_SHARE = 0.6; // share of the weight of all patches that lies inside the outline, at least
 export const DIM_TONES = [0, 0.56]; // light: the darkest and brightest tone outside the outline
-export const DIM_COLOUR = 0.35; // light: share of the photograph's colour that stays outside the outline
+export const DIM_SATURATION = 0.35; // light: share of the photograph's colour that stays outside the outline
 // colour of the light's colour bar: bright and strong, so that dimming and greying are visible
 export const LIT_GOLD = [236, 190, 96];
 const LEAST_LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
@@ -40,7 +40,7 @@ const EASING = 0.5; // how far an outline's corners move towards their neighbour
 export const litOpacity = (step, isInside) =>
   Math.round(255 * Math.max(Math.sqrt(step / (STEP_COUNT - 1)), isInside ? LEAST_LIT : 0));
 
-// The exposure, that is the value drawn brightest. Only a few cells exceed it; see the constants from CLIPPED_SHARE.
+// The exposure: the value drawn brightest. Only few cells exceed it; see CLIPPED_SHARE, PEAK_FACTOR and MEAN_FACTOR.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
 // One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `starts`.

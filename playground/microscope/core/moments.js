@@ -16,8 +16,8 @@ import {
 // A patch's partner is a distant patch that resembles it. Distances are shares of the picture's longer side.
 const BESIDE_DISTANCE = 0.03; // distance up to which a partner does not count
 const FAR_DISTANCE = 0.25; // distance from which a partner counts in full
-const SUBJECT_PATCHES = 400; // number of patches, those that belong most to the subject, among which partners are searched
-const QUERY_COUNT = 24; // number of patches with a partner whose rows are compared
+const SUBJECT_PATCHES = 400; // patches searched for partners: those that belong most to the subject
+const QUERY_COUNT = 24; // queries whose rows are compared; each has a partner
 const REGION_COSINE = 0.4; // least cosine of a patch in the query's region
 const LARGE_REGION = 0.3; // share of the picture: a region of this size halves the score
 const LEAST_LIKENESS = 0.45; // least cosine between the query and the brightest patch of a telling row

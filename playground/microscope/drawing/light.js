@@ -2,10 +2,10 @@
 // pixel's tone (its grey in the photograph) and the patch's step (its weight), and is blended with the photograph.
 
 import {
-  BENEATH_COLOUR,
+  BENEATH_SATURATION,
   BENEATH_TONES,
   contours,
-  DIM_COLOUR,
+  DIM_SATURATION,
   DIM_TONES,
   densestInto,
   fadedPixels,
@@ -46,7 +46,7 @@ export function makePhoto(image, width, height) {
     height: photoCanvas.height,
     clear: photoCanvas, //       a canvas: the photograph itself
     tones, //       for each pixel, its tone in the table of heat
-    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_COLOUR), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
+    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
     soft: null, //  the faded photograph as a canvas; see softOf
     dim: null, //   a canvas: the photograph outside the light; see dimOf
   };
@@ -62,7 +62,7 @@ function dimOf(photo) {
   const { clear, width, height } = photo;
   photo.dim ??= canvasOf(
     photo,
-    fadedPixels(clear.getContext("2d").getImageData(0, 0, width, height).data, DIM_TONES, DIM_COLOUR),
+    fadedPixels(clear.getContext("2d").getImageData(0, 0, width, height).data, DIM_TONES, DIM_SATURATION),
   );
   return photo.dim;
 }
@@ -289,7 +289,7 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
 export function barColours(draw = "heat") {
   const table = blendTable(draw === "against");
   const tone = toneOf(MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY),
-    [basePixel] = fadedPixels([MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY, 0], BENEATH_TONES, BENEATH_COLOUR);
+    [basePixel] = fadedPixels([MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY, 0], BENEATH_TONES, BENEATH_SATURATION);
   return Array.from({ length: STEP_COUNT }, (_, step) => {
     if (draw === "light") return `rgb(${litGold(litOpacity(step, false) / 255).join(" ")})`;
     const pixel = blend(basePixel, 256 - OPACITIES[step], table, step * TONE_COUNT + tone);
@@ -298,6 +298,6 @@ export function barColours(draw = "heat") {
 }
 
 function litGold(litShare) {
-  const [dimPixel] = fadedPixels([...LIT_GOLD, 0], DIM_TONES, DIM_COLOUR);
+  const [dimPixel] = fadedPixels([...LIT_GOLD, 0], DIM_TONES, DIM_SATURATION);
   return LIT_GOLD.map((c, i) => Math.round(((dimPixel >> (8 * i)) & 255) * (1 - litShare) + c * litShare));
 }

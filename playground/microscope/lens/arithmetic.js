@@ -256,9 +256,9 @@ export function bindLine(lens) {
     drawing: lineBox.querySelector("svg"),
     lines: [...lineBox.querySelectorAll("line")],
     cell: lineBox.querySelector("rect"),
-    given: label.querySelector("b"),
-    more: label.querySelector("span"),
-    resting: 0, // the timer that runs for LABEL_REST
+    value: label.querySelector("b"),
+    rank: label.querySelector("span"),
+    timer: 0, // runs for LABEL_REST
   };
   label.addEventListener("click", () => openSums(choice, lens.frame, page));
   label.addEventListener("pointerleave", (event) => {
@@ -340,8 +340,8 @@ function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
   style.setProperty("--top", `${(100 * row) / rows}%`);
   style.setProperty("--bottom", `${(100 * (row + 1)) / rows}%`);
   classList.remove("resting");
-  clearTimeout(line.resting);
-  line.resting = setTimeout(() => classList.add("resting"), LABEL_REST);
+  clearTimeout(line.timer);
+  line.timer = setTimeout(() => classList.add("resting"), LABEL_REST);
 }
 
 function writeLabel({ choice, data, frame, page: { line } }, pair) {
@@ -357,14 +357,14 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
       overlay && !explainsLabel(view)
         ? `rank ${withCommas(rankOf(overlay.values, aim))} of ${withCommas(overlay.values.length)}`
         : "";
-    setText(line.given, overlay ? pairWords(view, value) : "");
-    setText(line.more, rankText);
+    setText(line.value, overlay ? pairWords(view, value) : "");
+    setText(line.rank, rankText);
     return;
   }
   const aimName = aim === shown.token ? "itself" : aim < pack.prefixCount ? prefixName(pack.prefix[aim]) : "this patch";
   const verb =
     view.direction === "row" ? `gives ${aimName}` : aim === shown.token ? "gives itself" : `gets from ${aimName}`;
-  setText(line.given, `${verb} ${percent(pair.weight)}`);
+  setText(line.value, `${verb} ${percent(pair.weight)}`);
   const rank = `rank ${withCommas(pair.rank)} of ${withCommas(pair.of)}`;
-  setText(line.more, isMeanRow ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
+  setText(line.rank, isMeanRow ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
 }

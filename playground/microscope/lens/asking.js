@@ -34,7 +34,7 @@ export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
   if (entry.pack !== pack) mergePack(entry.pack, pack);
-  if (entry.drawn) replaceRounded(entry, pack.stored.keys());
+  if (entry.rounded) replaceRounded(entry, pack.stored.keys());
   entry.size += bytes.byteLength;
   data.packs.set(trace.id, entry);
   return entry;
@@ -44,18 +44,18 @@ export function receive(data, trace, bytes) {
 export function receiveRounded(data, id, bytes) {
   const entry = data.packs.get(id);
   if (!entry) return;
-  const pack = entry.drawn?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
-  entry.drawn ??= { pack, answers: createAnswers(pack) };
+  const pack = entry.rounded?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
+  entry.rounded ??= { pack, answers: createAnswers(pack) };
   for (const [layer, decoded] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, decoded);
   entry.size += bytes.byteLength;
 }
 
 // Replaces rounded layers by the full ones that have arrived.
-function replaceRounded({ drawn, pack }, layers) {
+function replaceRounded({ rounded, pack }, layers) {
   for (const layer of layers) {
     if (!holdsAll(pack, layer)) continue;
-    drawn.pack.stored.set(layer, pack.stored.get(layer));
-    for (const cache of [drawn.answers.normalisers, drawn.answers.ranges]) cache.delete(layer);
+    rounded.pack.stored.set(layer, pack.stored.get(layer));
+    for (const cache of [rounded.answers.normalisers, rounded.answers.ranges]) cache.delete(layer);
   }
 }
 
@@ -102,11 +102,11 @@ const RETRY_DELAY = 5000; // ms until a failed request is repeated
 // on view is missing, the request is sent at once.
 export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
-  if (onlyPointed && page.asking) return;
-  clearTimeout(page.asking);
+  if (onlyPointed && page.askTimer) return;
+  clearTimeout(page.askTimer);
   const delay = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REQUEST_DELAY : 0;
-  page.asking = setTimeout(() => {
-    page.asking = 0;
+  page.askTimer = setTimeout(() => {
+    page.askTimer = 0;
     if (page.alive) askNow(lens);
   }, delay);
 }
@@ -272,9 +272,9 @@ function askForNames(lens, { trace, id }) {
 
 // The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
 export async function fetchEntries(data, page, traces, view) {
-  data.coming?.abort();
-  data.coming = new AbortController();
-  const { signal } = data.coming;
+  data.fetchController?.abort();
+  data.fetchController = new AbortController();
+  const { signal } = data.fetchController;
   try {
     const entries = await Promise.all(traces.map((trace) => bringOne(data, page, trace, view, signal)));
     return signal.aborted ? null : entries;
@@ -287,9 +287,9 @@ export async function fetchEntries(data, page, traces, view) {
 // Fetches a person's own picture with all layers in which the best moment is searched, because the picture opens in
 // that moment. Returns a promise of {entry, scene}, or of null if a newer request has replaced this one.
 export async function bringBest(data, page, trace) {
-  data.coming?.abort();
-  data.coming = new AbortController();
-  const { signal } = data.coming;
+  data.fetchController?.abort();
+  data.fetchController = new AbortController();
+  const { signal } = data.fetchController;
   const { source } = data.host;
   try {
     const picturePromise = receivePicture(data, trace, signal).catch((error) =>

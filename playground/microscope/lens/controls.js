@@ -106,7 +106,7 @@ export function buildHeads({ main }, page) {
     name.textContent = String(number);
     label.append(name, numberMark);
     button.append(canvas, label);
-    return { button, canvas, number: numberMark, said: "", print: null };
+    return { button, canvas, number: numberMark, saidNumber: "", print: null };
   });
   refs.heads.replaceChildren(...page.thumbs.map(({ button }) => button));
   const queryLabel = document.createElement("span");

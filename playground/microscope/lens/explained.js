@@ -13,7 +13,7 @@ import { canAsk, entryShown, explanationKey, labelNow, labelsOf, overlayNow } fr
 
 const BLANK_NAMES = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
 const MAP_REQUEST_DELAY = 150; // ms without a new choice before a request
-const MOST_MEASURED = 40; // the most entries of data.labels, and of data.foretold
+const MOST_MEASURED = 40; // the most entries of data.labels, and of data.correlations
 
 const BOX_HTML = `
   <label data-part="label">of <select aria-label="What is explained"></select></label>
@@ -41,9 +41,9 @@ export function bindExplained(page) {
     ofBlank: blankSelect,
     ofText: textInput,
     bar: box.querySelector("progress"),
-    said: box.querySelector("[role=status]"),
+    status: box.querySelector("[role=status]"),
     timer: 0,
-    written: "", // key of the options in the list of labels
+    optionsKey: "", // key of the options in the list of labels
   };
 }
 
@@ -92,7 +92,7 @@ function askAbout(lens) {
       ({ matrix, ...details }) => {
         showOverlay(matrix, { ...details, step });
         if (details.foretells !== undefined)
-          keepMeasured(data.foretold, `${id} ${explainedKey(choice, data, frame)}`, { ...details, by: view.blank });
+          keepMeasured(data.correlations, `${id} ${explainedKey(choice, data, frame)}`, { ...details, by: view.blank });
       },
     );
   } else if (!overlay)
@@ -149,7 +149,7 @@ export function paintExplained({ choice, data, frame, page }) {
     ofBlank: blankSelect,
     ofText: textInput,
     bar: progressBar,
-    said: sentence,
+    status: sentence,
   } = explained;
   const isShown = isExplained(view);
   setVisible(box, isShown);
@@ -173,8 +173,8 @@ export function paintExplained({ choice, data, frame, page }) {
 function writeOptions({ view }, { explained }, labels) {
   const isRequired = wayOf(view).explains === "label";
   const key = `${isRequired} ${labels.map(([number]) => number).join()}`;
-  if (explained.written === key) return;
-  explained.written = key;
+  if (explained.optionsKey === key) return;
+  explained.optionsKey = key;
   const patchOption = isRequired ? [] : [new Option("the locked patch's feature", "")];
   const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
   explained.ofLabel.replaceChildren(...patchOption, ...options);
@@ -186,7 +186,7 @@ function explainedWords(choice, data, frame, overlay) {
   const way = wayOf(view);
   if (way.explains === "label") return labelWords(choice, data, frame, overlay);
   if (way.explains === "text") return "";
-  const correlations = data.foretold.get(`${entryShown(data, frame).id} ${explainedKey(choice, data, frame)}`);
+  const correlations = data.correlations.get(`${entryShown(data, frame).id} ${explainedKey(choice, data, frame)}`);
   const passWords =
     way.uses.includes("blank") && overlay
       ? `${overlay.passes} passes${overlay.step + 1 < overlay.steps ? ` of ${overlay.of}` : ""}, ${overlay.how}. `

@@ -35,7 +35,7 @@ export function bindFilm({ choice, data, frame, page }) {
     canvas,
     heads: headTabs,
     buttons: [...headTabs.querySelectorAll("button")],
-    sign: headTabs.querySelector("i"),
+    loading: headTabs.querySelector("i"),
     timer: 0, // the timer of the next drawing; 0: none
   };
   const layerAt = (event) => {
@@ -114,7 +114,7 @@ function paintFilm(lens) {
   if (layers.length < 2) return;
   for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
   setText(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
-  setText(film.sign, loadingWords(choice, data, frame));
+  setText(film.loading, loadingWords(choice, data, frame));
   const { rows, columns } = pack;
   const width = layers.length * columns;
   if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);

@@ -58,7 +58,7 @@ export function factsOf(choice, data, frame) {
   const isReady = isMapShown
     ? overlay?.values.length >= pack.patches && !way.coloured
     : (answers.ready[view.head] || way.raw) && !shown.rough;
-  const values = isMapShown ? overlay?.values : answers.drawn;
+  const values = isMapShown ? overlay?.values : answers.values;
   const firstIndex = isMapShown ? (values?.length === pack.patches ? 0 : pack.prefixCount) : start + pack.prefixCount;
   const summary = isReady ? summaryOf(values, firstIndex, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
   return {
@@ -159,7 +159,7 @@ export function bindKindLine(frame, page) {
   const [hint, kind, button] = line.children;
   page.kindline = { line, hint, kind, go: button, timer: 0 };
   button.addEventListener("click", () => {
-    if (frame.better) page.choose({ ...frame.better, locked: true });
+    if (frame.betterHead) page.choose({ ...frame.betterHead, locked: true });
   });
 }
 
@@ -190,10 +190,10 @@ function writeKind(lens) {
     !isMean(choice, frame) &&
     shown.mark >= 0 &&
     shown.answers.ready[view.head];
-  frame.better = null;
+  frame.betterHead = null;
   setText(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
   setText(kindline.kind, isReadable ? kindSentence(lens) : "");
-  setVisible(kindline.go, Boolean(isReadable && frame.better));
+  setVisible(kindline.go, Boolean(isReadable && frame.betterHead));
 }
 
 function kindSentence({ choice, data, frame, page: { kindline } }) {
@@ -211,13 +211,13 @@ function kindSentence({ choice, data, frame, page: { kindline } }) {
   const share = nearnessOverlap(choice, data, frame, mark);
   const isPlain = share === null ? null : isNearlySame(share);
   findBetter(choice, data, frame);
-  const { better: betterHead } = frame;
+  const { betterHead } = frame;
   if (betterHead)
     setText(kindline.go, `layer ${betterHead.layer}, head ${main.pack.headNumbers[betterHead.head]} shows more here`);
   return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: peakWord, plain: isPlain });
 }
 
-// Sets frame.better to a head whose row for this patch is clearly more telling than the row on view.
+// Sets frame.betterHead to a head whose row for this patch is clearly more telling than the row on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;
@@ -228,7 +228,7 @@ function findBetter({ view }, data, frame) {
   const shownHead = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
   if (bestHead === shownHead || bestHead.tells < Math.max(STRIKING_SCORE, LEAST_IMPROVEMENT * (shownHead?.tells ?? 0)))
     return;
-  frame.better = { layer: bestHead.layer, head: bestHead.head, query: patchText(shown.mark, main.pack.columns) };
+  frame.betterHead = { layer: bestHead.layer, head: bestHead.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
 // The vectors for comparing patches: the keys of a late layer; null until that layer has arrived.

@@ -55,13 +55,13 @@
 // What each file writes; tests/js/lens/writes.test.mjs compares this table with the sources:
 //
 //   arithmetic.js choice: aim dimension hover
-//   asking.js     data: coming overlay packs pictures requests whole
+//   asking.js     data: fetchController overlay packs pictures requests whole
 //   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet patchPhoto twin wallCells wallHeat
 //   controls.js   choice: aim everHovered hover hoverOther more pointer view
-//   explained.js  data: foretold labels overlay
+//   explained.js  data: correlations labels overlay
 //   features.js   data: features flows; frame: live
 //   film.js       choice: filmLooked heads; frame: behind collapse patchPhoto strip
-//   headline.js   frame: better kinds letters
+//   headline.js   frame: betterHead kinds letters
 //   layout.js     frame: barKey colours filmLines kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight
 //                 pictureWidth print ratio seenWidth thumbPhoto unit
 //   lens.js       choice: aim hover place pointer scene view viewToCome; data: host main other overlay whole; frame:
@@ -181,10 +181,10 @@ export function createLens(parent, options = {}) {
     destroy: () => {
       page.alive = false;
       endGhost(choice, page);
-      data.coming?.abort();
+      data.fetchController?.abort();
       stopAsking(data);
       cancelAnimationFrame(frame.requested);
-      for (const timer of [page.telling, page.speaking, page.asking, page.looking]) clearTimeout(timer);
+      for (const timer of [page.reportTimer, page.speakTimer, page.askTimer, page.searchTimer]) clearTimeout(timer);
       stopFollowing();
       root.remove();
     },
@@ -355,8 +355,8 @@ function choose(lens, change, source) {
 }
 
 function reportView(choice, data, page) {
-  clearTimeout(page.telling);
-  page.telling = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
+  clearTimeout(page.reportTimer);
+  page.reportTimer = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
 // If the source has only some layers, a step leads to the next layer that the source has.
@@ -399,10 +399,10 @@ function onFrame(lens) {
   askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);
   lookForMoment(choice, data, page);
-  clearTimeout(page.speaking);
+  clearTimeout(page.speakTimer);
   if (page.ghost) return; // the soft cursor is not announced to screen readers
   const speak = () => setText(page.refs.live, page.see?.on ? page.see.spoken() : sentenceForReaders(lens));
-  page.speaking = setTimeout(speak, 600);
+  page.speakTimer = setTimeout(speak, 600);
 }
 
 // -------------------------------------------------------------------------------------------------- the row in numbers
@@ -433,7 +433,7 @@ function readNumbers({ choice, data, frame }, isComplete) {
     peakAt: shown.peak === null ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row,
-    drawn: Array.from(answers.drawn.subarray(start, start + pack.tokens)),
+    drawn: Array.from(answers.values.subarray(start, start + pack.tokens)),
     map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
     domain: shown.mainDomain,
     layersHeld: wholeLayers(pack),

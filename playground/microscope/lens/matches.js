@@ -74,7 +74,7 @@ export function paintMatch({ choice, data, frame, page }) {
   const isLineShown = match?.mutual && !choice.presenting;
   setVisible(matches.box, Boolean(isLineShown));
   if (isLineShown) flyToMatch(data, frame, page, match);
-  else frame.match.drawn = "";
+  else frame.match.drawnKey = "";
 }
 
 function matchInWords(choice, data, match) {
@@ -114,8 +114,8 @@ function flyToMatch({ main, other }, frame, page, patchMatch) {
     width: `${toCell.w}px`,
     height: `${toCell.h}px`,
   });
-  if (match.drawn === match.key) return;
-  match.drawn = match.key;
+  if (match.drawnKey === match.key) return;
+  match.drawnKey = match.key;
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   const frames = [{ transform: `${transform} scaleX(0)` }, { transform: `${transform} scaleX(1)` }];
   wire.animate(frames, { duration: FLIGHT_MS, easing: "ease-out" });
@@ -150,7 +150,7 @@ export function bindPatching(choice, data, page) {
   page.refs.twin.after(box); // over the second picture, so that no other part of the page moves
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
-  page.patching = { box, button, map, said: sentence, close };
+  page.patching = { box, button, map, status: sentence, close };
   close.addEventListener("click", () => {
     choice.patchWanted = data.patched.key = "";
     page.schedule();
@@ -200,9 +200,9 @@ export function paintPatching(lens) {
   setVisible(patching.close, isShown);
   const offer = `put this ${name} into the first picture, after layer ${view.layer}`;
   setText(patching.button, isShown ? "look at this pass" : offer);
-  if (isShown) return setText(patching.said, patched.text);
-  if (choice.patchWanted !== patch.key) return setText(patching.said, "");
-  setText(patching.said, "The network goes on from there…");
+  if (isShown) return setText(patching.status, patched.text);
+  if (choice.patchWanted !== patch.key) return setText(patching.status, "");
+  setText(patching.status, "The network goes on from there…");
   const sendRequest = (options) => data.host.source.patched(main.trace, patch.words, options);
   askOnce(lens, "patched", patch.key, sendRequest, (answer) => takePatched(lens, patch, answer));
 }

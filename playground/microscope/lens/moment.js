@@ -53,9 +53,9 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
 
 // After each frame: continues the search if no frame was drawn for a while.
 export function lookForMoment(choice, data, page) {
-  clearTimeout(page.looking);
+  clearTimeout(page.searchTimer);
   if (unfinishedSearch(choice, data))
-    page.looking = setTimeout(() => continueSearch(choice, data, page), QUIET_BEFORE_SEARCH);
+    page.searchTimer = setTimeout(() => continueSearch(choice, data, page), QUIET_BEFORE_SEARCH);
 }
 
 // The unfinished search of the entry on view, if any.
@@ -82,7 +82,7 @@ function continueSearch(choice, data, page) {
     const { done, value } = search.steps.next();
     if (done) search.scene = value;
     else if (performance.now() > deadline) {
-      page.looking = setTimeout(() => continueSearch(choice, data, page), 0);
+      page.searchTimer = setTimeout(() => continueSearch(choice, data, page), 0);
       return;
     }
   }

@@ -141,7 +141,7 @@ function paintMain(lens) {
     printNothing(frame.print);
   } else {
     shown.mainDomain = domainNow(choice, data, frame, start);
-    printPatches(choice, frame, frame.print, answers.drawn, start + pack.prefixCount, pack, shown.mainDomain);
+    printPatches(choice, frame, frame.print, answers.values, start + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
@@ -178,8 +178,8 @@ function domainNow(choice, data, frame, start) {
     { shown } = frame;
   const { pack, answers, what } = shown;
   const otherValues = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
-  if (!otherValues) return pictureDomain(answers.drawn, start, pack, what, view.ceiling, view.log);
-  const mainValues = { values: answers.drawn, from: start + pack.prefixCount, to: start + pack.tokens };
+  if (!otherValues) return pictureDomain(answers.values, start, pack, what, view.ceiling, view.log);
+  const mainValues = { values: answers.values, from: start + pack.prefixCount, to: start + pack.tokens };
   return comparedDomain([mainValues, patchRange(other, otherValues)], what, view.ceiling, view.log);
 }
 
@@ -191,13 +191,13 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = null;
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
-  const brightestIndex = largestIndex(answers.drawn, firstPatch, start + pack.tokens);
+  const brightestIndex = largestIndex(answers.values, firstPatch, start + pack.tokens);
   const taggedIndex = see ? firstPatch + see.marked(brightestIndex - firstPatch) : brightestIndex;
   // An even row has no patch worth naming.
   if (WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
   tag.patch = taggedIndex - firstPatch;
-  tag.text = sizeWords(answers.drawn[taggedIndex], WAYS[what].unit);
+  tag.text = sizeWords(answers.values[taggedIndex], WAYS[what].unit);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
 }
@@ -211,12 +211,12 @@ function setClipped({ view }, { shown, picture }, isHidden) {
   if (isHidden || shown.rough || WAYS[what].spread || !answers.ready[view.head]) return;
   const start = view.head * pack.tokens + pack.prefixCount,
     end = start + pack.patches;
-  const patches = clippedPatches(answers.drawn, start, end, shown.mainDomain.high);
+  const patches = clippedPatches(answers.values, start, end, shown.mainDomain.high);
   shown.clipped = patches.length;
   const format = WAYS[what].unit === "share" ? bareShare : shortNumber;
   picture.clipped = patches
     .filter((patch) => patch !== picture.tag?.patch && patch !== shown.mark)
-    .map((patch) => ({ patch, text: format(answers.drawn[start + patch]) }));
+    .map((patch) => ({ patch, text: format(answers.values[start + patch]) }));
 }
 
 function paintColourBar({ choice, data, frame, page: { refs, see } }) {
@@ -263,9 +263,9 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
     else {
       const hasOwnDomain = view.colours === "own";
       const domain = hasOwnDomain
-        ? pictureDomain(answers.drawn, start, pack, shown.what, view.ceiling, view.log)
+        ? pictureDomain(answers.values, start, pack, shown.what, view.ceiling, view.log)
         : shown.domain;
-      printHeat(thumb.print, answers.drawn, start + pack.prefixCount, rows, columns, domain, view.smooth);
+      printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, domain, view.smooth);
     }
     const shownNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text =
@@ -280,8 +280,8 @@ const HABIT_NOTE = "This is measured on average over the patches of this picture
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;
-  if (thumb.said === number && thumb.number.saidText === text) return;
-  thumb.said = number;
+  if (thumb.saidNumber === number && thumb.number.saidText === text) return;
+  thumb.saidNumber = number;
   setText(thumb.number, text);
   thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${COUNT_WORDS[choice.view.direction]} ${number}`;
   const name = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");

@@ -144,7 +144,7 @@ function exposureText({ view }, { shown }) {
   if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
   const start = view.head * pack.tokens + pack.prefixCount;
-  const largest = answers.drawn[largestIndex(answers.drawn, start, start + pack.patches)];
+  const largest = answers.values[largestIndex(answers.values, start, start + pack.patches)];
   return brightestText(mainDomain.high, shown.clipped, largest, view.what);
 }
 

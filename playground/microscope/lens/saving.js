@@ -65,7 +65,7 @@ export function printMap(choice, data, frame, photo) {
   const { pack, answers } = shown;
   const print = makePrint(photo);
   const overlay = overlayNow(choice, data, frame);
-  const values = overlay ? overlay.values : answers.drawn;
+  const values = overlay ? overlay.values : answers.values;
   const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const start = overlay ? 0 : view.head * pack.tokens;
   if (isMap(view.what) && !overlay) return printNothing(print);
@@ -426,7 +426,7 @@ function numbersOnView({ choice, data, frame }) {
   const way = wayOf(view);
   if (way.coloured || overlay?.parts || (!way.ofHeads && !overlay)) return null;
   const start = view.head * pack.tokens;
-  const values = overlay ? overlay.values : answers.drawn.subarray(start, start + pack.tokens);
+  const values = overlay ? overlay.values : answers.values.subarray(start, start + pack.tokens);
   const names = Array.from({ length: pack.tokens }, (_, i) => queryOf(i, pack));
   return {
     tokens: values.length === pack.patches ? names.slice(pack.prefixCount) : names,

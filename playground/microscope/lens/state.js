@@ -52,7 +52,7 @@ const newChoice = () =>
 const newData = (host) =>
   Object.seal({
     host, //                                as lens.js describes: source, onView, link, …
-    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, drawn}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, rounded}
     main: null, //                          the entry of the large picture
     other: null, //                         the entry to compare with
     whole: null, //                         the entry of the whole pass with another scale or cuts
@@ -62,7 +62,7 @@ const newData = (host) =>
     flows: new Map(), //                    id → the rollout of every token, as float16
     overlay: null, //                       a map from the source: {what, query, id, values}
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
-    foretold: new Map(), //                 id and subject → the rank correlation, see explained.js
+    correlations: new Map(), //             id and subject → the rank correlation, see explained.js
     moved: { key: "", text: "" }, //        the text about a cut's effect, see scissors.js
     patched: { key: "", text: "" }, //      the text about a patched token, see matches.js
     search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
@@ -71,7 +71,7 @@ const newData = (host) =>
       kept: null, //                        the text of this list that the host has stored
     }),
     requests: new Map(), //                 kind → {key, open, at, stop}, see asking.js
-    coming: null, //                        AbortController of the picture on its way
+    fetchController: null, //               AbortController of the picture on its way
   });
 
 // The content of the present frame, and data made once for many frames.
@@ -98,8 +98,8 @@ const newFrame = () =>
       mark: -1, //                          the patch of `token`; −1: a prefix token
     }),
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map of features.js
-    match: { key: "", found: null, drawn: "" }, // the match of two patches, see matches.js
-    better: null, //                        {layer, head, query}: a head that shows more of this patch, see headline.js
+    match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
+    betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js
     collapse: { pack: null, key: "", found: null }, // a head that collapses without scale, see film.js
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
@@ -158,7 +158,7 @@ const newPage = (root, refs) =>
     ui: { height: 600, below: 0, bare: false },
     alive: true, //                         whether the lens is not destroyed yet
     touch: matchMedia("(hover: none)").matches,
-    thumbs: [], //                          {button, canvas, number, said, print} of every head
+    thumbs: [], //                          {button, canvas, number, saidNumber, print} of every head
     shares: [], //                          the elements with the share of each prefix token
     expected: null, //                      the bitmap of a picture whose trace is on its way, see layout.js
 
@@ -177,10 +177,10 @@ const newPage = (root, refs) =>
     ghost: null, //                         the soft cursor that greets a newcomer, see moment.js
 
     // ---- timers
-    telling: 0,
-    speaking: 0,
-    asking: 0,
-    looking: 0, //                          the timer of the search for the best moment
+    reportTimer: 0,
+    speakTimer: 0,
+    askTimer: 0,
+    searchTimer: 0, //                      of the search for the best moment
 
     // ---- set by lens.js
     schedule: null, //                      (onlyPointed?) requests a frame
@@ -224,7 +224,7 @@ export const layersAtHand = (data) =>
   );
 
 // An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
-export const entryToDraw = (entry) => entry.drawn ?? entry;
+export const entryToDraw = (entry) => entry.rounded ?? entry;
 
 // Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Comparing and
 // printed numbers need full precision. If the page computes the layers, full precision costs nothing.
@@ -336,7 +336,7 @@ export function putMeanRow(choice, frame) {
   const { answers, pack } = frame.shown;
   const { heads, tokens } = pack;
   const start = head * tokens;
-  const arrays = [...new Set([answers.weights, answers.drawn])];
+  const arrays = [...new Set([answers.weights, answers.values])];
   const rows = arrays.map((values) => values.slice(start, start + tokens));
   const { [head]: formerBits } = answers.entropies,
     { [head]: total } = answers.totals;

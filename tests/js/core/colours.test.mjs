@@ -22,7 +22,7 @@ test("the heads of a layer share one exposure, each picture has its own, and a h
   answerLayer(answers, 1, 3, pack.scale, "weight", "row");
   const layerDomain = sharedDomain(answers, 1, pack.scale, "weight", "auto", false);
   const headDomains = [0, 1, 2].map((head) =>
-    pictureDomain(answers.drawn, head * pack.tokens, pack, "weight", "auto", false),
+    pictureDomain(answers.values, head * pack.tokens, pack, "weight", "auto", false),
   );
   assert.equal(new Set(headDomains.map(({ high }) => high)).size, 3);
   assert.ok(
@@ -31,7 +31,7 @@ test("the heads of a layer share one exposure, each picture has its own, and a h
   );
   for (const domain of [
     sharedDomain(answers, 1, pack.scale, "weight", 0.05, false),
-    pictureDomain(answers.drawn, 0, pack, "weight", 0.05, false),
+    pictureDomain(answers.values, 0, pack, "weight", 0.05, false),
   ])
     assert.deepEqual(domain, { low: 0, high: 0.05, log: false });
   assert.ok(sharedDomain(answers, 1, 0, "score", "auto", false).high > 0);

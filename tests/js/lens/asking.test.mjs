@@ -448,9 +448,9 @@ test("of a source that rounds, the layer on view comes whole and what only is dr
     await pass(REST);
   }
   assert.deepEqual(order, ["2", "3 rounded", "1 rounded", "0 rounded", "4 rounded", "5 rounded"]);
-  const { pack, drawn } = lens.data.main;
+  const { pack, rounded } = lens.data.main;
   assert.deepEqual(wholeLayers(pack), [2]);
-  assert.deepEqual(wholeLayers(drawn.pack), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(wholeLayers(rounded.pack), [0, 1, 2, 3, 4, 5]);
 });
 
 test("a rounded layer is drawn at once, told by nobody, and gives way to the whole one", async () => {
@@ -462,7 +462,7 @@ test("a rounded layer is drawn at once, told by nobody, and gives way to the who
   lens.choice.view = { ...lens.choice.view, layer: 3 };
   frame(lens);
   const { shown } = lens.frame;
-  assert.deepEqual([shown.rough, shown.layerMissing, shown.pack], [true, false, lens.data.main.drawn.pack]);
+  assert.deepEqual([shown.rough, shown.layerMissing, shown.pack], [true, false, lens.data.main.rounded.pack]);
   assert.equal(aimedPair({ aim: 0, view: lens.choice.view }, lens.frame), null);
   await pass(REST);
   const question = open(source, "layers cat 3");
@@ -471,7 +471,7 @@ test("a rounded layer is drawn at once, told by nobody, and gives way to the who
   await pass();
   frame(lens);
   assert.deepEqual([shown.rough, shown.pack], [false, lens.data.main.pack]);
-  assert.equal(lens.data.main.drawn.pack.stored.get(3), lens.data.main.pack.stored.get(3));
+  assert.equal(lens.data.main.rounded.pack.stored.get(3), lens.data.main.pack.stored.get(3));
 });
 
 test("where numbers of all layers are told none comes rounded; See asks for those with moments alone", async () => {
@@ -487,8 +487,8 @@ test("where numbers of all layers are told none comes rounded; See asks for thos
         question.answer(question.rounded ? eighths(number) : layer(number));
       }
     }
-    const { pack, drawn } = lens.data.main;
-    return [wholeLayers(pack), drawn ? wholeLayers(drawn.pack) : null];
+    const { pack, rounded } = lens.data.main;
+    return [wholeLayers(pack), rounded ? wholeLayers(rounded.pack) : null];
   };
   const newLens = () => rounding({ pack: { ...SIX, held: [5] }, view: { layer: 5 }, film: true });
   assert.deepEqual(await answered(newLens(), true, false), [[0, 1, 2, 3, 4, 5], null]);

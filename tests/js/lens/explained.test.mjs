@@ -116,7 +116,7 @@ test("an occlusion comes step by step until all are there, and what it measured 
   open(source, "occlusion").answer({ ...occlusion, passes: 48, foretells: 0.875, random: -0.125, blocks: 25 });
   await pass(REST);
   assert.deepEqual(count(), [], "that was the last");
-  const [measured] = lens.data.foretold.values();
+  const [measured] = lens.data.correlations.values();
   assert.equal(
     trustWords(WAYS.relevance, "any", measured),
     "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour; a " +
