@@ -49,7 +49,7 @@ const LEAST_ROTATION = 1e-8; // the iteration ends when the direction turns by l
 
 // The mean and the first three principal directions of all patches' unit vectors. Several pictures are analysed
 // together, so that the same part has the same colour in all. Power iteration avoids the width × width matrix.
-export function principal(pictures) {
+export function principalComponents(pictures) {
   const { width } = pictures[0];
   const { mean, patches } = centred(pictures, width);
   const directions = [];
@@ -257,10 +257,10 @@ export function partsOf(pictures, k) {
     offset += (picture.tokens - picture.from) * width;
   }
   const centres = firstCentres(points, width, Math.min(k, count));
-  let parts = nearest(points, centres, width).of;
+  let parts = nearestCentres(points, centres, width).of;
   for (let round = 0; round < MOST_KMEANS_STEPS; round++) {
     moveCentres(centres, points, parts, width);
-    const nextParts = nearest(points, centres, width).of;
+    const nextParts = nearestCentres(points, centres, width).of;
     const isStable = nextParts.every((part, i) => part === parts[i]);
     parts = nextParts;
     if (isStable) break;
@@ -293,13 +293,13 @@ function withNeighbours({ unit, from, columns, tokens, width }) {
 function firstCentres(points, width, k) {
   const mean = new Float64Array(width);
   for (let p = 0; p < points.length; p += width) for (let x = 0; x < width; x++) mean[x] += points[p + x];
-  const firstPoint = nearest(points, [mean], width).alike.reduce(
+  const firstPoint = nearestCentres(points, [mean], width).alike.reduce(
     (best, alike, i, all) => (alike > all[best] ? i : best),
     0,
   );
   const centres = [Float64Array.from(points.subarray(firstPoint * width, (firstPoint + 1) * width))];
   while (centres.length < k) {
-    const { alike } = nearest(points, centres, width);
+    const { alike } = nearestCentres(points, centres, width);
     const farthestPoint = alike.reduce((best, value, i) => (value < alike[best] ? i : best), 0);
     centres.push(Float64Array.from(points.subarray(farthestPoint * width, (farthestPoint + 1) * width)));
   }
@@ -307,7 +307,7 @@ function firstCentres(points, width, k) {
 }
 
 // Finds each point's nearest centre, and the cosine between the two.
-function nearest(points, centres, width) {
+function nearestCentres(points, centres, width) {
   const parts = new Int32Array(points.length / width);
   const alike = new Float64Array(parts.length).fill(-Infinity);
   for (let i = 0; i < parts.length; i++) {

@@ -136,10 +136,10 @@ export function nearnessSentence({ k, summary, place }) {
 // The end of a sentence, such as ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
 function mostClause({ summary, special }, amount) {
   const isBeaten = special?.most > summary.value; // a special token gets more than any patch
-  const isTold = special?.share >= LEAST_TOLD_SHARE || isBeaten;
-  const isPlural = isTold && / and |registers/.test(special.names);
-  const specialValues = isTold && { names: special.names, taken: percent(special.share) };
-  const prefixClause = words("special", specialValues || {}, isPlural ? "several" : isTold && "one");
+  const isNamed = special?.share >= LEAST_TOLD_SHARE || isBeaten;
+  const isPlural = isNamed && / and |registers/.test(special.names);
+  const specialValues = isNamed && { names: special.names, taken: percent(special.share) };
+  const prefixClause = words("special", specialValues || {}, isPlural ? "several" : isNamed && "one");
   const caseName = summary.where === "far" ? isBeaten && "beaten" : summary.where;
   return words("mostly", { amount, special: prefixClause }, caseName);
 }

@@ -91,7 +91,7 @@ export const sameLayer = (layer, pack, otherPack) =>
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
-export function tidyView(view, pack, opening) {
+export function tidyView(view, pack, startPoint) {
   const newView = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) newView[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
@@ -119,7 +119,7 @@ export function tidyView(view, pack, opening) {
     [...pack.stored.keys()].sort((a, b) => Math.abs(a - startLayer) - Math.abs(b - startLayer))[0] ?? 0;
   newView.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearestLayer;
   newView.head = clamp(Math.round(Number(newView.head)) || 0, 0, pack.heads - 1);
-  if (tokenOf(newView.query, pack) < 0) Object.assign(newView, { query: startQuery(pack, opening), locked: false });
+  if (tokenOf(newView.query, pack) < 0) Object.assign(newView, { query: startQuery(pack, startPoint), locked: false });
   return newView;
 }
 

@@ -17,7 +17,7 @@ export function setText(element, text) {
 }
 
 // Like setText, for mathematics: a root gets its bar, and letters after an underscore become a subscript.
-export function sayMath(element, text) {
+export function setMath(element, text) {
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
     if (part !== "√d_k") return part;
@@ -45,12 +45,12 @@ export function applyDataStyles(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
 
-export function setVisible(element, visible) {
-  if (element.hidden === visible) element.hidden = !visible;
+export function setVisible(element, isVisible) {
+  if (element.hidden === isVisible) element.hidden = !isVisible;
 }
 
 // Makes a group a single stop of the Tab key; arrow keys move inside the group.
-export function oneStop(box, itemsOf) {
+export function oneTabStop(box, itemsOf) {
   for (const [i, item] of itemsOf().entries()) item.tabIndex = i ? -1 : 0;
   box.addEventListener("keydown", (event) => {
     const items = itemsOf();

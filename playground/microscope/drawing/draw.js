@@ -208,8 +208,8 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.fillStyle = colours.soft;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  const labelStep = Math.ceil((22 * unit) / (cells.cw + cells.gap));
-  for (let head = 0; head < cells.heads; head += labelStep) {
+  const headLabelStep = Math.ceil((22 * unit) / (cells.cw + cells.gap));
+  for (let head = 0; head < cells.heads; head += headLabelStep) {
     context.fillText(
       String(shown.headNumbers[head]),
       cells.x + head * (cells.cw + cells.gap) + cells.cw / 2,
@@ -218,10 +218,10 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   }
   context.textAlign = "right";
   context.imageSmoothingEnabled = shown.smooth || cells.cw < columns;
-  const rowsBetween = Math.ceil((13 * unit) / (cells.ch + cells.gap));
+  const layerLabelStep = Math.ceil((13 * unit) / (cells.ch + cells.gap));
   for (const [place, layer] of cells.layers.entries()) {
     const y = cells.y + place * (cells.ch + cells.gap);
-    if (place % rowsBetween === 0) context.fillText(String(layer), cells.x - 6 * unit, y + cells.ch / 2);
+    if (place % layerLabelStep === 0) context.fillText(String(layer), cells.x - 6 * unit, y + cells.ch / 2);
     for (let head = 0; head < cells.heads; head++) {
       const x = cells.x + head * (cells.cw + cells.gap);
       if (shown.missing(layer)) {

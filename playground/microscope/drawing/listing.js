@@ -8,8 +8,8 @@ const ROLE_OF = { Q: "query", K: "key", V: "value" };
 
 export function formulaHtml(text) {
   return escaped(text)
-    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, script, bracedText) =>
-      way === "_" ? `<sub>${bracedText ?? script}</sub>` : `<sup>${bracedText ?? script}</sup>`,
+    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, sign, script, bracedText) =>
+      sign === "_" ? `<sub>${bracedText ?? script}</sub>` : `<sup>${bracedText ?? script}</sup>`,
     )
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
@@ -29,7 +29,7 @@ function highlightedCode(text) {
 }
 
 // For each line, whether it is part of a docstring, quotes included.
-export function docstrings(lines) {
+export function docstringFlags(lines) {
   let insideDocstring = false;
   return lines.map((line) => {
     const quotes = (line.match(/"""/g) ?? []).length;
@@ -88,7 +88,7 @@ export function sourceRead({ data, parentElement }) {
 }
 
 function rowsHtml(lines) {
-  const inDocstring = docstrings(lines.map((line) => line.text));
+  const inDocstring = docstringFlags(lines.map((line) => line.text));
   return lines
     .map(({ number, text, mark, formula }, i) => {
       const code = inDocstring[i] ? `<span class="comment">${codeHtml(text)}</span>` : codeHtml(text, mark);

@@ -7,7 +7,7 @@ import { isLate } from "../core/moments.js";
 import { sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { missingMatrix, takeMatrix } from "./features.js";
+import { missingMatrix, storeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
 import {
@@ -212,7 +212,7 @@ function askForMatrix(lens, { what: need, entry, layer }) {
   const sendRequest = (options) =>
     need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
   askOnce(lens, need, `${entry.id} ${layer}`, sendRequest, (values) =>
-    takeMatrix(data, lens.frame, { what: need, entry, layer, values }),
+    storeMatrix(data, lens.frame, { what: need, entry, layer, values }),
   );
 }
 
@@ -321,7 +321,7 @@ async function bringOne(data, page, trace, view, signal) {
 // source chooses the layer.
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
-  const { layer, head } = headWanted(view);
+  const { layer, head } = wantedHead(view);
   const entry = data.packs.get(trace.id);
   if (entry && (layer === null || layer >= entry.pack.layers || holdsHead(entry.pack, layer, head))) return entry;
   const bytes = await source
@@ -334,7 +334,7 @@ async function headOnView(data, trace, view, signal) {
 }
 
 // {layer, head} of a view; `layer` is null if the source is to choose.
-export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
+export const wantedHead = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
 // The number that a text from an address contains; null for any other text.
 const numberIn = (text) => (/^\d{1,3}$/.test(String(text ?? "")) ? Number(text) : null);

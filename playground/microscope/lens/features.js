@@ -8,7 +8,7 @@ import {
   matchOf,
   PART_COUNT,
   partsOf,
-  principal,
+  principalComponents,
   similarityInto,
 } from "../core/features.js";
 import { sameLayer, upperLayer } from "../core/view.js";
@@ -23,7 +23,7 @@ const COLOUR_OPACITY = 0.78; // opacity of the colours above the photograph
 
 // -------------------------------------------------------------------------------------------------- received data
 
-export function takeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
+export function storeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
   if (values.length % pack.tokens) return;
   if (need === "flows") keepInMap(data.flows, id, values, KEPT_FLOWS);
   else {
@@ -149,7 +149,7 @@ const MAP_MAKERS = {
     similarityMap(map, inputs);
     map.pixels = componentColours(inputs.matrix, inputs.together);
   },
-  parts: (map, { matrix, together: joint }) => takeParts(map, matrix, joint),
+  parts: (map, { matrix, together: joint }) => setParts(map, matrix, joint),
 };
 
 function flowInto(values, halves, token) {
@@ -160,7 +160,7 @@ function flowInto(values, halves, token) {
 // Compared pictures share principal components, so similar patches have the same colour in both.
 function componentColours(features, comparedFeatures) {
   if (features.colours?.beside !== comparedFeatures) {
-    const components = principal(comparedFeatures ? [features, comparedFeatures] : [features]);
+    const components = principalComponents(comparedFeatures ? [features, comparedFeatures] : [features]);
     features.colours = { beside: comparedFeatures, pixels: componentPixels(features, components) };
     if (comparedFeatures)
       comparedFeatures.colours = { beside: features, pixels: componentPixels(comparedFeatures, components) };
@@ -169,7 +169,7 @@ function componentColours(features, comparedFeatures) {
 }
 
 // Compared pictures are divided into parts together, so a part has the same number in both.
-function takeParts(map, features, comparedFeatures) {
+function setParts(map, features, comparedFeatures) {
   if (features.parts?.beside !== comparedFeatures) {
     const [parts, comparedParts] = partsOf(comparedFeatures ? [features, comparedFeatures] : [features], PART_COUNT);
     features.parts = { beside: comparedFeatures, here: parts, there: comparedParts ?? null };

@@ -192,22 +192,22 @@ export function paintPatching(lens) {
   const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // the box covers the second picture
   setVisible(patching.box, isOffered);
   if (!isOffered) return;
-  const patch = patchRequest(choice, data);
-  const name = tokenName(patch.token, main.pack);
-  const isShown = patched.key === patch.key;
-  setVisible(patching.button, !isShown || (Boolean(patch.text) && canAsk(data, "cuts")));
+  const request = patchRequest(choice, data);
+  const name = tokenName(request.token, main.pack);
+  const isShown = patched.key === request.key;
+  setVisible(patching.button, !isShown || (Boolean(request.text) && canAsk(data, "cuts")));
   setVisible(patching.map, isShown);
   setVisible(patching.close, isShown);
   const offer = `put this ${name} into the first picture, after layer ${view.layer}`;
   setText(patching.button, isShown ? "look at this pass" : offer);
   if (isShown) return setText(patching.status, patched.text);
-  if (choice.patchWanted !== patch.key) return setText(patching.status, "");
+  if (choice.patchWanted !== request.key) return setText(patching.status, "");
   setText(patching.status, "The network goes on from there…");
-  const sendRequest = (options) => data.host.source.patched(main.trace, patch.words, options);
-  askOnce(lens, "patched", patch.key, sendRequest, (answer) => takePatched(lens, patch, answer));
+  const sendRequest = (options) => data.host.source.patched(main.trace, request.words, options);
+  askOnce(lens, "patched", request.key, sendRequest, (answer) => showPatched(lens, request, answer));
 }
 
-function takePatched(
+function showPatched(
   { choice: { view }, data, frame: { photo }, page: { patching } },
   { key, token },
   { matrix, labels },

@@ -65,8 +65,8 @@ function unfinishedSearch(choice, data) {
   const { id } = main;
   const { pack } = entryToDraw(main);
   const layers = tellingLayers(pack);
-  const isWhole = layers.length === pack.layers - Math.floor(pack.layers / 2);
-  if (!isWhole && !(choice.opening.wished && layers.length)) return null;
+  const hasAllLayers = layers.length === pack.layers - Math.floor(pack.layers / 2);
+  if (!hasAllLayers && !(choice.opening.wished && layers.length)) return null;
   let { search } = data;
   if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
     search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };

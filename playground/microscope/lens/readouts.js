@@ -10,7 +10,17 @@ import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWor
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { findCollapse } from "./film.js";
-import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
+import {
+  depthOf,
+  endsOf,
+  habitOf,
+  isMap,
+  labelNow,
+  layersAtHand,
+  overlayNow,
+  showsMean,
+  signedWords,
+} from "./state.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
@@ -76,7 +86,7 @@ export function writeTitles({ choice, data, frame, page }) {
     badgeParts.push(
       `${scaleWords(data, frame)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`,
     );
-  if (isMean(choice, frame)) badgeParts.push("the mean of all heads");
+  if (showsMean(choice, frame)) badgeParts.push("the mean of all heads");
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
   const { engine } = main.pack.header;
@@ -201,9 +211,9 @@ function writeConvolution({ view }, { shown }, { refs }) {
     const row = Math.floor(mark / pack.columns),
       column = mark % pack.columns;
     const readCount = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
-    const reachedCells = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
+    const reachedCount = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
     setText(refs.reads, `reads ${readCount} of ${pack.patches} patches`);
-    setText(refs.field, depth === 1 ? "" : `reach ${reachedCells} of ${pack.patches} patches`);
+    setText(refs.field, depth === 1 ? "" : `reach ${reachedCount} of ${pack.patches} patches`);
   }
   setText(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
@@ -255,7 +265,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   refs.switch.setAttribute("aria-checked", String(isDivided));
   page.root.classList.toggle("altered", !isDivided);
   if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
-  const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
+  const headWords = showsMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
   const listensWords = wordsInFace(page, "listensToAbout", `${headWords} listens to about`, {
     head: pack.headNumbers[view.head],
   });
@@ -283,7 +293,7 @@ export function writeNumbers({ choice, data, frame, page }) {
     refs.peakAt,
     isRow ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
   );
-  const habit = isMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
+  const habit = showsMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
   if (habit) setText(refs.habit, page.see?.on ? page.see.habit(habit.label) : habit.label);
   setVisible(refs.toldRow, Boolean(habit?.told));
@@ -415,7 +425,7 @@ export function captionOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
     { shown } = frame;
-  const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
+  const headWords = showsMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   const place = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)

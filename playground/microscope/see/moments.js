@@ -6,7 +6,7 @@ import { holdsHead, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { surprisesOf } from "../core/moments.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, oneStop } from "../drawing/dom.js";
+import { fitCanvas, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
@@ -21,7 +21,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
   const moments = { scene: null, list: [], buttons: [] };
   let openingMoment = null; // {layer, head, patch} at which the picture opened
   row.setAttribute("role", "group");
-  oneStop(row, () => [...row.children]);
+  oneTabStop(row, () => [...row.children]);
 
   function showMoments(isRow) {
     const { main } = data;

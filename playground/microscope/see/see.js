@@ -5,12 +5,12 @@ import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { cutTo, fitCanvas, oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
+import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
 import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
-import { isMean, layersAtHand } from "../lens/state.js";
+import { layersAtHand, showsMean } from "../lens/state.js";
 import {
   barsAt,
   CURVE,
@@ -67,7 +67,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const tabBar = makePart("div", "see-tabs", "", headBox, "after");
   const outsideLine = makePart("p", "see-outside", "", refs.two, "after");
   const divideLabel = makePart("span", "see-divide", "", refs.switch, "after");
-  sayMath(divideLabel, "÷ √d_k");
+  setMath(divideLabel, "÷ √d_k");
   const doorBar = makePart("div", "see-doors", "", refs.below, "append");
   const moments = createMoments(lens, makePart("div", "see-moments", "", refs.stage, "after"), { language, hold });
   const plainCanvas = makePart("canvas", "plain", "", refs.picture, "before");
@@ -103,7 +103,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     doorBar.append(button);
     return button;
   });
-  oneStop(doorBar, () => doorButtons);
+  oneTabStop(doorBar, () => doorButtons);
   const credit = makePart("span", "see-credit", "", doorBar, "append");
 
   // ---- on a phone: two switches, and the panel of the last pressed one
@@ -282,7 +282,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("untouched", see.untouched);
   }
 
-  const isPlainRow = () => choice.view.what === FIRST_WAY && choice.view.direction === "row" && !isMean(choice, frame);
+  const isPlainRow = () =>
+    choice.view.what === FIRST_WAY && choice.view.direction === "row" && !showsMean(choice, frame);
 
   function paintWords() {
     const { view } = choice;
@@ -338,7 +339,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const parts = [before, place, after].map((text, i) => {
       const part = document.createElement(i === 1 ? "b" : "span");
       if (i === 1 && text) part.className = "key";
-      sayMath(part, text);
+      setMath(part, text);
       return part;
     });
     sentenceElement.replaceChildren(...parts);
@@ -445,5 +446,5 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 function sayMathIfChanged(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;
-  sayMath(element, text);
+  setMath(element, text);
 }

@@ -5,7 +5,7 @@ import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
 import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, sayMath } from "../drawing/dom.js";
+import { fitCanvas, setMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
@@ -141,7 +141,7 @@ const FIGURES = {
       stripIn(openBook, "query", q, largest, ROLES.query, ratio);
       stripIn(openBook, "key", k, largest, ROLES.key, ratio);
       const values = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
-      sayMath(elementIn(openBook, "p"), filledIn(words.finds, values));
+      setMath(elementIn(openBook, "p"), filledIn(words.finds, values));
       if (length !== null) {
         const value = elementIn(openBook, "p", "story-value");
         elementIn(value, "b").textContent = words.value;
@@ -197,7 +197,7 @@ function dialIn(line, range, label) {
 
 function buttonIn(box, words) {
   const button = Object.assign(elementIn(box, "button"), { type: "button" });
-  sayMath(button, words);
+  setMath(button, words);
   return button;
 }
 

@@ -140,14 +140,14 @@ function familyOf(names, state) {
 
 // {reads: the pooling that gives a family's classifier its input, state: the weights that our model uses}. Without a
 // classifier, the pooling is that of the pooled output of `transformers`.
-function readout(family, state, width, projects) {
+function readout(family, state, width, projectsToCaptions) {
   const classes = rowsOf(state, "head.weight");
   const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
   if (family === "siglip") {
     if (classes || !state.has("attn_pool.latent")) return { reads: { pool: "avg" }, state: stateWithout("attn_pool.") };
     return { reads: { pool: "map" }, state };
   }
-  if (family === "clip" && classes && !projects)
+  if (family === "clip" && classes && !projectsToCaptions)
     return { reads: { pool: "avg", norm_place: "nowhere" }, state: stateWithout("norm.") };
   if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
@@ -389,10 +389,10 @@ const APP_ONLY_DEFAULTS = { rotation: [], pool_heads: 0, biased: false, mlp_norm
 // Returns the config, or throws an Error that says what is impossible.
 export function checkedConfig(candidate) {
   if (candidate === null || typeof candidate !== "object") throw new Error("it is no list of names and values");
-  const unknown = Object.keys(candidate).find(
+  const unknownName = Object.keys(candidate).find(
     (name) => !(name in RANGES || name in DEFAULTS || name in APP_ONLY_DEFAULTS),
   );
-  if (unknown) throw new Error(`there is no '${unknown.slice(0, 60)}'`);
+  if (unknownName) throw new Error(`there is no '${unknownName.slice(0, 60)}'`);
   const { head: _head, ...config } = { ...DEFAULTS, ...candidate };
   for (const [name, onlyValue] of Object.entries(APP_ONLY_DEFAULTS)) {
     if (name in config && shortened(config[name]) !== shortened(onlyValue))

@@ -28,7 +28,7 @@ const isWeights = ({ name }) => name.endsWith(WEIGHTS_SUFFIX);
 // Returns the dropped files of one model, by their roles. Throws a WrongFile that says what is missing.
 function groupFiles(files) {
   const weights = files.filter(isWeights);
-  const json = (name) => files.find((file) => file.name === name);
+  const fileNamed = (name) => files.find((file) => file.name === name);
   if (!weights.length) {
     const [pickled] = files.filter(({ name }) => PICKLE_SUFFIX.test(name));
     throw new WrongFile(
@@ -47,9 +47,9 @@ function groupFiles(files) {
     );
   const [name] = stems;
   const sidecars = ["config.json", "preprocessor_config.json", `${name.slice(0, -WEIGHTS_SUFFIX.length)}.json`].map(
-    json,
+    fileNamed,
   );
-  return { weights, index: json(`${name}.index.json`), beside: sidecars, name };
+  return { weights, index: fileNamed(`${name}.index.json`), beside: sidecars, name };
 }
 
 async function readJson(file) {
@@ -89,15 +89,15 @@ function withFileName(name, compute) {
 
 // Describes the model: {config, state, known: names of facts that need not be assumed, or null, unlike: the model's
 // difference from ours, or ""}.
-function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
+function describeModel({ name, metadata, tensors, configFile, pixels, given }) {
   if ("config" in metadata) {
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
     return { config: { ...config, ...overrides(given) }, state: tensors, known: null, unlike: "" };
   }
   checkNoAdapters(tensors);
   return isHuggingFace(tensors)
-    ? describeHuggingFace({ name, tensors, said: configFile, pixels, given })
-    : describeTimm({ name, metadata, tensors, said: configFile, given });
+    ? describeHuggingFace({ name, tensors, configFile, pixels, given })
+    : describeTimm({ name, metadata, tensors, configFile, given });
 }
 
 const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_pool: pool }) => ({
@@ -109,7 +109,7 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(["token", "avg"].includes(pool) && { pool }),
 });
 
-function describeHuggingFace({ name, tensors, said: configFile, pixels, given }) {
+function describeHuggingFace({ name, tensors, configFile, pixels, given }) {
   const settings = given.num_heads ? { ...configFile, num_attention_heads: given.num_heads } : configFile;
   return withFileName(name, () => {
     const { config, state } = huggingFaceConfig([...tensors.keys()], fromHuggingFace(tensors), settings, pixels);
@@ -123,7 +123,7 @@ function describeHuggingFace({ name, tensors, said: configFile, pixels, given })
   });
 }
 
-function describeTimm({ name, metadata, tensors, said: configFile, given }) {
+function describeTimm({ name, metadata, tensors, configFile, given }) {
   const architecture = configFile.architecture ?? metadata.arch;
   return withFileName(name, () => {
     const architectureRow =
@@ -166,7 +166,7 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
     name: group.name,
     metadata,
     tensors,
-    said: configFile,
+    configFile,
     pixels,
     given: facts,
   });
