@@ -23,7 +23,7 @@ import { MOST_FLOWS, missingSentence } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
-import { endsOf, isMap, labelNow, overlayNow, showsMean, signedWords } from "./state.js";
+import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
 const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
 const LETTERS_PER_SIZE = 24; // the type size follows the sentence's length in steps of this many letters
@@ -45,7 +45,7 @@ export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
 }
 
 const headName = (choice, frame) =>
-  showsMean(choice, frame) ? "the mean of all heads" : `head ${frame.shown.pack.headNumbers[choice.view.head]}`;
+  isMean(choice, frame) ? "the mean of all heads" : `head ${frame.shown.pack.headNumbers[choice.view.head]}`;
 
 export function factsOf(choice, data, frame) {
   const { view } = choice,
@@ -187,7 +187,7 @@ function writeKind(lens) {
   const isReadable =
     showsWeights &&
     view.direction === "row" &&
-    !showsMean(choice, frame) &&
+    !isMean(choice, frame) &&
     shown.mark >= 0 &&
     shown.answers.ready[view.head];
   frame.betterHead = null;

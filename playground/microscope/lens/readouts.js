@@ -10,17 +10,7 @@ import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWor
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { findCollapse } from "./film.js";
-import {
-  depthOf,
-  endsOf,
-  habitOf,
-  isMap,
-  labelNow,
-  layersAtHand,
-  overlayNow,
-  showsMean,
-  signedWords,
-} from "./state.js";
+import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
@@ -86,7 +76,7 @@ export function writeTitles({ choice, data, frame, page }) {
     badgeParts.push(
       `${scaleWords(data, frame)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`,
     );
-  if (showsMean(choice, frame)) badgeParts.push("the mean of all heads");
+  if (isMean(choice, frame)) badgeParts.push("the mean of all heads");
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
   const { engine } = main.pack.header;
@@ -265,7 +255,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   refs.switch.setAttribute("aria-checked", String(isDivided));
   page.root.classList.toggle("altered", !isDivided);
   if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
-  const headWords = showsMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
+  const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
   const listensWords = wordsInFace(page, "listensToAbout", `${headWords} listens to about`, {
     head: pack.headNumbers[view.head],
   });
@@ -293,7 +283,7 @@ export function writeNumbers({ choice, data, frame, page }) {
     refs.peakAt,
     isRow ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
   );
-  const habit = showsMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
+  const habit = isMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
   if (habit) setText(refs.habit, page.see?.on ? page.see.habit(habit.label) : habit.label);
   setVisible(refs.toldRow, Boolean(habit?.told));
@@ -425,7 +415,7 @@ export function captionOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
     { shown } = frame;
-  const headWords = showsMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
+  const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   const place = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)

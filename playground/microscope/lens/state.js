@@ -324,14 +324,14 @@ export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${size
 // The choice "mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is
 // drawn, the mean replaces the chosen head's row.
 
-export function showsMean({ heads, view }, { shown }) {
+export function isMean({ heads, view }, { shown }) {
   if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
   return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
 }
 
 // Puts the mean in place of the chosen head's row. Returns a function that restores that row.
 export function putMeanRow(choice, frame) {
-  if (!showsMean(choice, frame)) return () => {};
+  if (!isMean(choice, frame)) return () => {};
   const { head } = choice.view;
   const { answers, pack } = frame.shown;
   const { heads, tokens } = pack;

@@ -10,7 +10,7 @@ import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
 import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
-import { layersAtHand, showsMean } from "../lens/state.js";
+import { isMean, layersAtHand } from "../lens/state.js";
 import {
   barsAt,
   CURVE,
@@ -282,8 +282,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("untouched", see.untouched);
   }
 
-  const isPlainRow = () =>
-    choice.view.what === FIRST_WAY && choice.view.direction === "row" && !showsMean(choice, frame);
+  const isPlainRow = () => choice.view.what === FIRST_WAY && choice.view.direction === "row" && !isMean(choice, frame);
 
   function paintWords() {
     const { view } = choice;
