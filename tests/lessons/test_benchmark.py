@@ -78,7 +78,7 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_series_ends_when_nobody_goes_on_with_it():
+def test_the_process_of_a_closed_series_ends():
     series = Series(1024, 16, 7)
     moments = series.each_moment(lambda: None)
     while not series.points:

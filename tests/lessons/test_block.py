@@ -68,7 +68,7 @@ def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
     assert np.isfinite(arrays["moves"]).all()
 
 
-def test_a_layer_s_numbers_are_counted_in_bars_and_shares():
+def test_the_activations_of_a_layer_are_counted_in_bars_and_shares():
     activation_counts = block.bent_of(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
     assert (
         activation_counts.counts.sum(),
@@ -84,7 +84,7 @@ def test_of_many_labels_the_chosen_one_is_in_the_table():
 
 
 @pytest.mark.parametrize("step", ["stream", "mlp", "answer"])
-def test_a_picture_stands_there_while_numbers_are_awaited(step):
+def test_a_step_shows_a_picture_while_its_numbers_are_computed(step):
     meadow().worked.drop_where(lambda key: True)
     from playground.serving import worked
 

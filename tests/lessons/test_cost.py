@@ -117,7 +117,7 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
     assert [part.label for part in parts if isinstance(part, Run)] == ["Measure again"]
 
 
-def test_a_machine_without_room_says_so(monkeypatch):
+def test_without_free_memory_a_sentence_says_so_and_no_chart_is_shown(monkeypatch):
     parts = parts_with_result(monkeypatch, Measured(no_room=True))
     assert "found no room" in " ".join(part.text for part in parts if isinstance(part, Words))
     assert not [part for part in parts if isinstance(part, Chart)]

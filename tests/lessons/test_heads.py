@@ -49,7 +49,7 @@ def test_habits_measured_layer_by_layer_are_the_same_numbers():
     assert measured_habits.offsets == pytest.approx(all_layers.offsets)
 
 
-def test_who_waits_hears_which_layer_of_which_sample_is_measured(monkeypatch):
+def test_the_waiting_words_name_the_layer_and_the_sample_that_are_measured(monkeypatch):
     monkeypatch.setattr(heads_numbers, "SLOW", 0)
     parts = heads.LESSON.steps["far"].parts(meadow(), heads.LESSON.defaults(over="samples"))
     waits = [part.words for part in parts if isinstance(part, Wait)]

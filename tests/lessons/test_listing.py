@@ -40,6 +40,6 @@ def test_a_piece_that_two_lines_hold_is_an_error():
         listing.find(vit.Block, "x = x + ")
 
 
-def test_the_whole_way_from_pixels_to_classes_is_read():
+def test_the_parts_cover_the_whole_way_from_pixels_to_classes():
     objects = {source_object for part in listing.PARTS.values() for source_object in part.things}
     assert {vit.Patches, vit.Attention, vit.MLP, vit.Block, vit.VisionTransformer.classify} <= objects

@@ -80,7 +80,7 @@ def measures_of(value: object) -> list[Measured]:
 
 
 @pytest.mark.parametrize(("name", "step"), FOLLOWING_STEPS, ids=" ".join)
-def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
+def test_the_numbers_in_the_words_are_those_of_their_measures(name, step):
     trace = meadow().trace()
     spot = start_patch("meadow", trace.grid)
     values = [thing for part in flat_parts(parts_of(name, step)) for thing in followed_values_in(part)]
@@ -222,5 +222,5 @@ def test_a_step_says_whether_it_follows_a_photograph(name, step):
         ((1, 3, 3, 1), "no steady trend"),
     ],
 )
-def test_which_way_heads_attend_farther_is_said_by_hand_made_distances(by_layer, words):
+def test_the_trend_of_distances_over_the_layers_is_named(by_layer, words):
     assert trend(np.repeat(np.array(by_layer, float)[:, None], 2, axis=1)) == words

@@ -48,7 +48,7 @@ def test_a_step_names_no_number_that_the_browser_does_not_know(steps):
     ],
     ids=str,
 )
-def test_a_picture_walks_through_any_vit(picture, changes):
+def test_the_walk_of_a_picture_gives_the_numbers_of_any_vit(picture, changes):
     vit = scramble(
         VisionTransformer(
             Config(image_size=(64, 64), patch_size=8, depth=3, width=48, mlp_width=96, heads=4, classes=10, **changes)
@@ -68,7 +68,7 @@ def test_a_picture_walks_through_any_vit(picture, changes):
     assert all(len(step.axes) == len(shape) for step, shape in zip(walk.steps, walk.shapes, strict=True))
 
 
-def test_a_large_picture_is_walked_on_a_grid_that_can_be_held(picture):
+def test_the_walk_of_a_large_picture_has_a_smaller_grid(picture):
     vit = scramble(
         VisionTransformer(Config(image_size=(512, 512), patch_size=8, depth=1, width=8, mlp_width=8, heads=1))
     )

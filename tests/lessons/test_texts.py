@@ -27,7 +27,7 @@ def test_the_numbers_in_the_text_of_scale_are_measured():
     assert numbers["peak_on"] < 0.5 < numbers["peak_off"]
 
 
-def test_a_guess_can_reach_what_is_true():
+def test_the_slider_of_a_guess_reaches_the_truth():
     """The slider reaches the true value, even if this value exceeds all others in the drawing."""
     push_question = block.push_question((1.8, 2.0, 8.0), (1.7, 2.5, 36.0), (1.0, 2.0, 16.0))
     sum_question = heads_numbers.layer_sum_question(3, (0.01, 0.02), 0.03, 0.3, 0.1)

@@ -30,7 +30,7 @@ TRIED_SETTINGS = [  # (the idea, its lesson, its step, the setting that is chang
 
 
 @pytest.mark.parametrize(("idea", "name", "step", "setting"), TRIED_SETTINGS, ids=[one[0] for one in TRIED_SETTINGS])
-def test_each_choice_shows_something_else(idea, name, step, setting):
+def test_each_option_of_a_choice_shows_other_parts(idea, name, step, setting):
     choice = next(
         part for part in flat_parts(parts_of(name, step)) if isinstance(part, Choice) and part.setting == setting
     )
@@ -87,7 +87,7 @@ def test_a_bias_of_queries_changes_weights_one_of_values_mixtures_and_one_of_key
 
 
 @pytest.mark.parametrize("heads", [1, 5, 8])
-def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
+def test_each_head_of_full_width_adds_parameters_and_heads_that_share_the_width_add_none(heads):
     full_count, shared_count = experiments.parameters_of_heads(heads)
     layers = [nn.Linear(3, 9, bias=False) for _ in range(heads)] + [nn.Linear(3 * heads, 3, bias=False)]
     assert full_count == sum(p.numel() for layer in layers for p in layer.parameters())

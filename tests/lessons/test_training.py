@@ -72,7 +72,7 @@ def test_without_its_file_the_lesson_says_how_it_is_made(tmp_path, monkeypatch):
         list(training.timelapse(meadow(), training.LESSON.defaults()))
 
 
-def test_the_drawing_gets_one_layer_of_each_moment_and_it_says_the_same():
+def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
     (drawing,) = (
         part
         for step_parts in training.timelapse(meadow(), training.LESSON.defaults(layer=1))
@@ -117,7 +117,7 @@ def test_the_words_about_each_model_state_its_own_numbers(trial):
     )
 
 
-def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
+def test_the_drawing_gets_the_habits_the_masses_and_the_told_head(trial):
     learner = trial.learned[TOLD]
     header, arrays = unpack(training_now.reel(trial, TOLD, growing=True))
     assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
@@ -144,7 +144,7 @@ def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
     assert better_header["first"] == [0, 2]
 
 
-def test_once_they_have_learned_the_exercise_can_be_done(trained):
+def test_after_the_training_the_exercise_can_be_done(trained):
     layer, head = quick.TOLD_HEAD
     told_state, alone_state, other_state = (
         {"learner": learner, "layer": layer, "head": head_number}
@@ -158,7 +158,7 @@ def test_once_they_have_learned_the_exercise_can_be_done(trained):
     assert "by step 20" in exercise["answer"]
 
 
-def test_it_says_how_many_steps_they_learned_where_it_was_stopped(trained):
+def test_the_words_say_after_how_many_steps_the_training_was_stopped(trained):
     words, *_ = training_now.now(trained, training.LESSON.defaults())
     assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
@@ -242,6 +242,6 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
         assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.drawn(run, "", ()).layout.shapes)
 
 
-def test_the_taught_run_is_shown_without_its_pictures():
+def test_the_file_of_the_taught_run_has_no_pictures():
     assert not any(moment.trace for moment in timelapse.read(TAUGHT_CURVES).moments)
     assert TAUGHT_CURVES.stat().st_size < 200_000

@@ -86,7 +86,7 @@ def test_the_last_step_is_the_layer_s_own_output(name):
 
 @each_example
 @torch.no_grad()
-def test_each_step_against_plain_einsums(name):
+def test_each_step_equals_plain_einsums(name):
     """Reference: one einsum per step, and slices of columns for the heads."""
     _, _, dim, chan, heads = EXAMPLES[name].values()
     tensors, rows = computed(name), len(computed(name)["Q"])
@@ -131,7 +131,7 @@ def browser_walk(name: str) -> dict:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_shapes_of_the_examples_as_exact_integers(name):
+def test_the_steps_of_each_example_have_these_shapes(name):
     walk = browser_walk(name)
     x, projected, by_heads, score_shape = map(list, SHAPES[name])
     assert [step["shape"] for step in walk["steps"]] == [

@@ -91,7 +91,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 
 
 @pytest.mark.parametrize(("length", "expected"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
-def test_a_long_key_is_a_megaphone(small_trace, monkeypatch, length, expected):
+def test_only_a_long_key_is_called_a_megaphone(small_trace, monkeypatch, length, expected):
     head_numbers, token = look(small_trace), 20
     head_numbers.to_one[1, 2] = 0.97  # the rows of this head agree most
     monkeypatch.setattr(measures, "token_of_agreeing", lambda trace, habits: token)
@@ -109,7 +109,7 @@ class SubjectWithLengths:
         self.trace, self.kept = lambda: small_trace, lambda key, make: lengths
 
 
-def test_lengths_are_told_of_a_model_with_and_without_outliers(small_trace):
+def test_the_words_about_lengths_say_whether_a_model_has_outliers(small_trace):
     plain_lengths = token_norms.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
     assert "It does *not* have the outliers" in weight_locked.lengths_in_words(
         SubjectWithLengths(small_trace, plain_lengths)
@@ -121,7 +121,7 @@ def test_lengths_are_told_of_a_model_with_and_without_outliers(small_trace):
     assert "It has the outliers" in text
 
 
-def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, small):
+def test_if_both_models_of_a_pair_are_here_both_are_measured_on_the_picture(monkeypatch, small):
     """The pair has random weights: a model without registers, and one with two."""
     registerless = scramble(VisionTransformer(replace(SMALL, registers=0)))
     pair, real_trace, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
@@ -148,7 +148,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
 # Does the map explain? ------------------------------------------------------------------------------------------------
 
 
-def test_many_tokens_are_blanked_when_asked(monkeypatch):
+def test_with_many_tokens_the_picture_is_blanked_only_on_request(monkeypatch):
     from playground.analysis import occlusion
 
     monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches count as too many
@@ -187,7 +187,7 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
     ]
 
 
-def test_beside_the_maps_stand_two_that_know_nothing():
+def test_the_maps_stand_beside_a_random_and_a_constant_map():
     question = weight.explain_question(FORETOLD, 3, ["a", "b", "c", "d", "e", "f"], 1.0)
     assert question.truth == "rollout"
     assert "for 12 patches of 4 drawings" in question.asks
