@@ -152,7 +152,7 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
 }
 
-// The patches that the convolution reads, enlarged.
+// Draws the patches that the convolution reads, enlarged.
 export function drawReadPatches(context, w, h, photo, shown, unit) {
   context.clearRect(0, 0, w, h);
   const { rows, columns, k, mark } = shown;

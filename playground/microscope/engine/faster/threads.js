@@ -100,7 +100,7 @@ export const oneThread = () => ({
 
 const sameWorker = () => new Worker(self.location.href, { type: "module" });
 
-// compiled: kernels with shared memory; begin(): returns a worker that passes its first message to `help`.
+// compiled: kernels with shared memory; startWorker(): returns a worker that passes its first message to `help`.
 export function createThreads(compiled, startWorker = sameWorker, cores = navigator.hardwareConcurrency) {
   const memory = sharedMemory();
   const threads = Math.min(cores, MOST_THREADS);
