@@ -19,7 +19,7 @@ LINES = """
   const found = [];
   for (let layer = 0; layer < pack.layers; layer++)
     for (let head = 0; head < pack.heads; head++) {
-      const numbers = habits.headNumbers(pack, habits.apartIn(given.colours), layer, head);
+      const numbers = habits.headMeasures(pack, habits.colourDistancesOf(given.colours), layer, head);
       found.push({ ...numbers, mean: [...numbers.mean], words: habits.habitWords(numbers, given.habits) });
     }
   return found;

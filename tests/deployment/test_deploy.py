@@ -27,8 +27,8 @@ from playground.ui import run
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
 PORT = 8501
-HEALTH, READY = "/healthz", "/readyz"
-SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
+HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
+SECRET_VARIABLE = "STREAMLIT_SERVER_COOKIE_SECRET"
 MB = 2**20
 
 
@@ -50,21 +50,21 @@ def arguments_of(word: str) -> list[str]:
     return [arguments for keyword, arguments in instructions() if keyword == word]
 
 
-def kubernetes(kind: str) -> dict:
+def manifest_of(kind: str) -> dict:
     documents = [d for file in sorted((DEPLOY / "kubernetes").glob("*.yaml")) for d in yaml.safe_load_all(file.open())]
     (manifest,) = (document for document in documents if document["kind"] == kind)
     return manifest
 
 
 def container() -> dict:
-    (container_spec,) = kubernetes("Deployment")["spec"]["template"]["spec"]["containers"]
+    (container_spec,) = manifest_of("Deployment")["spec"]["template"]["spec"]["containers"]
     return container_spec
 
 
 # The image ------------------------------------------------------------------------------------------------------------
 
 
-def in_the_image() -> list[Path]:
+def image_files() -> list[Path]:
     """The files of this repository that .dockerignore lets through. As in Docker, the last matching line decides."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -76,26 +76,26 @@ def in_the_image() -> list[Path]:
     rules = [line for line in read(".dockerignore").splitlines() if line and not line.startswith("#")]
 
     def passes(file: Path) -> bool:
-        is_let_through = True
+        is_included = True
         for rule in rules:
             pattern = rule.lstrip("!").replace("**/", "\0").replace("*", "[^/]*").replace("\0", "(.*/)?")
             if any(re.fullmatch(pattern, str(path)) for path in (file, *file.parents)):
-                is_let_through = rule.startswith("!")
-        return is_let_through
+                is_included = rule.startswith("!")
+        return is_included
 
     return [file for file in files if passes(file)]
 
 
 def test_the_image_holds_the_app_and_nothing_else():
-    assert {file.parts[0] for file in in_the_image()} == {
+    assert {file.parts[0] for file in image_files()} == {
         ".streamlit", "LICENSE", "app.py", "assets", "pages", "playground",
         "requirements.txt", "requirements.lock", "requirements-torch.lock", "requirements-bom.lock", "deploy",
     }  # fmt: skip
-    assert {file.name for file in in_the_image() if file.parts[0] == "deploy"} == {"nginx.conf", "start.py"}
-    assert not any("readme" in file.parts or "__pycache__" in file.parts for file in in_the_image())
+    assert {file.name for file in image_files() if file.parts[0] == "deploy"} == {"nginx.conf", "start.py"}
+    assert not any("readme" in file.parts or "__pycache__" in file.parts for file in image_files())
 
 
-VISIT = """
+VISIT_SCRIPT = """
 import json, sys
 from streamlit.testing.v1 import AppTest
 from playground.ui.pages import PAGES
@@ -110,7 +110,7 @@ assert not any("tests" in name.split(".") for name in sys.modules if name.starts
 def image(tmp_path_factory):
     """A folder with the files that the image holds."""
     folder = tmp_path_factory.mktemp("image")
-    for file in in_the_image():
+    for file in image_files():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, folder / file)
     return folder
@@ -118,7 +118,7 @@ def image(tmp_path_factory):
 
 @pytest.mark.slow
 def test_every_page_works_with_what_the_image_holds(image):
-    process = subprocess.run([sys.executable, "-c", VISIT], cwd=image, capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-c", VISIT_SCRIPT], cwd=image, capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     pages = dict(json.loads(line) for line in process.stdout.splitlines() if line.startswith("["))
     assert len(pages) == len(list((ROOT / "pages").glob("*.py")))
@@ -150,8 +150,8 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
             server.kill()
 
 
-@pytest.mark.parametrize("which", ["nginx", "the app"])
-def test_the_image_ends_when_either_of_its_two_ends(image, which):
+@pytest.mark.parametrize("killed", ["nginx", "the app"])
+def test_the_image_ends_when_nginx_or_the_app_ends(image, killed):
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     port = free_port()
@@ -159,7 +159,7 @@ def test_the_image_ends_when_either_of_its_two_ends(image, which):
     try:
         until(lambda: len(children(server.pid)) == 2, "both are started")
         app, nginx = children(server.pid)
-        os.kill(nginx if which == "nginx" else app, signal.SIGKILL)
+        os.kill(nginx if killed == "nginx" else app, signal.SIGKILL)
         assert server.wait(PATIENCE) not in (0, None)
         assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in (app, nginx))
     finally:
@@ -173,35 +173,37 @@ def children(pid: int) -> list[int]:
 
 def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path):
     """Runs the README's command with a fake `docker` that always prints the same digest."""
-    (line,) = re.findall(r"^image=python.*$", read("deploy/README.md"), re.MULTILINE)
+    (command,) = re.findall(r"^image=python.*$", read("deploy/README.md"), re.MULTILINE)
     (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" >> asked\nprintf sha256:%064d 7\n')
     (tmp_path / "docker").chmod(0o755)
-    (base,) = arguments_of("FROM")
+    (base_image,) = arguments_of("FROM")
     shutil.copy(ROOT / "Dockerfile", tmp_path)
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     for _ in range(2):  # the second run replaces a digest that is there already
-        subprocess.run(["sh", "-ec", line], cwd=tmp_path, env=env, check=True)
-        image_name, _, digest = base.partition("@")
+        subprocess.run(["sh", "-ec", command], cwd=tmp_path, env=env, check=True)
+        image_name, _, digest = base_image.partition("@")
         assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), "the Dockerfile names its image by a digest"
         assert (tmp_path / "Dockerfile").read_text() == read("Dockerfile").replace(
-            base, f"{image_name}@sha256:{7:064d}"
+            base_image, f"{image_name}@sha256:{7:064d}"
         )
         assert image_name in (tmp_path / "asked").read_text().split()
 
 
-def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):
+def test_the_image_installs_the_locked_torch_from_the_given_index(tmp_path):
     """Runs the Dockerfile's own line with a fake `pip` that prints its arguments."""
     run_line, bill_line = (argument_text for argument_text in arguments_of("RUN") if "pip install" in argument_text)
     assert "--require-hashes -r requirements-bom.lock" in bill_line
-    line = run_line.partition("&& packages=")[0]
-    assert line != run_line
+    torch_command = run_line.partition("&& packages=")[0]
+    assert torch_command != run_line
     pip = tmp_path / "pip"
     pip.write_text('#!/bin/sh\necho "$@"\n')
     pip.chmod(0o755)
 
     def pip_arguments(index: str) -> list[str]:
         env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TORCH_INDEX": index}
-        process = subprocess.run(["sh", "-ec", line], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+        process = subprocess.run(
+            ["sh", "-ec", torch_command], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+        )
         return process.stdout.splitlines()
 
     pinned = " ".join(re.findall(r"^torch\w*==[^ ]+", read("requirements-torch.lock"), re.MULTILINE))
@@ -209,12 +211,12 @@ def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp
     later_calls = ["install --no-deps --require-hashes -r requirements.lock", "check"]
     assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *later_calls]
     assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *later_calls]
-    (default,) = (
+    (default_index,) = (
         argument_text.partition("=")[2]
         for argument_text in arguments_of("ARG")
         if argument_text.startswith("TORCH_INDEX=")
     )
-    assert default.endswith("/cpu")
+    assert default_index.endswith("/cpu")
 
 
 # More than one machine ------------------------------------------------------------------------------------------------
@@ -225,53 +227,53 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     app, proxy = services["app"], services["proxy"]
     assert "ports" not in app  # a fixed port would allow one replica only
     assert "container_name" not in app
-    assert app["environment"][SECRET].startswith("${COOKIE_SECRET:?")
+    assert app["environment"][SECRET_VARIABLE].startswith("${COOKIE_SECRET:?")
     assert app["read_only"]
     assert app["tmpfs"] == "/tmp:size=200m"
-    (hub,) = (shlex.split(argument_text) for argument_text in arguments_of("ENV"))
-    assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
+    (environment_words,) = (shlex.split(argument_text) for argument_text in arguments_of("ENV"))
+    assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in environment_words
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
     assert proxy["image"] == app["image"]  # the proxy runs in the app's image
     assert proxy["command"] == [*json.loads(arguments_of("CMD")[0]), "--replicas", f"app:{PORT}"]
     assert proxy["ports"] == [f"{PORT}:{PORT}"]
     assert proxy["read_only"]
-    assert HEALTH in arguments_of("HEALTHCHECK")[0]  # both services are probed as the image says
+    assert HEALTH_PATH in arguments_of("HEALTHCHECK")[0]  # both services are probed as the image says
     assert app["environment"]["PLAYGROUND_PROXIES"]  # without it, all visitors would have the proxy's address
     assert proxy["environment"]["PLAYGROUND_HOSTS"] == app["environment"]["PLAYGROUND_HOSTS"]
 
 
-def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_its_limit_of_memory():
+def test_a_deployment_opens_only_listed_models_and_fits_into_its_memory():
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
-    unit = read("deploy/playground@.service")
+    unit_text = read("deploy/playground@.service")
     variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
-    (tmp_volume,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
+    (tmp_volume,) = (volume["emptyDir"] for volume in manifest_of("Deployment")["spec"]["template"]["spec"]["volumes"])
     assert app["tmpfs"] == "/tmp:size=200m"  # /tmp lies in memory, so its size counts
     assert tmp_volume == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert variables["PLAYGROUND_OPEN"] == "no"
     assert any("PLAYGROUND_OPEN=no" in argument_text.split() for argument_text in arguments_of("ENV"))
-    assert "PLAYGROUND_OPEN=no" in unit
+    assert "PLAYGROUND_OPEN=no" in unit_text
     table = read("deploy/README.md").partition("| what | at most |")[2].partition("\n\n")[0]
-    beside_mb = sum(int(mb) for mb in re.findall(r"^\| .* \| (\d+) MB \|", table.replace(",", ""), re.M))
-    assert beside_mb > 1000, "deploy/README.md adds up what the app holds beside its caches"
-    for caches, limit in (
+    other_mb = sum(int(mb) for mb in re.findall(r"^\| .* \| (\d+) MB \|", table.replace(",", ""), re.M))
+    assert other_mb > 1000, "deploy/README.md adds up what the app holds beside its caches"
+    for cache_sizes, limit in (
         (app["environment"]["PLAYGROUND_CACHE_MB"], 6144 if app["mem_limit"] == "6g" else 0),
         (variables["PLAYGROUND_CACHE_MB"], 6144 if container()["resources"]["limits"]["memory"] == "6Gi" else 0),
-        (re.search(r"PLAYGROUND_CACHE_MB=([\d ]+)", unit)[1], 6144 if "MemoryMax=6G" in unit else 0),
+        (re.search(r"PLAYGROUND_CACHE_MB=([\d ]+)", unit_text)[1], 6144 if "MemoryMax=6G" in unit_text else 0),
     ):
-        total = sum(map(int, caches.split())) + beside_mb
-        assert total < limit, caches
+        total = sum(map(int, cache_sizes.split())) + other_mb
+        assert total < limit, cache_sizes
         assert f"Together that is {total:,} MB, and the container has {limit:,}" in read("deploy/README.md")
 
 
-def test_proxies_let_through_what_the_app_takes_and_say_no_other_limit_twice():
-    limit = tomllib.loads(read(".streamlit/config.toml"))["server"]["maxUploadSize"]
+def test_proxies_let_the_largest_upload_through_and_the_ingress_adds_no_other_limit():
+    limit_mb = tomllib.loads(read(".streamlit/config.toml"))["server"]["maxUploadSize"]
     conf = read("deploy/nginx.conf")
-    assert limit * MB == LARGEST
-    assert f"client_max_body_size {limit + 1}m;" in conf
-    ingress = kubernetes("Ingress")["metadata"]["annotations"]
+    assert limit_mb * MB == LARGEST
+    assert f"client_max_body_size {limit_mb + 1}m;" in conf
+    ingress = manifest_of("Ingress")["metadata"]["annotations"]
     ingress = {name.rpartition("/")[2].replace("-", "_"): value for name, value in ingress.items()}
-    assert ingress["proxy_body_size"] == f"{limit + 1}m"
+    assert ingress["proxy_body_size"] == f"{limit_mb + 1}m"
     assert ingress["proxy_request_buffering"] == "off"
     assert not {name for name in ingress if name.startswith("limit_")}  # the image's own nginx sets the limits
     (timeout,) = set(re.findall(r"proxy_read_timeout (\d+)s;", conf)) | {ingress["proxy_read_timeout"]}
@@ -279,27 +281,29 @@ def test_proxies_let_through_what_the_app_takes_and_say_no_other_limit_twice():
     assert ingress["affinity"] == "cookie"
 
 
-def test_both_ways_to_serve_many_can_put_the_app_under_a_path():
+def test_compose_and_kubernetes_can_serve_the_app_under_a_path():
     """The default is an empty path. tests/browser/test_base_path.py tests the app under a path."""
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
     assert app["environment"][hosts.OPTION] == "${BASE_PATH:-}"
     assert variables[hosts.OPTION] == ""
-    assert kubernetes("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
+    assert manifest_of("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
     assert hosts.read("") == ""
 
 
-def test_kubernetes_knows_the_image():
-    pod, app = kubernetes("Deployment")["spec"]["template"], container()
+def test_the_kubernetes_files_fit_the_image():
+    pod, app = manifest_of("Deployment")["spec"]["template"], container()
     assert app["ports"] == [{"name": "http", "containerPort": PORT}]
-    for probe, path in (("startupProbe", READY), ("readinessProbe", READY), ("livenessProbe", HEALTH)):
+    for probe, path in (("startupProbe", READY_PATH), ("readinessProbe", READY_PATH), ("livenessProbe", HEALTH_PATH)):
         assert app[probe]["httpGet"].items() >= {"path": path, "port": "http"}.items()
     assert [pod["spec"]["securityContext"]["runAsUser"]] == [int(user) for user in arguments_of("USER")]
     assert app["securityContext"]["readOnlyRootFilesystem"]
     kustomization = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))
     assert [image["name"] for image in kustomization["images"]] == [app["image"]] == ["playground"]
     (generated_secret,) = kustomization["secretGenerator"]
-    (secret,) = (variable["valueFrom"]["secretKeyRef"] for variable in app["env"] if variable["name"] == SECRET)
+    (secret,) = (
+        variable["valueFrom"]["secretKeyRef"] for variable in app["env"] if variable["name"] == SECRET_VARIABLE
+    )
     assert secret == {"name": generated_secret["name"], "key": "secret"}
     assert sorted(kustomization["resources"]) == sorted(
         file.name for file in (DEPLOY / "kubernetes").glob("*.yaml") if file.name != "kustomization.yaml"
@@ -307,27 +311,27 @@ def test_kubernetes_knows_the_image():
 
 
 def test_kubernetes_parts_find_each_other():
-    labels = kubernetes("Deployment")["spec"]["template"]["metadata"]["labels"]
-    service = kubernetes("Service")
+    labels = manifest_of("Deployment")["spec"]["template"]["metadata"]["labels"]
+    service = manifest_of("Service")
     assert service["spec"]["selector"] == labels
-    assert kubernetes("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
-    (rule,) = kubernetes("Ingress")["spec"]["rules"]
+    assert manifest_of("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
+    (rule,) = manifest_of("Ingress")["spec"]["rules"]
     (path,) = rule["http"]["paths"]
     assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": "http"}}
-    autoscaler = kubernetes("HorizontalPodAutoscaler")["spec"]
-    assert autoscaler["scaleTargetRef"]["name"] == kubernetes("Deployment")["metadata"]["name"]
+    autoscaler = manifest_of("HorizontalPodAutoscaler")["spec"]
+    assert autoscaler["scaleTargetRef"]["name"] == manifest_of("Deployment")["metadata"]["name"]
 
 
 def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
-    ingress_spec = kubernetes("Ingress")["spec"]
+    ingress_spec = manifest_of("Ingress")["spec"]
     (rule,), (tls,) = ingress_spec["rules"], ingress_spec["tls"]
     variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
     assert {*tls["hosts"], variables["PLAYGROUND_HOSTS"]} == {rule["host"]}
     probes = [container()[f"{name}Probe"]["httpGet"] for name in ("startup", "readiness", "liveness")]
     assert not any("httpHeaders" in probe for probe in probes), "the pod is asked by its address, which is answered"
     assert tls["secretName"]
-    policy = kubernetes("NetworkPolicy")["spec"]
-    assert policy["podSelector"]["matchLabels"] == kubernetes("Service")["spec"]["selector"]
+    policy = manifest_of("NetworkPolicy")["spec"]
+    assert policy["podSelector"]["matchLabels"] == manifest_of("Service")["spec"]["selector"]
     (ingress,) = policy["ingress"]
     assert ingress["from"][0]["namespaceSelector"]["matchLabels"]
     assert ingress["ports"] == [{"port": container()["ports"][0]["name"]}]
@@ -340,8 +344,8 @@ def test_the_cookie_that_keeps_the_seat_has_one_name_everywhere():
     names = {
         *re.findall(r'"(\w+)=\$seat;', read("deploy/nginx.conf")),
         *re.findall(r"\$cookie_(\w+)", read("deploy/nginx.conf")),
-        kubernetes("Ingress")["metadata"]["annotations"]["nginx.ingress.kubernetes.io/session-cookie-name"],
-        kubernetes("Service")["metadata"]["annotations"]["traefik.ingress.kubernetes.io/service.sticky.cookie.name"],
+        manifest_of("Ingress")["metadata"]["annotations"]["nginx.ingress.kubernetes.io/session-cookie-name"],
+        manifest_of("Service")["metadata"]["annotations"]["traefik.ingress.kubernetes.io/service.sticky.cookie.name"],
     }
     assert names == {"playground_seat"}
 
@@ -357,10 +361,10 @@ def test_the_unit_starts_the_same_command_as_the_image():
     assert int(unit["Service"]["TimeoutStopSec"]) == 5
 
 
-DEPLOYED = [file for file in DEPLOY.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+DEPLOY_FILES = [file for file in DEPLOY.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
 
 
-def test_no_file_brings_a_secret_along():
+def test_no_deployment_file_contains_a_secret():
     check_command = ["git", "check-ignore", "-q", "--no-index"]
     for name in (".env", "deploy/kubernetes/cookie.env"):
         assert subprocess.run([*check_command, name], cwd=ROOT).returncode == 0
@@ -370,9 +374,9 @@ def test_no_file_brings_a_secret_along():
             assert not re.search(r"\b[0-9a-f]{32,}\b", file.read_text(encoding="utf-8"))
 
 
-def test_every_setting_that_is_named_exists():
+def test_every_setting_in_the_deployment_files_exists():
     setting_names = set(re.findall(r"PLAYGROUND_[A-Z_]+", settings.__doc__))
-    files = [ROOT / "Dockerfile", ROOT / "compose.yaml", *DEPLOYED]
+    files = [ROOT / "Dockerfile", ROOT / "compose.yaml", *DEPLOY_FILES]
     assert (
         set(re.findall(r"PLAYGROUND_[A-Z_]+", "".join(f.read_text(encoding="utf-8") for f in files))) <= setting_names
     )

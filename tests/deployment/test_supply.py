@@ -20,7 +20,7 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def script(name: str):
+def load_script(name: str):
     spec = importlib.util.spec_from_file_location(name, DEPLOY / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -29,15 +29,15 @@ def script(name: str):
 
 @pytest.fixture(scope="module")
 def audit():
-    return script("audit")
+    return load_script("audit")
 
 
 @pytest.fixture(scope="module")
 def install():
-    return script("install")
+    return load_script("install")
 
 
-class Quiet(BaseHTTPRequestHandler):
+class QuietHandler(BaseHTTPRequestHandler):
     def log_message(self, *words):
         pass
 
@@ -66,22 +66,22 @@ def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licenc
         assert audit.licence_trouble("some-package", licence)
 
 
-class Osv(Quiet):
+class OsvHandler(QuietHandler):
     """Stands for osv.dev and knows one vulnerability, in Pillow 9."""
 
     def do_POST(self):
         queries = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
         pillow = {"name": "pillow", "ecosystem": "PyPI"}
-        known = [q["package"] == pillow and q["version"].startswith("9.") for q in queries]
+        is_vulnerable = [q["package"] == pillow and q["version"].startswith("9.") for q in queries]
         self.send_response(200)
         self.end_headers()
-        results = [{"vulns": [{"id": "OSV-1"}]} if is_known else {} for is_known in known]
+        results = [{"vulns": [{"id": "OSV-1"}]} if is_known else {} for is_known in is_vulnerable]
         self.wfile.write(json.dumps({"results": results}).encode())
 
 
 def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looked_up(audit, monkeypatch):
     packages = {"numpy": "2.4.6", "pillow": "9.1.0"}
-    with served(Osv) as url:
+    with served(OsvHandler) as url:
         sentence, is_clean = audit.vulnerabilities(packages, url)
         assert not is_clean
         assert sentence.endswith("do no harm): pillow 9.1.0: OSV-1")
@@ -90,7 +90,7 @@ def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looke
         sentence, is_clean = audit.vulnerabilities(packages, url)
         assert sentence.endswith("none but 1 accepted")
         assert is_clean
-    with served(Index) as url:  # a server that is not osv.dev
+    with served(IndexHandler) as url:  # a server that is not osv.dev
         assert audit.vulnerabilities(packages, url)[1] is False
     sentence, is_clean = audit.vulnerabilities(packages, url)  # the server has been stopped
     assert "not looked up, for osv.dev gave no answer" in sentence
@@ -100,7 +100,7 @@ def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looke
 # The lock -------------------------------------------------------------------------------------------------------------
 
 
-def locked(*parts: str) -> dict[str, str]:
+def locked_versions(*parts: str) -> dict[str, str]:
     """{package: version} in these lock files, after asserting that each package has a hash."""
     text = "".join(read(f"requirements{part}.lock") for part in parts)
     blocks = [block for block in re.split(r"^(?=[a-z])", text, flags=re.MULTILINE) if block.strip()]
@@ -108,18 +108,18 @@ def locked(*parts: str) -> dict[str, str]:
     return dict(re.match(r"([a-z0-9-]+)==([^ ]+)", block).groups() for block in blocks)
 
 
-def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
-    assert audit.locked() == locked("", "-torch", "-dev", "-bom", "-uv")
-    pinned, app = locked("", "-torch", "-dev"), audit.requirements(ROOT / "requirements.txt")
-    for requirement in audit.requirements(ROOT / "requirements-dev.txt") + app:
+def test_the_lock_holds_all_requirements_and_their_dependencies(audit):
+    assert audit.locked() == locked_versions("", "-torch", "-dev", "-bom", "-uv")
+    pinned, app_requirements = locked_versions("", "-torch", "-dev"), audit.requirements(ROOT / "requirements.txt")
+    for requirement in audit.requirements(ROOT / "requirements-dev.txt") + app_requirements:
         version = pinned[audit.canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), (
             f"{requirement.name} {version}: make the lock again (deploy/lock.py)"
         )
         assert {specifier.operator for specifier in requirement.specifier} & {"<", "=="}, f"{requirement} has no bound"
-    needed_names = {audit.canonicalize_name(package.metadata["Name"]) for package in audit.closure(app)}
+    needed_names = {audit.canonicalize_name(package.metadata["Name"]) for package in audit.closure(app_requirements)}
     assert not {name for name in needed_names - pinned.keys() if not name.startswith(("nvidia-", "cuda-"))}
-    parts = script("lock").split(read("requirements.lock") + read("requirements-torch.lock"))
+    parts = load_script("lock").split(read("requirements.lock") + read("requirements-torch.lock"))
     assert parts == (read("requirements.lock"), read("requirements-torch.lock"))  # torch has its own lock
     assert "nvidia" not in parts[0]
 
@@ -127,7 +127,7 @@ def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
 # Where torch comes from -----------------------------------------------------------------------------------------------
 
 
-class Index(Quiet):
+class IndexHandler(QuietHandler):
     def do_GET(self):
         self.send_response(200 if self.path == "/torch/" else 404)
         self.end_headers()
@@ -137,7 +137,7 @@ def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(
     monkeypatch.setattr(install.platform, "system", lambda: "Linux")
     monkeypatch.setattr(install.shutil, "which", lambda name: None)
     monkeypatch.setattr(install.os.path, "exists", lambda path: False)
-    with served(Index) as url:
+    with served(IndexHandler) as url:
         index_url, sentence = install.choose("auto", url)
         assert index_url == url
         assert "no NVIDIA GPU was found" in sentence
@@ -156,17 +156,17 @@ def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(
     assert "TORCH_INDEX ?= auto\n" in read("Makefile")
 
 
-def test_the_gate_takes_the_lock_where_it_fits_and_people_the_ranges(install, monkeypatch):
-    machine = {"system": "Linux", "machine": "x86_64", "libc_ver": ("glibc", "2.36")}
-    for python, change, fits in (
+def test_the_gate_installs_from_the_lock_only_on_the_lock_s_platform(install, monkeypatch):
+    machine_facts = {"system": "Linux", "machine": "x86_64", "libc_ver": ("glibc", "2.36")}
+    for python_version, changes, fits in (
         ((3, 11), {}, True),
         ((3, 13), {}, False),
         ((3, 11), {"system": "Darwin", "libc_ver": ("", "")}, False),
         ((3, 11), {"machine": "aarch64"}, False),
         ((3, 11), {"libc_ver": ("glibc", "2.17")}, False),
     ):
-        monkeypatch.setattr(install.sys, "version_info", python)
-        for name, value in (machine | change).items():
+        monkeypatch.setattr(install.sys, "version_info", python_version)
+        for name, value in (machine_facts | changes).items():
             monkeypatch.setattr(install.platform, name, lambda value=value: value)
         uses_lock, sentence = install.use_lock(True)
         assert uses_lock == fits
@@ -176,20 +176,20 @@ def test_the_gate_takes_the_lock_where_it_fits_and_people_the_ranges(install, mo
     assert "make test LOCK=yes\n" in read(".ci/run")
 
 
-def test_with_the_lock_each_file_is_held_by_its_hash_but_torch_s_of_another_index(install):
-    hashed_install, url = ["install", "--no-deps", "--require-hashes", "-r"], "https://there.example/cu"
+def test_with_the_lock_pip_checks_every_hash_except_that_of_torch_from_another_index(install):
+    hashed_install, index_url = ["install", "--no-deps", "--require-hashes", "-r"], "https://there.example/cu"
     uv_step, app_steps = [*hashed_install, "requirements-uv.lock"], [[*hashed_install, "requirements.lock"], ["check"]]
     assert install.steps("app", "", True) == [uv_step, [*hashed_install, "requirements-torch.lock"], *app_steps]
-    first_step, torch_step, *later_steps = install.steps("app", url, True)
+    first_step, torch_step, *later_steps = install.steps("app", index_url, True)
     assert first_step == uv_step
-    pinned = locked("-torch")
+    pinned = locked_versions("-torch")
     assert torch_step[-2:] == [f"{name}=={pinned[name]}" for name in ("torch", "torchvision")]
-    assert torch_step[:-2] == ["install", "--no-deps", "--index-url", url]
+    assert torch_step[:-2] == ["install", "--no-deps", "--index-url", index_url]
     assert later_steps == app_steps
     assert install.steps("dev", "", True) == [[*hashed_install, "requirements-dev.lock"], ["check"]]
 
 
-def test_an_index_that_was_chosen_for_a_person_and_gives_no_torch_stops_nobody(install, monkeypatch, capsys):
+def test_if_the_automatically_chosen_index_fails_torch_comes_from_pip_s_default_index(install, monkeypatch, capsys):
     steps_run = []
     monkeypatch.setattr(
         install.subprocess, "run",

@@ -61,7 +61,7 @@ def screen_exposures(small_trace, tmp_path):
             answers.answerLayer(made, {LAYER}, {small_trace.token(QUERY)}, scale, what, direction);
             const at = {HEAD} * pack.tokens;
             return [
-              answers.ownExposure(made.drawn, at, pack, what, ceiling, log),
+              answers.pictureDomain(made.values, at, pack, what, ceiling, log),
               answers.sharedDomain(made, {LAYER}, scale, what, ceiling, log),
             ];
         }})""",

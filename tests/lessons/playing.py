@@ -16,7 +16,7 @@ from playground.lessons.registry import LESSONS
 from playground.serving.here import Here
 
 RIGHT, SILLY = "right", "silly"
-JUDGE = """
+JUDGE_SCRIPT = """
 import { stateOfExercise } from "./playground/microscope/lessons/exercise.js";
 const cases = JSON.parse(await new Response(process.stdin).text());
 const judge = ({ exercise, settings, reports }) => stateOfExercise(exercise, settings, reports);
@@ -34,12 +34,12 @@ def parts_of(name: str, step: str, **state: object) -> list[Part]:
     return list(lesson.steps[step].parts(meadow(), lesson.defaults(**state)))
 
 
-def flat(parts: Iterable[Part]) -> list[Part]:
+def flat_parts(parts: Iterable[Part]) -> list[Part]:
     """All parts as one list: After, Stays, Row and Fold are replaced by the parts inside of them."""
     return [
         inner_part
         for part in parts
-        for inner_part in (flat(part) if isinstance(part, After | Stays | Row | Fold) else [part])
+        for inner_part in (flat_parts(part) if isinstance(part, After | Stays | Row | Fold) else [part])
     ]
 
 
@@ -48,22 +48,26 @@ def stand_in_for_file(data: bytes) -> str:
 
 
 def exercises_of(name: str, step: str, **state: object) -> dict[str, dict]:
-    records = flat_plain(plain_parts(parts_of(name, step, **state), stand_in_for_file))
+    records = flat_records(plain_parts(parts_of(name, step, **state), stand_in_for_file))
     return {part["id"]: part for part in records if part["kind"] == "exercise" and part["id"]}
 
 
-def flat_plain(parts: Iterable[dict]) -> list[dict]:
-    return [inner_part for part in parts for inner_part in (flat_plain(part["parts"]) if "parts" in part else [part])]
+def flat_records(parts: Iterable[dict]) -> list[dict]:
+    return [inner_part for part in parts for inner_part in (flat_records(part["parts"]) if "parts" in part else [part])]
 
 
-def text_of(lesson: Lesson, state: Mapping[str, object]) -> dict[str, str]:
+def settings_as_text(lesson: Lesson, state: Mapping[str, object]) -> dict[str, str]:
     return {name: str(state.get(name, setting.default)) for name, setting in lesson.choices.items()}
 
 
-def judged(cases: list[dict]) -> list[dict]:
+def verdicts_of(cases: list[dict]) -> list[dict]:
     """The verdicts of exercise.js, [{done, why}], for cases [{exercise, settings, reports}]."""
     process = subprocess.run(
-        [node(), "--input-type=module", "-e", JUDGE], cwd=ROOT, input=json.dumps(cases), capture_output=True, text=True
+        [node(), "--input-type=module", "-e", JUDGE_SCRIPT],
+        cwd=ROOT,
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
     )
     assert process.returncode == 0, process.stderr
     return json.loads(process.stdout)

@@ -3,7 +3,7 @@
 import pytest
 from safetensors.torch import save_file
 
-from lessons.playing import flat
+from lessons.playing import flat_parts
 from playground.lessons.parts import Ask, Table, Words
 from playground.lessons.questions import Question
 from playground.lessons.registry import LESSONS
@@ -11,20 +11,20 @@ from playground.serving import models
 from playground.serving.here import Here
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-EVERYDAY = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"
+EVERYDAY_MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"
 
 
-def played(step: str, **words: str) -> tuple[str, Question]:
+def words_and_question(step: str, **words: str) -> tuple[str, Question]:
     """The step's words and tables as one text, and its question."""
     lesson = LESSONS["block"]
-    parts = flat(lesson.steps[step].parts(Here(words), lesson.defaults()))
+    parts = flat_parts(lesson.steps[step].parts(Here(words), lesson.defaults()))
     (question,) = (part.question for part in parts if isinstance(part, Ask))
     tables = [" | ".join(row) for part in parts if isinstance(part, Table) for row in (part.head, *part.rows)]
     return "\n".join([*(part.text for part in parts if isinstance(part, Words)), *tables]), question
 
 
-def test_our_model_explains_a_picture_that_it_answers_rightly_and_never_by_a_softmax():
-    texts, question = played("answer", model="bundled", sample="meadow")
+def test_our_model_is_asked_about_a_picture_that_it_answers_rightly_and_no_softmax_is_named():
+    texts, question = words_and_question("answer", model="bundled", sample="meadow")
     assert "Our small ViT learned from drawn scenes, so here is one." in texts
     assert "*Portrait* shows, of the model’s 13 labels: **animal or face, textured**" in texts
     assert "every answer is right" in texts
@@ -33,8 +33,8 @@ def test_our_model_explains_a_picture_that_it_answers_rightly_and_never_by_a_sof
     assert "**7: textured**" in texts
 
 
-def test_reading_the_stream_asks_about_a_true_label_that_is_not_there_from_the_start():
-    texts, question = played("read", model="bundled", sample="odd-tile")
+def test_the_step_read_asks_about_a_true_label_that_only_a_later_layer_shows():
+    texts, question = words_and_question("read", model="bundled", sample="odd-tile")
     assert "*Portrait*" in texts
     assert "gives *textured* 88 %" in question.asks
     assert "The last layer brings it above one half" in question.says
@@ -42,23 +42,23 @@ def test_reading_the_stream_asks_about_a_true_label_that_is_not_there_from_the_s
 
 
 def test_a_picture_that_the_model_answers_rightly_stays():
-    texts, _ = played("answer", model="bundled-taught", sample="two-colours")
+    texts, _ = words_and_question("answer", model="bundled-taught", sample="two-colours")
     assert "*One thing, two colours* shows, of the model’s 13 labels: **made thing, landscape**" in texts
     assert "so here is one" not in texts
 
 
-def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp_path, monkeypatch):
+def test_a_model_without_labels_is_replaced_by_one_for_everyday_things(tmp_path, monkeypatch):
     """The model for everyday things has random weights here, ImageNet's labels and a softmax over them."""
     import timm
 
     from playground.models import timm_models
 
-    folder = tmp_path / "empty" / f"models--timm--{EVERYDAY}" / "snapshots" / "0"
+    folder = tmp_path / "empty" / f"models--timm--{EVERYDAY_MODEL}" / "snapshots" / "0"
     folder.mkdir(parents=True)
-    save_file(timm.create_model(EVERYDAY, pretrained=False).state_dict(), folder / "model.safetensors")
+    save_file(timm.create_model(EVERYDAY_MODEL, pretrained=False).state_dict(), folder / "model.safetensors")
     monkeypatch.setattr(timm_models, "hub_file", lambda *arguments: str(folder / "model.safetensors"))
-    assert models.that_names() == EVERYDAY
-    texts, question = played("answer", model="untrained", sample="meadow")
+    assert models.that_names() == EVERYDAY_MODEL
+    texts, question = words_and_question("answer", model="untrained", sample="meadow")
     assert "here is ViT Ti/16" in texts
     assert "This is what it says of this picture" in texts
     assert "only you can tell" in texts
@@ -66,13 +66,13 @@ def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp
     assert "softmax: they sum to 1" in texts
 
 
-def test_without_such_a_model_ours_takes_its_place():
+def test_without_an_everyday_model_ours_replaces_a_model_without_labels():
     assert models.that_names() is None
-    texts, _ = played("read", model="untrained", sample="meadow")
+    texts, _ = words_and_question("read", model="untrained", sample="meadow")
     assert "here is our small ViT" in texts
 
 
 def test_an_offer_says_how_many_labels_it_has():
-    labelled_models = {name for name, fact in models.offers().items() if fact["labels"]}
-    assert EVERYDAY in labelled_models
+    labelled_models = {name for name, offer in models.offers().items() if offer["labels"]}
+    assert EVERYDAY_MODEL in labelled_models
     assert "vit_small_patch8_224.dino" not in labelled_models

@@ -10,20 +10,20 @@ from waiting import until
 from playground.lessons import benchmark
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Point, Series
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
-FAR = 1e18  # seconds; no step takes that long
+only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
+NO_TIME_LIMIT = 1e18  # seconds; no step takes that long
 
 
-@linux
-def test_a_peak_is_seen_after_it_has_gone():
+@only_on_linux
+def test_a_memory_peak_is_measured_after_it_is_over():
     assert benchmark._peak_of(lambda: torch.ones(2**23).sum()) == pytest.approx(2**25, rel=0.1)
     assert benchmark._peak_of(lambda: None) < 2**20
 
 
-@linux
+@only_on_linux
 def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_not(monkeypatch):
     monkeypatch.setattr(benchmark, "SIDES", (8, 24))
-    monkeypatch.setattr(benchmark, "MOST_PASS", FAR)  # no time limit, because the machine may be busy
+    monkeypatch.setattr(benchmark, "MOST_PASS", NO_TIME_LIMIT)  # no time limit, because the machine may be busy
     with torch.no_grad():
         points = {(p.kind, p.tokens): p for p in benchmark.measure(64, 8, 3, 2**30)}
     assert set(points) == {(kind, tokens) for kind in GROWTH for tokens in (64, 576)}
@@ -35,18 +35,21 @@ def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_
 
 def test_a_step_that_would_take_too_much_is_not_run():
     last_point = Point(MATERIALISED, 1024, 1.0, 100)
-    estimate = benchmark._expected(MATERIALISED, 2048, last_point, 1000, FAR)
+    estimate = benchmark._expected(MATERIALISED, 2048, last_point, 1000, NO_TIME_LIMIT)
     assert (estimate.seconds, estimate.bytes, estimate.skipped) == (4.0, 400, "")
-    assert benchmark._expected(MATERIALISED, 2048, last_point, 399, FAR).skipped == "memory"
-    assert benchmark._expected(MATERIALISED, 4096, last_point, 10**9, FAR).skipped == "time"
-    assert benchmark._expected(CONVOLUTION, 4096, Point(CONVOLUTION, 1024, 1.0, 100), 400, FAR).skipped == ""
+    assert benchmark._expected(MATERIALISED, 2048, last_point, 399, NO_TIME_LIMIT).skipped == "memory"
+    assert benchmark._expected(MATERIALISED, 4096, last_point, 10**9, NO_TIME_LIMIT).skipped == "time"
+    assert benchmark._expected(CONVOLUTION, 4096, Point(CONVOLUTION, 1024, 1.0, 100), 400, NO_TIME_LIMIT).skipped == ""
     assert benchmark._expected(CONVOLUTION, 2048, Point(CONVOLUTION, 1024, 1.0, 100), 400, 0).skipped == "time"
-    assert benchmark._expected(FUSED, 4096, estimate.__class__(FUSED, 2048, 0, 0, "memory"), 1, FAR).skipped == "memory"
+    assert (
+        benchmark._expected(FUSED, 4096, estimate.__class__(FUSED, 2048, 0, 0, "memory"), 1, NO_TIME_LIMIT).skipped
+        == "memory"
+    )
 
 
 @pytest.mark.slow
-@linux
-def test_memory_has_a_hard_end():
+@only_on_linux
+def test_a_measuring_process_gets_no_memory_beyond_its_limit():
     program = (
         "import torch, playground.lessons.benchmark as m\n"
         "m._limit_process(100 * 2**20)\n"
@@ -68,14 +71,14 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
     monkeypatch.setattr(
         subprocess, "Popen", lambda _, **options: start_process([sys.executable, "-c", program], **options)
     )
-    series, counts = Series(64, 1, 1), []
-    assert all(moment is None for moment in series.each_moment(lambda: counts.append(len(series.points))))
-    assert counts[:STEPS] == list(range(STEPS))  # called once before each step
+    series, points_before_steps = Series(64, 1, 1), []
+    assert all(moment is None for moment in series.each_moment(lambda: points_before_steps.append(len(series.points))))
+    assert points_before_steps[:STEPS] == list(range(STEPS))  # called once before each step
     assert [p.tokens for p in series.points] == list(range(STEPS))
 
 
 @pytest.mark.slow
-def test_a_series_ends_when_nobody_goes_on_with_it():
+def test_the_process_of_a_closed_series_ends():
     series = Series(1024, 16, 7)
     moments = series.each_moment(lambda: None)
     while not series.points:
@@ -85,22 +88,22 @@ def test_a_series_ends_when_nobody_goes_on_with_it():
     assert 0 < len(series.points) < STEPS
 
 
-def test_a_quarter_of_the_free_memory_at_most():
+def test_the_memory_to_spare_stays_within_its_bound():
     assert 0 <= benchmark.memory_to_spare() <= benchmark.MOST_BYTES
 
 
 @pytest.mark.parametrize(
-    ("used", "files", "spare"), [(1000, 0, 2**30), (5000, 0, 186 * 2**20), (6100, 4456, 2**30), (5900, 0, 0)]
+    ("used_mb", "file_mb", "spare_bytes"), [(1000, 0, 2**30), (5000, 0, 186 * 2**20), (6100, 4456, 2**30), (5900, 0, 0)]
 )
-def test_in_a_container_a_quarter_of_what_is_free_is_taken_and_nothing_begun_without_room(
-    used, files, spare, tmp_path, monkeypatch
+def test_in_a_container_a_quarter_of_the_free_memory_is_spared_and_nothing_starts_without_any(
+    used_mb, file_mb, spare_bytes, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(benchmark, "GROUP", tmp_path)
     (tmp_path / "memory.max").write_text(f"{6144 * 2**20}\n")
-    (tmp_path / "memory.current").write_text(f"{used * 2**20}\n")
-    (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {files * 2**20}\nactive_file 7\n")
-    assert benchmark.memory_to_spare() == spare
-    if not spare:
+    (tmp_path / "memory.current").write_text(f"{used_mb * 2**20}\n")
+    (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {file_mb * 2**20}\nactive_file 7\n")
+    assert benchmark.memory_to_spare() == spare_bytes
+    if not spare_bytes:
         series = Series(64, 8, 3)
         assert list(series.each_moment(lambda: None)) == []
         assert (series.running, series.points) == (False, [])

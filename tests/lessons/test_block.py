@@ -18,14 +18,14 @@ from playground.pack import unpack
 from playground.vit import Config, VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-KINDS = {
+CONFIGS = {
     "ours": SMALL,
     "layer scale": Config(**{**SMALL.__dict__, "layer_scale": True, "classes": 0}),
     "rotary, average": Config(**{**SMALL.__dict__, "positions": "rotary", "pool": "avg", "norm_place": "pooled"}),
     "pre-norm, map pool": Config(**{**SMALL.__dict__, "pre_norm": True, "pool": "map", "cls_token": False}),
     "pre-training head": Config(**{**SMALL.__dict__, "pre_logits": True}),
 }
-ARROWS = """
+ARROWS_SCRIPT = """
 import { decodeHalves, openContainer } from "./playground/microscope/core/core.js";
 import { pushOf } from "./playground/microscope/lessons/push.js";
 const { bytes, asked } = JSON.parse(await new Response(process.stdin).text());
@@ -35,7 +35,7 @@ console.log(JSON.stringify(asked.map(([layer, patch]) => pushOf(moves, header.la
 """
 
 
-@pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_the_boxes_hold_every_weight_once(config):
     vit = VisionTransformer(config)
     boxes = block_boxes.boxes(vit, 67, (64, 64))
@@ -46,18 +46,18 @@ def test_the_boxes_hold_every_weight_once(config):
 def test_the_browser_has_the_arrows_of_python():
     (hidden_parts,) = (part for part in parts_of("block", "stream") if isinstance(part, After))
     (drawing,) = (part for part in hidden_parts if isinstance(part, Drawing))
-    lengths = block.pushes(meadow())
+    pushes = block.pushes(meadow())
     places = [(layer, patch) for layer in range(6) for patch in (0, 77, 195)]
     message = json.dumps({"bytes": base64.b64encode(drawing.data).decode(), "asked": places})
     process = subprocess.run(
-        [node(), "--input-type=module", "-e", ARROWS], cwd=ROOT, input=message, capture_output=True, text=True
+        [node(), "--input-type=module", "-e", ARROWS_SCRIPT], cwd=ROOT, input=message, capture_output=True, text=True
     )
     assert process.returncode == 0, process.stderr
     for (layer, patch), numbers in zip(places, json.loads(process.stdout), strict=True):
-        token, push = lengths.arrows(layer, patch)
+        token, push = pushes.arrows(layer, patch)
         assert numbers["token"] == pytest.approx(token, rel=1e-3)
         assert numbers["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
-        assert numbers["kept"] == pytest.approx(float(lengths.kept[layer, patch]), abs=1e-3)
+        assert numbers["kept"] == pytest.approx(float(pushes.kept[layer, patch]), abs=1e-3)
 
 
 def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
@@ -68,7 +68,7 @@ def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
     assert np.isfinite(arrays["moves"]).all()
 
 
-def test_a_layer_s_numbers_are_counted_in_bars_and_shares():
+def test_the_activations_of_a_layer_are_counted_in_bars_and_shares():
     activation_counts = block.bent_of(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
     assert (
         activation_counts.counts.sum(),
@@ -84,7 +84,7 @@ def test_of_many_labels_the_chosen_one_is_in_the_table():
 
 
 @pytest.mark.parametrize("step", ["stream", "mlp", "answer"])
-def test_a_picture_stands_there_while_numbers_are_awaited(step):
+def test_a_step_shows_a_picture_while_its_numbers_are_computed(step):
     meadow().worked.drop_where(lambda key: True)
     from playground.serving import worked
 

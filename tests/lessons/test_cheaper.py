@@ -9,20 +9,20 @@ from playground.vit import attention_by_hand
 SIDE = 8
 
 
-def numbers():
+def random_qkv():
     return torch.randn(3, 2, 3, SIDE**2, 5, generator=torch.Generator().manual_seed(0))
 
 
-def test_in_windows_it_is_attention_in_which_nobody_hears_another_window():
+def test_windowed_attention_is_attention_masked_to_each_window():
     row, column = torch.arange(SIDE**2) // SIDE // benchmark.WINDOW, torch.arange(SIDE**2) % SIDE // benchmark.WINDOW
     window = row * SIDE + column
     mask = (window[:, None] == window)[None]
-    q, k, v = numbers()
+    q, k, v = random_qkv()
     torch.testing.assert_close(benchmark.in_windows(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, mask))
 
 
 def test_linear_attention_is_the_mean_of_all_values_weighted_by_the_products_of_features():
-    q, k, v = numbers()
+    q, k, v = random_qkv()
     weights = (F.elu(q) + 1) @ (F.elu(k) + 1).mT
     weights = weights / weights.sum(-1, keepdim=True)
     torch.testing.assert_close(benchmark.linear(q, k, v, 0.6), weights @ v)

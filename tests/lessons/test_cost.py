@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from test_javascript import ROOT, node
 
-from lessons.playing import flat, meadow, parts_of
+from lessons.playing import flat_parts, meadow, parts_of
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, SIZES, Case
 from playground.errors import PlaygroundError
@@ -18,23 +18,23 @@ from playground.lessons.cost import DIALS, LESSON, bytes_text, measuring
 from playground.lessons.parts import Chart, Drawing, Run, Wait, Words
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-COUNT = """
+COUNT_SCRIPT = """
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf } from "./playground/microscope/core/costs.js";
 const { cases, counts, others, mlps } = JSON.parse(await new Response(process.stdin).text());
-const told = cases.map((settings) => {
-  const one = caseOf(settings);
-  const { tokens, kernel } = one;
+const results = cases.map((settings) => {
+  const sizes = caseOf(settings);
+  const { tokens } = sizes;
   return {
-    case: one,
-    bytes: ["attention", "fused", "convolution"].map((which) => BYTES[which](tokens, one)),
-    flops: mlps.flatMap((mlp) => [...counts, ...others].map((what) => countedFlops(what, mlp, tokens, one))),
-    crossings: counts.flatMap((count) => others.map((other) => crossingOf(count, other, one))),
-    text: bytesText(one.matricesBytes),
+    case: sizes,
+    bytes: ["attention", "fused", "convolution"].map((which) => BYTES[which](tokens, sizes)),
+    flops: mlps.flatMap((mlp) => [...counts, ...others].map((what) => countedFlops(what, mlp, tokens, sizes))),
+    crossings: counts.flatMap((count) => others.map((other) => crossingOf(count, other, sizes))),
+    text: bytesText(sizes.matricesBytes),
   };
 });
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(results));
 """
-COUNTS, OTHERS = (cost.ATTENTION, cost.SCORES), (cost.DENSE, cost.DEPTHWISE)
+ATTENTION_KINDS, CONVOLUTION_KINDS = (cost.ATTENTION, cost.SCORES), (cost.DENSE, cost.DEPTHWISE)
 CASES = [
     *PRESETS.values(), *SIZES.values(), Case(image=1536, patch=8, width=1280, heads=16, layers=32, kernel=7),
     Case(image=64, patch=48, width=192, heads=1, layers=1, kernel=1), Case(image=224, patch=48, kernel=5),
@@ -42,9 +42,14 @@ CASES = [
 
 
 def test_the_browser_counts_what_python_counts():
-    message = {"cases": [asdict(case) for case in CASES], "counts": COUNTS, "others": OTHERS, "mlps": ("no", "yes")}
+    message = {
+        "cases": [asdict(case) for case in CASES],
+        "counts": ATTENTION_KINDS,
+        "others": CONVOLUTION_KINDS,
+        "mlps": ("no", "yes"),
+    }
     process = subprocess.run(
-        [node(), "--input-type=module", "-e", COUNT],
+        [node(), "--input-type=module", "-e", COUNT_SCRIPT],
         cwd=ROOT,
         input=json.dumps(message),
         capture_output=True,
@@ -61,17 +66,19 @@ def test_the_browser_counts_what_python_counts():
             cost.attention_bytes(n, d, heads), cost.fused_bytes(n, d), cost.convolution_bytes(n, d),
         ]  # fmt: skip
         assert numbers["flops"] == [
-            *(cost.attention_cost(what, n, d, mlp=False) for what in COUNTS),
-            *(cost.convolution_cost(what, n, d, k, mlp=False) for what in OTHERS),
-            *(cost.attention_cost(what, n, d, mlp=True) for what in COUNTS),
-            *(cost.convolution_cost(what, n, d, k, mlp=True) for what in OTHERS),
+            *(cost.attention_cost(what, n, d, mlp=False) for what in ATTENTION_KINDS),
+            *(cost.convolution_cost(what, n, d, k, mlp=False) for what in CONVOLUTION_KINDS),
+            *(cost.attention_cost(what, n, d, mlp=True) for what in ATTENTION_KINDS),
+            *(cost.convolution_cost(what, n, d, k, mlp=True) for what in CONVOLUTION_KINDS),
         ]
-        assert numbers["crossings"] == [cost.crossing(d, k, *pair) for pair in product(COUNTS, OTHERS)]
+        assert numbers["crossings"] == [
+            cost.crossing(d, k, *pair) for pair in product(ATTENTION_KINDS, CONVOLUTION_KINDS)
+        ]
         assert numbers["text"] == bytes_text(case.matrices_bytes)
 
 
-def test_the_drawing_has_a_place_on_its_dials_for_every_case_that_it_names():
-    (drawing,) = (part for part in flat(parts_of("cost", "formulas")) if isinstance(part, Drawing))
+def test_the_dials_of_the_drawing_can_show_every_named_case():
+    (drawing,) = (part for part in flat_parts(parts_of("cost", "formulas")) if isinstance(part, Drawing))
     for _, settings in (*drawing.data["presets"]["cases"], *drawing.data["sizes"]["cases"]):
         assert all(value in DIALS[name].options for name, value in settings.items())
         Case(**settings)
@@ -80,9 +87,9 @@ def test_the_drawing_has_a_place_on_its_dials_for_every_case_that_it_names():
 # Measured -------------------------------------------------------------------------------------------------------------
 
 
-def measured(monkeypatch, result: Measured, **state: object) -> list:
+def parts_with_result(monkeypatch, result: Measured, **state: object) -> list:
     monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
-    return flat(parts_of("cost", "measured", **state))
+    return flat_parts(parts_of("cost", "measured", **state))
 
 
 def points(kind: str, *seconds: float) -> list[Point]:
@@ -95,7 +102,7 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
         *points(LINEAR, 0.01, 0.02), *points(CONVOLUTION, 0.01), Point(MATERIALISED, 1024, 1.0, 2 * 10**9, "memory"),
         Point(CONVOLUTION, 256, 7.5, 10, "time"),
     ], stopped=True)  # fmt: skip
-    parts = measured(monkeypatch, result)
+    parts = parts_with_result(monkeypatch, result)
     text = " ".join(part.text for part in parts if isinstance(part, Words))
     assert "**At 256 tokens windows take 0.50 × and linear attention 0.25 × the time" in text
     assert "**Materialised attention was not run with 1,024 tokens:** it would take about 2 GB, and this page" in text
@@ -110,19 +117,19 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
     assert [part.label for part in parts if isinstance(part, Run)] == ["Measure again"]
 
 
-def test_a_machine_without_room_says_so(monkeypatch):
-    parts = measured(monkeypatch, Measured(no_room=True))
+def test_without_free_memory_a_sentence_says_so_and_no_chart_is_shown(monkeypatch):
+    parts = parts_with_result(monkeypatch, Measured(no_room=True))
     assert "found no room" in " ".join(part.text for part in parts if isinstance(part, Words))
     assert not [part for part in parts if isinstance(part, Chart)]
 
 
-def test_where_there_is_no_such_case_nothing_is_offered_to_be_measured(monkeypatch):
+def test_an_impossible_case_offers_no_measurement(monkeypatch):
     with pytest.raises(PlaygroundError, match="leaves 4"):
         Case(width=1024)
-    assert not [part for part in measured(monkeypatch, Measured(), width=1024) if isinstance(part, Run)]
+    assert not [part for part in parts_with_result(monkeypatch, Measured(), width=1024) if isinstance(part, Run)]
 
 
-class ASeries:
+class FakeSeries:
     """Stands for a Series and yields five points, as a measuring process would."""
 
     running = True
@@ -137,8 +144,8 @@ class ASeries:
             yield
 
 
-def test_a_measurement_says_how_far_it_is_and_who_stops_it_keeps_what_was_found(monkeypatch):
-    monkeypatch.setattr(cost_lesson, "Series", ASeries)
+def test_a_measurement_tells_its_progress_and_a_stopped_one_keeps_its_points(monkeypatch):
+    monkeypatch.setattr(cost_lesson, "Series", FakeSeries)
     result = Measured()
     monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
     measurement = measuring(meadow(), LESSON.defaults())

@@ -23,7 +23,7 @@ def value(side: str) -> float:
     return eval(python_text, {"math": math})
 
 
-def check(text: str, least: int = 1) -> None:
+def check_equations(text: str, least: int = 1) -> None:
     pairs = equations(text)
     assert len(pairs) >= least, text
     for left, right in pairs:
@@ -33,13 +33,13 @@ def check(text: str, least: int = 1) -> None:
 
 def test_a_wrong_equation_is_found():
     with pytest.raises(AssertionError):
-        check("−log 0.098 = 2.33")
+        check_equations("−log 0.098 = 2.33")
 
 
 @pytest.mark.parametrize("share", np.linspace(0.0002, 0.2, 57).tolist())
 def test_losses_are_those_of_the_probabilities_beside_them(share):
-    check(block_answer.loss_question("plant", share, "textured", 0.8822, True).says, 2)
-    check(block_answer.loss_question("plant", share, "textured", 0.8822, False).says)
+    check_equations(block_answer.loss_question("plant", share, "textured", 0.8822, True).says, 2)
+    check_equations(block_answer.loss_question("plant", share, "textured", 0.8822, False).says)
 
 
 def test_the_losses_of_heads_add_up():
@@ -47,7 +47,7 @@ def test_the_losses_of_heads_add_up():
     for size in (0.1, 0.01, 0.001):
         single = (random.random(6) * size).tolist()
         question = heads_numbers.layer_sum_question(2, single, sum(single), 2 * size, 0.1)
-        check(question.says)
+        check_equations(question.says)
         ((_, right),) = equations(question.says)
         assert question.picture.values[-2] == pytest.approx(float(right))
 

@@ -7,7 +7,7 @@ from playground.lessons import experiments
 from playground.vit import QKV, attention_by_hand
 
 
-def last(shapes):
+def last_shape(shapes):
     return shapes[-1][1]
 
 
@@ -16,7 +16,7 @@ def test_without_matrices_the_shape_stays():
     assert [shape for _, shape in shapes] == [(1, 4, 8), (1, 4, 4), (1, 4, 8)]
 
 
-def test_five_heads_of_full_width_on_five_tokens_of_three():
+def test_five_heads_of_full_width_answer_side_by_side():
     shapes = dict(experiments.full_heads())
     assert shapes["tokens"] == (5, 3)
     assert shapes["W_V of one head"] == (3, 3)
@@ -28,10 +28,10 @@ def test_five_heads_of_full_width_on_five_tokens_of_three():
 def test_128_pixels_are_64_patches_of_32_numbers():
     shapes = experiments.patches()
     assert shapes[1][1] == (64, 768)
-    assert last(shapes) == (64, 32)
+    assert last_shape(shapes) == (64, 32)
 
 
-def test_the_fused_tensor_is_shared_out():
+def test_the_fused_tensor_is_split_into_heads():
     assert [shape for _, shape in experiments.fused_shapes()] == [
         (13, 100, 49), (13, 100, 192), (3, 13, 4, 100, 16), (13, 4, 100, 16),
     ]  # fmt: skip
@@ -54,7 +54,7 @@ def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 200])
-def test_in_blocks_it_is_the_same(block):
+def test_attention_in_blocks_is_the_same(block):
     q, k, v = torch.randn(3, 1, 4, 100, 16, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(experiments.in_blocks(q, k, v, 0.7, block), attention_by_hand(q, k, v, 0.7))
     assert experiments.in_blocks_apart(QKV(q[0], k[0], v[0]), 0.7) < 1e-5

@@ -3,23 +3,23 @@
 import pytest
 
 from lessons.playing import meadow, parts_of
-from lessons.test_lessons import STRONGEST
+from lessons.test_lessons import STRONGEST_HEAD
 from playground.analysis.heads import look
 from playground.lessons import heads, heads_numbers
 from playground.lessons.heads_numbers import MOST_OFF, habits, switched_off
 from playground.lessons.parts import Drawing, Wait
 from playground.samples import SAMPLES
 
-OFF = heads.LESSON.choices["off"]
+OFF_SETTING = heads.LESSON.choices["off"]
 
 
 @pytest.mark.parametrize("text", [None, "", "x", "1", "1.2,3.4", "1.2  3.4", "١.٢", "1.2\n", "-1.2", "1234.1"])
 def test_what_is_no_list_of_heads_switches_none_off(text):
-    assert OFF.read(text) == ""
+    assert OFF_SETTING.read(text) == ""
 
 
 def test_an_endless_list_of_heads_is_cut_short():
-    assert len(OFF.read(" ".join(["1.2"] * 1000)).split()) == MOST_OFF
+    assert len(OFF_SETTING.read(" ".join(["1.2"] * 1000)).split()) == MOST_OFF
 
 
 def test_heads_that_the_model_does_not_have_are_passed_over():
@@ -30,11 +30,11 @@ def test_the_strongest_head_is_the_one_that_adds_most():
     effect = look(meadow().trace()).effect
     (board,) = (part for part in parts_of("heads", "off") if isinstance(part, Drawing))
     layer, head = board.data["strongest"]
-    assert (layer, head) == STRONGEST
+    assert (layer, head) == STRONGEST_HEAD
     assert effect[layer, head] == effect.max()
 
 
-def test_what_is_said_of_near_and_far_is_in_the_numbers(small_trace):
+def test_the_words_about_near_and_far_name_the_measured_layers(small_trace):
     head_numbers = look(small_trace)
     layer_means = [head_numbers.distance[layer].mean() for layer in range(small_trace.layers)]
     words = heads.near_or_far(head_numbers.distance, True).says
@@ -43,13 +43,13 @@ def test_what_is_said_of_near_and_far_is_in_the_numbers(small_trace):
     assert f"layer {layer_means.index(max(layer_means))} ({max(layer_means):.1f})" in words
 
 
-def test_measured_layer_by_layer_they_are_the_same_numbers():
+def test_habits_measured_layer_by_layer_are_the_same_numbers():
     all_layers, measured_habits = look(meadow().trace()), habits(meadow())
     assert measured_habits.distance == pytest.approx(all_layers.distance)
     assert measured_habits.offsets == pytest.approx(all_layers.offsets)
 
 
-def test_who_waits_hears_which_layer_of_which_sample_is_measured(monkeypatch):
+def test_the_waiting_words_name_the_layer_and_the_sample_that_are_measured(monkeypatch):
     monkeypatch.setattr(heads_numbers, "SLOW", 0)
     parts = heads.LESSON.steps["far"].parts(meadow(), heads.LESSON.defaults(over="samples"))
     waits = [part.words for part in parts if isinstance(part, Wait)]

@@ -12,7 +12,7 @@ from test_javascript import ROOT
 from twins import in_javascript
 
 import playground
-from lessons.playing import flat, meadow, parts_of, stand_in_for_file
+from lessons.playing import flat_parts, meadow, parts_of, stand_in_for_file
 from playground.analysis import heads, scale
 from playground.lessons.lesson import MODELS
 from playground.lessons.measures import MEASURES, Measured, measured, trend
@@ -25,22 +25,22 @@ from playground.tracing import Trace
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
-FOLLOWING = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own]
-WITHOUT = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own is None]
-SUBJECT = (ROOT / "playground/microscope/lessons/subject.js").read_text(encoding="utf-8")
-HEAD_SAYS = ("layer", "head", "adds", "entropy")
-AGREEING = ("layer", "head", "share")
-SPREADS = ("first", "last", "least", "most", "layer", "head")
-GIVEN = {  # a measure's name -> its arguments in these tests; measures that are not listed take none
+FOLLOWING_STEPS = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own]
+STEPS_WITHOUT_PICTURE = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own is None]
+SUBJECT_SOURCE = (ROOT / "playground/microscope/lessons/subject.js").read_text(encoding="utf-8")
+HEAD_QUANTITIES = ("layer", "head", "adds", "entropy")
+AGREEING_QUANTITIES = ("layer", "head", "share")
+SPREAD_QUANTITIES = ("first", "last", "least", "most", "layer", "head")
+ARGUMENTS = {  # a measure's name -> its arguments in these tests; measures that are not listed take none
     "mean_distance": [{"layer": 0}, {"layer": 4}],
     "layers_needed": [{"kernel": 3}, {"kernel": 7}],
     "reaches": [{"kernel": 3}, {"kernel": 7}],
     "layer_by_distance": [
         {"which": one, "what": what} for one in ("nearest", "farthest") for what in ("layer", "distance")
     ],
-    "a_head": [{"which": one, "what": what} for one in ("most", "least", "sharpest") for what in HEAD_SAYS],
-    "agreeing": [{"which": one, "what": what} for one in ("most", "least") for what in AGREEING],
-    "spread_of_scores": [{"what": what} for what in SPREADS],
+    "a_head": [{"which": one, "what": what} for one in ("most", "least", "sharpest") for what in HEAD_QUANTITIES],
+    "agreeing": [{"which": one, "what": what} for one in ("most", "least") for what in AGREEING_QUANTITIES],
+    "spread_of_scores": [{"what": what} for what in SPREAD_QUANTITIES],
 }
 
 
@@ -48,20 +48,20 @@ GIVEN = {  # a measure's name -> its arguments in these tests; measures that are
 def looked_at_once(monkeypatch):
     """Caches `heads.look` and `scale.sharpness`, because many measures ask for them on one trace."""
     for module, name in ((heads, "look"), (scale, "sharpness")):
-        monkeypatch.setattr(module, name, partial(once, getattr(module, name)))
+        monkeypatch.setattr(module, name, partial(cached_result, getattr(module, name)))
 
 
-FOUND: dict[tuple, tuple] = {}  # (function, id of a trace, arguments) -> (trace, kept so that its id stays, result)
+RESULTS: dict[tuple, tuple] = {}  # (function, id of a trace, arguments) -> (trace, kept so that its id stays, result)
 
 
-def once(look, trace, *more):
-    key = (look.__name__, id(trace), *more)
-    if key not in FOUND:
-        FOUND[key] = trace, look(trace, *more)
-    return FOUND[key][1]
+def cached_result(measure, trace, *more):
+    key = (measure.__name__, id(trace), *more)
+    if key not in RESULTS:
+        RESULTS[key] = trace, measure(trace, *more)
+    return RESULTS[key][1]
 
 
-def within(part: Part) -> list[object]:
+def followed_values_in(part: Part) -> list[object]:
     """All values and words in a part that are made anew for a user's own photograph."""
     own_value = getattr(part, "own", None)
     followed_values = [own_value] if isinstance(own_value, Made) else [*(own_value or {}).values()]
@@ -79,11 +79,11 @@ def measures_of(value: object) -> list[Measured]:
     return [value] if isinstance(value, Measured) else []
 
 
-@pytest.mark.parametrize(("name", "step"), FOLLOWING, ids=" ".join)
-def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
+@pytest.mark.parametrize(("name", "step"), FOLLOWING_STEPS, ids=" ".join)
+def test_the_numbers_in_the_words_are_those_of_their_measures(name, step):
     trace = meadow().trace()
     spot = start_patch("meadow", trace.grid)
-    values = [thing for part in flat(parts_of(name, step)) for thing in within(part)]
+    values = [thing for part in flat_parts(parts_of(name, step)) for thing in followed_values_in(part)]
     assert values, "nothing of it follows a photograph"
     for number in (number for thing in values for number in measures_of(thing)):
         assert "says" not in number.given, "that is what the sample's value is called in JSON"
@@ -93,7 +93,7 @@ def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
         assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
         assert "{" not in words.says
     for made_value in (thing for thing in values if isinstance(thing, Made)):
-        assert re.search(rf"^  (async )?{made_value.name}\(", SUBJECT, re.MULTILINE), made_value.name
+        assert re.search(rf"^  (async )?{made_value.name}\(", SUBJECT_SOURCE, re.MULTILINE), made_value.name
 
 
 def assert_same(value: object, twin_value: object, name: str, **tolerance: float) -> None:
@@ -120,7 +120,7 @@ def own(tmp_path_factory) -> tuple[Trace, str]:
 
 def test_each_measure_has_a_twin_that_gives_the_same(own):
     seen, file = own
-    calls = [(name, given) for name in MEASURES for given in GIVEN.get(name, [{}])]
+    calls = [(name, given) for name in MEASURES for given in ARGUMENTS.get(name, [{}])]
     adds = heads.look(seen).effect.tolist()  # the effects are relative to the layer's mean
     script = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
@@ -135,9 +135,9 @@ def test_each_measure_has_a_twin_that_gives_the_same(own):
         assert_same(value, measured(seen, name, **given).value, f"{name} {given}", rtol=2e-4, atol=1e-6)
 
 
-def test_a_blank_is_written_the_same_on_both_sides():
+def test_python_and_javascript_write_the_numbers_in_blanks_alike():
     numbers = [0, 7, 24.1327, 0.3649, 0.9996, 7056, 1234567.3, 0.0061]
-    formats = {blank[2] or "" for words in all_words() for blank in BLANKS.finditer(words.text)}
+    formats = {blank[2] or "" for words in followed_words() for blank in BLANKS.finditer(words.text)}
     assert formats >= {"", ",", ".1f", "%"}
     cases = [
         (number, number_format)
@@ -151,8 +151,13 @@ def test_a_blank_is_written_the_same_on_both_sides():
     ]
 
 
-def all_words() -> list[Words]:
-    things = [thing for name, step in FOLLOWING for part in flat(parts_of(name, step)) for thing in within(part)]
+def followed_words() -> list[Words]:
+    things = [
+        thing
+        for name, step in FOLLOWING_STEPS
+        for part in flat_parts(parts_of(name, step))
+        for thing in followed_values_in(part)
+    ]
     return [thing for thing in things if isinstance(thing, Words)]
 
 
@@ -173,20 +178,20 @@ def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photog
     assert photograph == f"{percent(MEASURES['far_share'](seen))} of {max(seen.grid)} in {{a model}}"
 
 
-def test_what_a_part_has_of_a_photograph_is_plain_data():
+def test_what_a_part_needs_to_follow_a_photograph_is_plain_data():
     share = Measured("differing", 24.0)
     assert own_of(Drawing("carried", b"", own=Made("layer", {"layer": 4}))) == {"own": {"made": "layer", "layer": 4}}
     assert own_of(Words("")) == {}
-    for name, step in FOLLOWING:
-        for part in flat(parts_of(name, step)):
+    for name, step in FOLLOWING_STEPS:
+        for part in flat_parts(parts_of(name, step)):
             if isinstance(part, Ask | Chart) and part.own:
                 names = {"made", *part.own.given} if isinstance(part.own, Made) else {str(name) for name in part.own}
                 assert json.loads(json.dumps(own_of(part)))["own"].keys() == names
     assert share.as_plain() == {"measure": "differing"}
 
 
-@pytest.mark.parametrize(("name", "step"), WITHOUT, ids=" ".join)
-def test_a_step_that_is_about_no_picture_is_the_same_of_another(name, step):
+@pytest.mark.parametrize(("name", "step"), STEPS_WITHOUT_PICTURE, ids=" ".join)
+def test_a_step_about_no_picture_is_the_same_for_another_picture(name, step):
     lesson = LESSONS[name]
     flock = Here({"sample": "flock", "model": "bundled"})
     meadow_parts, flock_parts = (
@@ -217,5 +222,5 @@ def test_a_step_says_whether_it_follows_a_photograph(name, step):
         ((1, 3, 3, 1), "no steady trend"),
     ],
 )
-def test_which_way_heads_attend_farther_is_said_by_hand_made_distances(by_layer, words):
+def test_the_trend_of_distances_over_the_layers_is_named(by_layer, words):
     assert trend(np.repeat(np.array(by_layer, float)[:, None], 2, axis=1)) == words

@@ -3,41 +3,41 @@
 import numpy as np
 import pytest
 
-from lessons.playing import flat, parts_of
+from lessons.playing import flat_parts, parts_of
 from playground.lessons import patches_places
 from playground.lessons.parts import Ask
 from playground.lessons.questions import Number, Question
 from playground.lessons.registry import LESSONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-NEAR = 3  # an end of a log axis within this factor of the truth needs no reason
+NEAR_FACTOR = 3  # an end of a log axis within this factor of the truth needs no reason
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
 
 
-def numbers_asked(name: str, step: str) -> list[Question]:
-    questions = [part.question for part in flat(parts_of(name, step)) if isinstance(part, Ask)]
+def number_questions(name: str, step: str) -> list[Question]:
+    questions = [part.question for part in flat_parts(parts_of(name, step)) if isinstance(part, Ask)]
     return [question for question in questions if isinstance(question.guess, Number)]
 
 
 def is_near(end: float, question: Question) -> bool:
     if question.guess.log:
-        return 1 / NEAR <= end / question.truth <= NEAR
+        return 1 / NEAR_FACTOR <= end / question.truth <= NEAR_FACTOR
     return abs(end - question.truth) <= 0.05 * (question.guess.high - question.guess.low)
 
 
 @pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
 def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, step):
-    for question in numbers_asked(name, step):
-        mistakes = [bounds for bounds, _ in question.tempting if not bounds[0] <= question.truth <= bounds[1]]
+    for question in number_questions(name, step):
+        explained_ranges = [bounds for bounds, _ in question.tempting if not bounds[0] <= question.truth <= bounds[1]]
         for end in (question.guess.low, question.guess.high):
-            reason = is_near(end, question) or any(low <= end <= high for low, high in mistakes)
-            assert reason, f"{question.id}: nothing says why {end:g} is wrong"
+            is_explained = is_near(end, question) or any(low <= end <= high for low, high in explained_ranges)
+            assert is_explained, f"{question.id}: nothing says why {end:g} is wrong"
 
 
-def test_shapes_asks_about_what_stands_there():
+def test_the_lesson_shapes_asks_about_the_example_on_show():
     def question(**state: object) -> Question:
         (only_question,) = (
-            part.question for part in flat(parts_of("shapes", "walk", **state)) if isinstance(part, Ask)
+            part.question for part in flat_parts(parts_of("shapes", "walk", **state)) if isinstance(part, Ask)
         )
         return only_question
 
@@ -54,7 +54,7 @@ def test_shapes_asks_about_what_stands_there():
     ("sinusoidal", "The sinusoidal positions", "beside"),
     ("rotary", "The angles of RoPE", "both"),
 ])  # fmt: skip
-def test_patches_asks_about_the_positions_that_stand_there(table, begins, truth):
+def test_the_lesson_patches_asks_about_the_positions_on_show(table, begins, truth):
     (question,) = (part.question for part in parts_of("patches", "positions", table=table) if isinstance(part, Ask))
     assert question.asks.startswith(begins)
     assert truth in (None, question.truth)

@@ -16,10 +16,10 @@ from playground.pack import unpack
 from playground.vit import QKV, Config, VisionTransformer, attention, attention_by_hand
 
 ROOT = Path(__file__).parent.parent.parent
-BOTH = pytest.mark.parametrize("steps", [vit_steps(), teaching_steps()], ids=["vit", "teaching"])
+each_layer = pytest.mark.parametrize("steps", [vit_steps(), teaching_steps()], ids=["vit", "teaching"])
 
 
-@BOTH
+@each_layer
 def test_the_lines_of_each_step_stand_so_in_the_source(steps):
     assert len(steps) == shapes.STEPS
     for step in steps:
@@ -30,7 +30,7 @@ def test_the_lines_of_each_step_stand_so_in_the_source(steps):
             assert line.mark in line.text
 
 
-@BOTH
+@each_layer
 def test_a_step_names_no_number_that_the_browser_does_not_know(steps):
     axis_names = {"batch", "tokens", "width", "dim", "chan", "heads", "d_k", "qkv", "scale"}
     for step in steps:
@@ -48,7 +48,7 @@ def test_a_step_names_no_number_that_the_browser_does_not_know(steps):
     ],
     ids=str,
 )
-def test_a_picture_walks_through_any_vit(picture, changes):
+def test_the_walk_of_a_picture_gives_the_numbers_of_any_vit(picture, changes):
     vit = scramble(
         VisionTransformer(
             Config(image_size=(64, 64), patch_size=8, depth=3, width=48, mlp_width=96, heads=4, classes=10, **changes)
@@ -68,7 +68,7 @@ def test_a_picture_walks_through_any_vit(picture, changes):
     assert all(len(step.axes) == len(shape) for step, shape in zip(walk.steps, walk.shapes, strict=True))
 
 
-def test_a_large_picture_is_walked_on_a_grid_that_can_be_held(picture):
+def test_the_walk_of_a_large_picture_has_a_smaller_grid(picture):
     vit = scramble(
         VisionTransformer(Config(image_size=(512, 512), patch_size=8, depth=1, width=8, mlp_width=8, heads=1))
     )
@@ -94,7 +94,7 @@ def test_the_browser_gets_the_tensors_once_and_is_told_what_was_cut(picture):
 
 @torch.no_grad()
 @pytest.mark.parametrize("shape", [(1, 8, 4, 64), (13, 1, 100, 64), (1, 12, 197, 64)], ids=str)
-def test_fused_equals_by_hand(shape):
+def test_fused_attention_equals_attention_by_hand(shape):
     random = torch.Generator().manual_seed(1)
     qkv = QKV(*(torch.randn(shape, generator=random) for _ in range(3)))
     scale = shape[-1] ** -0.5
@@ -103,14 +103,14 @@ def test_fused_equals_by_hand(shape):
     assert change_by_rotation(qkv, scale) < 1e-5
 
 
-def test_both_are_timed():
+def test_fused_attention_and_attention_by_hand_are_timed():
     timing = measure(16, heads=2, d=8, repeats=1)
     assert timing.by_hand > 0
     assert timing.fused > 0
     assert timing.apart < 1e-5
 
 
-def test_how_often_another_patch_contributes_most_against_a_loop(small_trace):
+def test_how_often_another_patch_contributes_most_is_what_a_loop_counts(small_trace):
     prefix_count, patches = len(small_trace.prefix), small_trace.tokens - len(small_trace.prefix)
     differing_counts = torch.zeros(small_trace.layers, small_trace.heads)
     for layer in range(small_trace.layers):

@@ -40,14 +40,16 @@ def test_the_longer_plan_goes_deeper_into_heads_the_residual_stream_and_position
     assert steps >= {("heads", "row"), ("block", "stream"), ("patches", "shuffle"), ("by_hand", "arrows")}
 
 
-TITLES = """
+TITLES_SCRIPT = """
 import { STORY_WORDS } from "./playground/microscope/story/words.js";
 console.log(JSON.stringify(Array.from({ length: 12 }, (_, at) => STORY_WORDS.en[`title${at + 1}`])));
 """
 
 
 def test_the_story_s_scenes_have_the_story_s_titles():
-    process = subprocess.run([node(), "--input-type=module", "-e", TITLES], cwd=ROOT, capture_output=True, text=True)
+    process = subprocess.run(
+        [node(), "--input-type=module", "-e", TITLES_SCRIPT], cwd=ROOT, capture_output=True, text=True
+    )
     assert process.returncode == 0, process.stderr
     assert json.loads(process.stdout) == [teaching.SCENES[str(n)].title for n in range(1, teaching.STORY + 1)]
 

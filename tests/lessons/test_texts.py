@@ -14,8 +14,10 @@ def test_every_lesson_has_a_page_and_reading_it_imports_no_torch():
     assert [*LESSONS] == [page.name for page in PAGES]
     assert len({*QUESTIONS}) == len(QUESTIONS)
     assert len({*EXERCISES}) == len(EXERCISES)
-    code = "import sys, playground.lessons.registry; print(*{'torch', 'streamlit'} & sys.modules.keys())"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+    program = "import sys, playground.lessons.registry; print(*{'torch', 'streamlit'} & sys.modules.keys())"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == ""
+    )
 
 
 def test_the_numbers_in_the_text_of_scale_are_measured():
@@ -25,10 +27,10 @@ def test_the_numbers_in_the_text_of_scale_are_measured():
     assert numbers["peak_on"] < 0.5 < numbers["peak_off"]
 
 
-def test_a_guess_can_reach_what_is_true():
+def test_the_slider_of_a_guess_reaches_the_truth():
     """The slider reaches the true value, even if this value exceeds all others in the drawing."""
-    push = block.push_question((1.8, 2.0, 8.0), (1.7, 2.5, 36.0), (1.0, 2.0, 16.0))
-    together = heads_numbers.layer_sum_question(3, (0.01, 0.02), 0.03, 0.3, 0.1)
-    for question in (push, together):
+    push_question = block.push_question((1.8, 2.0, 8.0), (1.7, 2.5, 36.0), (1.0, 2.0, 16.0))
+    sum_question = heads_numbers.layer_sum_question(3, (0.01, 0.02), 0.03, 0.3, 0.1)
+    for question in (push_question, sum_question):
         assert question.guess.low <= question.truth <= question.guess.high
         assert question.picture.high >= question.truth

@@ -7,14 +7,14 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.playing import flat, meadow, parts_of, stand_in_for_file
+from lessons.playing import flat_parts, meadow, parts_of, stand_in_for_file
 from playground.analysis import block, two_ways
 from playground.lessons import experiments, listing
 from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain_parts
 from playground.lessons.registry import LESSONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-TOUCHED = [  # (the idea, its lesson, its step, the setting that is changed)
+TRIED_SETTINGS = [  # (the idea, its lesson, its step, the setting that is changed)
     ("LayerNorm", "block", "norms", "times"),
     ("one-hot", "block", "answer", "supposed"),
     ("the pre-training head", "block", "answer", "top"),
@@ -29,24 +29,20 @@ TOUCHED = [  # (the idea, its lesson, its step, the setting that is changed)
 ]
 
 
-@pytest.mark.parametrize(("idea", "name", "step", "setting"), TOUCHED, ids=[one[0] for one in TOUCHED])
-def test_each_choice_shows_something_else(idea, name, step, setting):
+@pytest.mark.parametrize(("idea", "name", "step", "setting"), TRIED_SETTINGS, ids=[one[0] for one in TRIED_SETTINGS])
+def test_each_option_of_a_choice_shows_other_parts(idea, name, step, setting):
     choice = next(
-        played_part
-        for played_part in flat(parts_of(name, step))
-        if isinstance(played_part, Choice) and played_part.setting == setting
+        part for part in flat_parts(parts_of(name, step)) if isinstance(part, Choice) and part.setting == setting
     )
     values = [*choice.options][:3]
     assert len(values) > 1
     records = [plain_parts(parts_of(name, step, **{setting: value}), stand_in_for_file) for value in values]
-    assert all(played_part != earlier_part for n, played_part in enumerate(records) for earlier_part in records[:n]), (
-        idea
-    )
+    assert all(part != earlier_part for n, part in enumerate(records) for earlier_part in records[:n]), idea
     assert setting in {name for group in LESSONS[name].steps[step].ahead for name in group}, "the folder has it too"
 
 
 def parts_of_kind(name, step, kind, **state):
-    return [part for part in flat(parts_of(name, step, **state)) if isinstance(part, kind)]
+    return [part for part in flat_parts(parts_of(name, step, **state)) if isinstance(part, kind)]
 
 
 def test_layer_norm_is_torch_s_and_does_not_notice_how_long_a_token_is():
@@ -91,7 +87,7 @@ def test_a_bias_of_queries_changes_weights_one_of_values_mixtures_and_one_of_key
 
 
 @pytest.mark.parametrize("heads", [1, 5, 8])
-def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
+def test_each_head_of_full_width_adds_parameters_and_heads_that_share_the_width_add_none(heads):
     full_count, shared_count = experiments.parameters_of_heads(heads)
     layers = [nn.Linear(3, 9, bias=False) for _ in range(heads)] + [nn.Linear(3 * heads, 3, bias=False)]
     assert full_count == sum(p.numel() for layer in layers for p in layer.parameters())

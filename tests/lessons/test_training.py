@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lessons.playing import RIGHT, SILLY, exercises_of, judged, meadow, text_of
+from lessons.playing import RIGHT, SILLY, exercises_of, meadow, settings_as_text, verdicts_of
 from playground.assets import TAUGHT_CURVES
 from playground.errors import PlaygroundError
 from playground.lessons import training, training_now
@@ -21,8 +21,10 @@ from playground.training.quick import ALONE, TOLD
 from playground.training.recipe import Recipe
 from workshop.distil import LOSSES
 
-CONFIG = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
-TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for name, one in quick.recipes().items()}
+TINY_CONFIG = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
+TINY_RECIPES = {
+    name: dataclasses.replace(one, steps=20, batch=2, config=TINY_CONFIG) for name, one in quick.recipes().items()
+}
 
 
 def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
@@ -60,7 +62,7 @@ def test_the_folder_has_the_layer_in_which_heads_first_have_a_habit():
     assert training.FIRST_HABITS in {layer for heads in habits.values() for layer, _ in heads}
     exercise = exercises_of("training", "timelapse")["training_first"]
     case = {"exercise": exercise, "settings": {"moment": str(step), "layer": "1", "head": "0"}, "reports": {}}
-    assert judged([case]) == [{"done": True, "why": ""}]
+    assert verdicts_of([case]) == [{"done": True, "why": ""}]
 
 
 def test_without_its_file_the_lesson_says_how_it_is_made(tmp_path, monkeypatch):
@@ -70,7 +72,7 @@ def test_without_its_file_the_lesson_says_how_it_is_made(tmp_path, monkeypatch):
         list(training.timelapse(meadow(), training.LESSON.defaults()))
 
 
-def test_the_drawing_gets_one_layer_of_each_moment_and_it_says_the_same():
+def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
     (drawing,) = (
         part
         for step_parts in training.timelapse(meadow(), training.LESSON.defaults(layer=1))
@@ -81,11 +83,11 @@ def test_the_drawing_gets_one_layer_of_each_moment_and_it_says_the_same():
     header, arrays = unpack(drawing.data)
     moments = timelapse.read().moments
     assert header["moments"] == [moment.step for moment in moments]
-    layer, numbers = unpack(arrays["pack4"].tobytes())
+    layer_header, layer_arrays = unpack(arrays["pack4"].tobytes())
     _, whole_arrays = unpack(moments[4].trace)
-    assert layer["held"] == [1]
+    assert layer_header["held"] == [1]
     for name in ("q", "k", "q_low", "q_step", "k_low", "k_step"):
-        np.testing.assert_array_equal(numbers[name], whole_arrays[name][1:2])
+        np.testing.assert_array_equal(layer_arrays[name], whole_arrays[name][1:2])
     assert layer_of(moments[4].trace, 1) == arrays["pack4"].tobytes()
 
 
@@ -94,7 +96,7 @@ def test_the_drawing_gets_one_layer_of_each_moment_and_it_says_the_same():
 
 @pytest.fixture(scope="module")
 def trial():
-    (*_, learned) = quick.train_now(TINY)
+    (*_, learned) = quick.train_now(TINY_RECIPES)
     return training_now.Trial(0, learned=learned)
 
 
@@ -106,7 +108,7 @@ def trained(trial, monkeypatch):
     return subject
 
 
-def test_what_became_of_each_is_said_in_its_own_numbers(trial):
+def test_the_words_about_each_model_state_its_own_numbers(trial):
     learner = trial.learned[ALONE]
     assert "from step" not in training_now.best_head_words(ALONE, learner)  # after 20 steps no head looks at the twin
     mass, layer, head = learner.best
@@ -115,7 +117,7 @@ def test_what_became_of_each_is_said_in_its_own_numbers(trial):
     )
 
 
-def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
+def test_the_drawing_gets_the_habits_the_masses_and_the_told_head(trial):
     learner = trial.learned[TOLD]
     header, arrays = unpack(training_now.reel(trial, TOLD, growing=True))
     assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
@@ -125,7 +127,7 @@ def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
     np.testing.assert_allclose(arrays["entropy"][2], learner.lapse.moments[2].habits.entropy, rtol=1e-6)
     other_header, _ = unpack(training_now.reel(trial, ALONE, growing=True))
     assert other_header["told"] == []
-    assert [learner["run"].partition("-")[0] for learner in (header, other_header)] == [
+    assert [each_header["run"].partition("-")[0] for each_header in (header, other_header)] == [
         trial.id
     ] * 2  # both models share one clock
 
@@ -142,21 +144,21 @@ def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
     assert better_header["first"] == [0, 2]
 
 
-def test_once_they_have_learned_the_exercise_can_be_done(trained):
+def test_after_the_training_the_exercise_can_be_done(trained):
     layer, head = quick.TOLD_HEAD
-    told_steps, alone_steps, other_steps = (
+    told_state, alone_state, other_state = (
         {"learner": learner, "layer": layer, "head": head_number}
         for learner, head_number in ((TOLD, head), (ALONE, head), (TOLD, 2))
     )
-    for state, kind in ((told_steps, RIGHT), (alone_steps, 0), (other_steps, SILLY)):
+    for state, kind in ((told_state, RIGHT), (alone_state, 0), (other_state, SILLY)):
         exercise = exercises_of("training", "now", **state)["training_told_head"]
         reason = exercise["tempting"][0][1] if kind == 0 else ""
-        case = {"exercise": exercise, "settings": text_of(training.LESSON, state), "reports": {}}
-        assert judged([case]) == [{"done": kind == RIGHT, "why": reason}], state
+        case = {"exercise": exercise, "settings": settings_as_text(training.LESSON, state), "reports": {}}
+        assert verdicts_of([case]) == [{"done": kind == RIGHT, "why": reason}], state
     assert "by step 20" in exercise["answer"]
 
 
-def test_it_says_how_many_steps_they_learned_where_it_was_stopped(trained):
+def test_the_words_say_after_how_many_steps_the_training_was_stopped(trained):
     words, *_ = training_now.now(trained, training.LESSON.defaults())
     assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
@@ -183,7 +185,7 @@ def test_before_the_guess_no_head_stands_out(runs):
         assert {line.line.color for line in figure.data} == {training.QUIET}
 
 
-def test_after_it_the_told_heads_do(runs, begins):
+def test_after_the_guess_the_told_heads_stand_out(runs, begins):
     figure = training.drawn(runs[1], "", begins)
     coloured = [line for line in figure.data if line.line.color == training.TOLD]
     assert len(coloured) == len(Recipe().gathering)
@@ -198,7 +200,7 @@ def test_after_it_the_told_heads_do(runs, begins):
     assert last_values == pytest.approx(sorted(100 * runs[1].moments[-1].mass[head] for head in Recipe().gathering))
 
 
-def test_what_is_said_is_what_was_measured(runs, begins):
+def test_the_words_about_both_runs_state_measured_numbers(runs, begins):
     words = training.outcome_words(*runs, begins)
     layer, head = training.BEST_HEAD
     best_mass = runs[0].moments[-1].mass[layer, head]
@@ -214,7 +216,7 @@ def test_what_is_said_is_what_was_measured(runs, begins):
         assert part in words
 
 
-def test_the_head_that_is_called_best_is_so_on_other_scenes():
+def test_the_head_that_is_called_best_is_best_on_other_scenes():
     first_scene = generate.HELD_OUT + timelapse.SCENES
     scenes = [generate.scene(number) for number in range(first_scene, first_scene + timelapse.SCENES)]
     grids = [patch_targets(scene).objects for scene in scenes]
@@ -225,7 +227,7 @@ def test_the_head_that_is_called_best_is_so_on_other_scenes():
 def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
     """The filter's settings are chosen on other scenes, and measured on the scenes on which the heads are measured."""
 
-    def filtered(first: int) -> torch.Tensor:
+    def filter_masses(first: int) -> torch.Tensor:
         masses = []
         for number in range(first, first + timelapse.SCENES):
             scene = generate.scene(number)
@@ -234,12 +236,12 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
             masses.append((evaluate.of_filter(scene.image, grid, questions) * questions.same).sum(-1))
         return torch.cat(masses, dim=1).mean(1)  # (settings,)
 
-    other_scenes, held_out = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
+    other_scenes, held_out = filter_masses(generate.HELD_OUT + timelapse.SCENES), filter_masses(generate.HELD_OUT)
     assert float(held_out[other_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
         assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.drawn(run, "", ()).layout.shapes)
 
 
-def test_the_taught_run_is_shown_without_its_pictures():
+def test_the_file_of_the_taught_run_has_no_pictures():
     assert not any(moment.trace for moment in timelapse.read(TAUGHT_CURVES).moments)
     assert TAUGHT_CURVES.stat().st_size < 200_000

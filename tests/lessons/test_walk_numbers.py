@@ -17,9 +17,9 @@ from playground.vit import Block, Config
 
 EXAMPLES = {name: dict(zip(NUMBERS, sizes, strict=True)) for name, sizes in SIZES.items()}
 EXAMPLES["wider"] = {"batch": 2, "tokens": 5, "dim": 7, "chan": 12, "heads": 3}
-EVERY = pytest.mark.parametrize("name", EXAMPLES)
-NAMES = ("x", "Q", "K", "V", "scores", "weights", "A V", "answer", "sum")
-LAYER = """
+each_example = pytest.mark.parametrize("name", EXAMPLES)
+RESULT_NAMES = ("x", "Q", "K", "V", "scores", "weights", "A V", "answer", "sum")
+LAYER_SCRIPT = """
 import { layerSteps, randomLayer } from "./playground/microscope/lessons/walknumbers.js";
 const sizes = JSON.parse(process.env.SIZES);
 const layer = randomLayer(sizes);
@@ -27,7 +27,7 @@ const made = { ...layer, ...layerSteps(sizes, layer) };
 for (const name of ["x", "qkv", "proj", ...JSON.parse(process.env.NAMES)])
   process.stdout.write(Buffer.from(made[name].buffer));
 """
-DRAWN = """
+WALK_SCRIPT = """
 import { walkOfNumbers } from "./playground/microscope/lessons/walknumbers.js";
 const says = JSON.parse(await new Response(process.stdin).text());
 const { numbers, tokens, steps, values } = walkOfNumbers(JSON.parse(process.env.SIZES), says);
@@ -36,10 +36,10 @@ console.log(JSON.stringify({ numbers, tokens, steps, lengths }));
 """
 
 
-def run(script: str, name: str, text: str = "") -> bytes:
+def run_script(script: str, name: str, text: str = "") -> bytes:
     process = subprocess.run(
         [node(), "--input-type=module", "-e", script], cwd=ROOT, input=text.encode(), capture_output=True,
-        env={"SIZES": json.dumps(EXAMPLES[name]), "NAMES": json.dumps(NAMES)},
+        env={"SIZES": json.dumps(EXAMPLES[name]), "NAMES": json.dumps(RESULT_NAMES)},
     )  # fmt: skip
     assert process.returncode == 0, process.stderr.decode()
     return process.stdout
@@ -55,7 +55,7 @@ def computed(name: str) -> dict[str, torch.Tensor]:
         "K": (tokens, chan), "V": (tokens, chan), "scores": (heads, rows, tokens), "weights": (heads, rows, tokens),
         "A V": (rows, chan), "answer": (rows, chan), "sum": (rows, chan),
     }  # fmt: skip
-    numbers = torch.from_numpy(np.frombuffer(run(LAYER, name), np.float32).copy())
+    numbers = torch.from_numpy(np.frombuffer(run_script(LAYER_SCRIPT, name), np.float32).copy())
     parts = numbers.split([math.prod(shape) for shape in shapes.values()])
     return {result_name: part.view(shape) for (result_name, shape), part in zip(shapes.items(), parts, strict=True)}
 
@@ -75,7 +75,7 @@ def layer_of(name: str) -> Block | TeachingAttention:
     return layer.eval()
 
 
-@EVERY
+@each_example
 @torch.no_grad()
 def test_the_last_step_is_the_layer_s_own_output(name):
     tensors, layer = computed(name), layer_of(name)
@@ -84,9 +84,9 @@ def test_the_last_step_is_the_layer_s_own_output(name):
     torch.testing.assert_close(tensors["sum"], expected[0, : len(tensors["sum"])], atol=1e-4, rtol=1e-4)
 
 
-@EVERY
+@each_example
 @torch.no_grad()
-def test_each_step_against_plain_einsums(name):
+def test_each_step_equals_plain_einsums(name):
     """Reference: one einsum per step, and slices of columns for the heads."""
     _, _, dim, chan, heads = EXAMPLES[name].values()
     tensors, rows = computed(name), len(computed(name)["Q"])
@@ -110,7 +110,7 @@ def test_each_step_against_plain_einsums(name):
     )
 
 
-@EVERY
+@each_example
 def test_queries_keys_and_values_have_about_the_variance_of_the_tokens(name):
     tensors = computed(name)
     assert float(tensors["x"].std()) == pytest.approx(1, abs=0.25)
@@ -125,16 +125,16 @@ SHAPES = {  # an example's name -> the shapes of the tokens, of Q, K and V, of Q
 }
 
 
-def drawn(name: str) -> dict:
+def browser_walk(name: str) -> dict:
     steps = {"vit": [step.plain() for step in vit_steps()], "teaching": [step.plain() for step in teaching_steps()]}
-    return json.loads(run(DRAWN, name, json.dumps(steps)))
+    return json.loads(run_script(WALK_SCRIPT, name, json.dumps(steps)))
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_shapes_of_the_examples_as_exact_integers(name):
-    drawing = drawn(name)
+def test_the_steps_of_each_example_have_these_shapes(name):
+    walk = browser_walk(name)
     x, projected, by_heads, score_shape = map(list, SHAPES[name])
-    assert [step["shape"] for step in drawing["steps"]] == [
+    assert [step["shape"] for step in walk["steps"]] == [
         x,
         projected,
         by_heads,
@@ -145,12 +145,12 @@ def test_the_shapes_of_the_examples_as_exact_integers(name):
         projected,
         projected,
     ]
-    for step, lengths in zip(drawing["steps"], drawing["lengths"], strict=True):
+    for step, lengths in zip(walk["steps"], walk["lengths"], strict=True):
         assert lengths == [group["panels"] * group["rows"] * group["columns"] for group in step["groups"]]
-        assert {group["rows"] for group in step["groups"]} == {len(drawing["tokens"])}
-    assert len(drawing["tokens"]) == (64 if name == "vit-b" else EXAMPLES[name]["tokens"])
+        assert {group["rows"] for group in step["groups"]} == {len(walk["tokens"])}
+    assert len(walk["tokens"]) == (64 if name == "vit-b" else EXAMPLES[name]["tokens"])
 
 
 def test_the_skip_connection_carries_v_where_a_layer_changes_the_width():
-    skip_names = {name: drawn(name)["steps"][-1]["groups"][0]["name"] for name in ("wider", "sentence")}
+    skip_names = {name: browser_walk(name)["steps"][-1]["groups"][0]["name"] for name in ("wider", "sentence")}
     assert skip_names == {"wider": "V", "sentence": "x"}

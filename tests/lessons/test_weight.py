@@ -12,7 +12,7 @@ from conftest import SMALL, scramble
 from test_javascript import ROOT, node
 
 import playground
-from lessons.playing import flat, parts_of
+from lessons.playing import flat_parts, parts_of
 from playground.analysis import token_norms
 from playground.analysis.explain import FORETOLD
 from playground.analysis.heads import look
@@ -27,12 +27,12 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
 
 def sentences(step: str, **state: object) -> str:
-    return " ".join(part.text for part in flat(parts_of("weight", step, **state)) if isinstance(part, Words))
+    return " ".join(part.text for part in flat_parts(parts_of("weight", step, **state)) if isinstance(part, Words))
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
 
-POWERS = """
+POWERS_SCRIPT = """
 import { powersOf } from "./playground/microscope/core/nine.js";
 const all = JSON.parse(await new Response(process.stdin).text()).map(powersOf);
 const text = (of) => Object.fromEntries(Object.entries(of).map(([name, values]) => [name, [...values].map(String)]));
@@ -49,7 +49,11 @@ def test_a_difference_of_scores_is_a_ratio_of_weights():
 def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
     rows = [[8, 0, -8], [88, 88, 88], [1000, 0, -8], [-100, 0, 0], [89, -100, 88], [3, 3, 3]]
     process = subprocess.run(
-        [node(), "--input-type=module", "-e", POWERS], cwd=ROOT, input=json.dumps(rows), capture_output=True, text=True
+        [node(), "--input-type=module", "-e", POWERS_SCRIPT],
+        cwd=ROOT,
+        input=json.dumps(rows),
+        capture_output=True,
+        text=True,
     )
     assert process.returncode == 0, process.stderr
     for row, numbers in zip(np.float32(rows), json.loads(process.stdout), strict=True):
@@ -87,7 +91,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 
 
 @pytest.mark.parametrize(("length", "expected"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
-def test_a_long_key_is_a_megaphone(small_trace, monkeypatch, length, expected):
+def test_only_a_long_key_is_called_a_megaphone(small_trace, monkeypatch, length, expected):
     head_numbers, token = look(small_trace), 20
     head_numbers.to_one[1, 2] = 0.97  # the rows of this head agree most
     monkeypatch.setattr(measures, "token_of_agreeing", lambda trace, habits: token)
@@ -98,24 +102,26 @@ def test_a_long_key_is_a_megaphone(small_trace, monkeypatch, length, expected):
     assert f"**{length:.1f}" in words
 
 
-class Measured:
+class SubjectWithLengths:
     """Stands for a subject whose tokens have these lengths."""
 
     def __init__(self, small_trace, lengths: token_norms.Lengths):
         self.trace, self.kept = lambda: small_trace, lambda key, make: lengths
 
 
-def test_lengths_are_told_of_a_model_with_and_without_outliers(small_trace):
+def test_the_words_about_lengths_say_whether_a_model_has_outliers(small_trace):
     plain_lengths = token_norms.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
-    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(Measured(small_trace, plain_lengths))
+    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(
+        SubjectWithLengths(small_trace, plain_lengths)
+    )
     plain_lengths.patches[0, 1, 1] = 20
-    text = weight_locked.lengths_in_words(Measured(small_trace, plain_lengths))
+    text = weight_locked.lengths_in_words(SubjectWithLengths(small_trace, plain_lengths))
     assert "**10.0 ×**" in text
     assert "1 stands beyond" in text
     assert "It has the outliers" in text
 
 
-def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, small):
+def test_if_both_models_of_a_pair_are_here_both_are_measured_on_the_picture(monkeypatch, small):
     """The pair has random weights: a model without registers, and one with two."""
     registerless = scramble(VisionTransformer(replace(SMALL, registers=0)))
     pair, real_trace, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
@@ -130,7 +136,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
     monkeypatch.setattr(models, "load", lambda name: vits.get(name) or load(name))
     monkeypatch.setattr(traces, "trace", trace)
     monkeypatch.setattr(effort, "check", lambda *_: None)
-    parts = flat(parts_of("weight", "locked"))
+    parts = flat_parts(parts_of("weight", "locked"))
     text = " ".join(part.text for part in parts if isinstance(part, Words))
     assert ", 0 registers" in text
     assert ", 2 registers" in text
@@ -142,7 +148,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
 # Does the map explain? ------------------------------------------------------------------------------------------------
 
 
-def test_many_tokens_are_blanked_when_asked(monkeypatch):
+def test_with_many_tokens_the_picture_is_blanked_only_on_request(monkeypatch):
     from playground.analysis import occlusion
 
     monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches count as too many
@@ -181,25 +187,27 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
     ]
 
 
-def test_beside_the_maps_stand_two_that_know_nothing():
+def test_the_maps_stand_beside_a_random_and_a_constant_map():
     question = weight.explain_question(FORETOLD, 3, ["a", "b", "c", "d", "e", "f"], 1.0)
     assert question.truth == "rollout"
     assert "for 12 patches of 4 drawings" in question.asks
     assert "a map that is the same everywhere 0.00" in question.says
-    (table,) = (part for part in flat(parts_of("weight", "explain")) if isinstance(part, Table))
+    (table,) = (part for part in flat_parts(parts_of("weight", "explain")) if isinstance(part, Table))
     scores = dict(table.rows)
     assert scores["a map that is the same everywhere"] == "0.00"
     assert abs(float(scores["a map drawn at random"])) < 0.4 < float(scores["rollout, all layers"])
 
 
-@pytest.mark.parametrize(("passes", "has", "lacks"), [
+@pytest.mark.parametrize(("passes", "texts_present", "text_absent"), [
     (30, ("Blocks of 2 × 2 patches would need 49 passes", "**The cut edge.**"), "this step also **cuts an edge**"),
     (20, ("this step also **cuts an edge**",), "**The cut edge.**"),
 ])  # fmt: skip
-def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch, passes, has, lacks):
+def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(
+    monkeypatch, passes, texts_present, text_absent
+):
     """The measurement of the cut edge takes six of the passes."""
     monkeypatch.setattr(effort, "passes_in_time", lambda *_: passes)
     text = sentences("explain")
     assert "16 blocks of 4 × 4 patches were blanked" in text
-    assert all(words in text for words in has)
-    assert lacks not in text
+    assert all(words in text for words in texts_present)
+    assert text_absent not in text

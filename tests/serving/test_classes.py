@@ -230,8 +230,8 @@ def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_e
 
 
 GERMAN = """
-import { REFUSED_IN } from "./playground/microscope/classroom/words.js";
-console.log(JSON.stringify(REFUSED_IN));
+import { REFUSALS } from "./playground/microscope/classroom/words.js";
+console.log(JSON.stringify(REFUSALS));
 """
 
 

@@ -1,6 +1,6 @@
 // Draws the lecturer's controls of a class beside the story: the class's code, buttons, the number of people, and the
 // number of answers. Guesses stay hidden until the lecturer reveals them.
-import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
+import { appendElement, classWords, drawGuesses, inLanguage } from "./words.js";
 
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 
@@ -27,31 +27,31 @@ export function createClassBar(head, host) {
     drawnKey = key;
     head.replaceChildren();
     const words = (name, values) => classWords(language, name, values);
-    if (host.says()) madeIn(head, "p", "class-says").textContent = host.says();
+    if (host.says()) appendElement(head, "p", "class-says").textContent = host.says();
     if (!lesson) {
       classButton(head, words("start"), () => host.begin());
       return;
     }
-    const line = madeIn(head, "div", "class-line");
-    madeIn(line, "b", "class-code").textContent = lesson.code;
-    madeIn(line, "span").textContent = words("here", { count: lesson.phones });
+    const line = appendElement(head, "div", "class-line");
+    appendElement(line, "b", "class-code").textContent = lesson.code;
+    appendElement(line, "span").textContent = words("here", { count: lesson.phones });
     classButton(line, words(host.shownCode() ? "hideCode" : "showCode"), () => host.showCode(!host.shownCode()));
     classButton(line, words(lesson.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !lesson.open }));
     classButton(line, words("end"), () => host.act("end"));
-    if (host.shownCode()) drawCode(madeIn(head, "div", "class-invites"), lesson, words);
+    if (host.shownCode()) drawCode(appendElement(head, "div", "class-invites"), lesson, words);
   }
 
   function drawCode(box, state, words) {
     if (state.trouble) {
-      madeIn(box, "p", "class-says").textContent = words("unreachable", { command: state.trouble });
+      appendElement(box, "p", "class-says").textContent = words("unreachable", { command: state.trouble });
     } else {
       box.append(qrPicture(state.qr));
-      madeIn(box, "p").textContent = words("goTo");
-      madeIn(box, "p", "class-address").textContent = state.address.replace(/^https?:\/\//, "");
+      appendElement(box, "p").textContent = words("goTo");
+      appendElement(box, "p", "class-address").textContent = state.address.replace(/^https?:\/\//, "");
     }
-    madeIn(box, "p", "class-large").textContent = state.code;
-    const footer = madeIn(box, "p", "class-small");
-    const link = madeIn(footer, "a");
+    appendElement(box, "p", "class-large").textContent = state.code;
+    const footer = appendElement(box, "p", "class-small");
+    const link = appendElement(footer, "a");
     Object.assign(link, { href: host.link(), textContent: words("yourLink") });
     footer.append(` · ${words("left", { minutes: state.minutes })}`);
     if (state.asked) footer.append(` · ${words("asked", { asked: state.asked })}`);
@@ -67,36 +67,36 @@ export function createClassBar(head, host) {
 // element.
 export function drawClassBoard(
   box,
-  { language, now: state, of: question, asked: storyQuestion, act, ask: setAsking, picture, wantsPicture },
+  { language, now: state, of: question, asked: storyQuestion, act, ask: askClass, picture, wantsPicture },
 ) {
   const words = (name, values) => classWords(language, name, values);
   box.replaceChildren();
   if (wantsPicture) {
-    madeIn(box, "p", "class-status").textContent = words("sendPicture");
-    classButton(box, words("yes"), () => setAsking(true), true);
-    classButton(box, words("no"), () => setAsking(false));
+    appendElement(box, "p", "class-status").textContent = words("sendPicture");
+    classButton(box, words("yes"), () => askClass(true), true);
+    classButton(box, words("no"), () => askClass(false));
     return;
   }
   if (!question) {
-    classButton(box, words("open"), () => setAsking(), true);
+    classButton(box, words("open"), () => askClass(), true);
     return;
   }
-  madeIn(box, "p", "class-status").textContent = answeredOf(state, question, language);
+  appendElement(box, "p", "class-status").textContent = answeredWords(state, question, language);
   if (question.phase === "asks") {
-    madeIn(box, "p", "class-quiet").textContent = words(question.answered.length > 1 ? "secondTime" : "covered");
+    appendElement(box, "p", "class-quiet").textContent = words(question.answered.length > 1 ? "secondTime" : "covered");
     classButton(box, words("reveal"), () => act("show"), true);
-    if (question.kind === "choice") handsIn(box, question, words, language, act);
+    if (question.kind === "choice") drawHandsForm(box, question, words, language, act);
     return;
   }
-  drawGuesses(madeIn(box, "div"), question, { language, picture });
+  drawGuesses(appendElement(box, "div"), question, { language, picture });
   if (question.phase === "tells") return;
   classButton(box, words("tell"), () => act("truth", storyQuestion.told), true);
   if (question.answered.length < 2) classButton(box, words("again"), () => act("again"));
 }
 
-const turnOf = ({ number, answered }) => `${number}.${answered.length}`;
+const roundKey = ({ number, answered }) => `${number}.${answered.length}`;
 
-function answeredOf(state, question, language) {
+function answeredWords(state, question, language) {
   const answered = question.answered.at(-1);
   return classWords(language, "answered", { answered, here: Math.max(state.phones, answered) });
 }
@@ -105,23 +105,23 @@ function answeredOf(state, question, language) {
 // typing.
 export function keepClassBoard(box, { language, now: state, of: question }) {
   const form = box.querySelector(".class-hands:focus-within");
-  if (question?.phase !== "asks" || form?.dataset.of !== turnOf(question)) return false;
-  box.querySelector(".class-status").textContent = answeredOf(state, question, language);
+  if (question?.phase !== "asks" || form?.dataset.of !== roundKey(question)) return false;
+  box.querySelector(".class-status").textContent = answeredWords(state, question, language);
   return true;
 }
 
-function handsIn(box, { options, hands, ...question }, words, language, act) {
-  const form = madeIn(box, "form", "class-hands");
-  form.dataset.of = turnOf(question);
-  madeIn(form, "span").textContent = words("hands");
+function drawHandsForm(box, { options, hands, ...question }, words, language, act) {
+  const form = appendElement(box, "form", "class-hands");
+  form.dataset.of = roundKey(question);
+  appendElement(form, "span").textContent = words("hands");
   const fields = options.map(([value, texts]) => {
-    const label = madeIn(form, "label");
+    const label = appendElement(form, "label");
     label.append(inLanguage(texts, language));
-    const field = madeIn(label, "input");
+    const field = appendElement(label, "input");
     Object.assign(field, { type: "number", min: 0, max: 1000, value: hands.at(-1)[value] ?? 0 });
     return [value, field];
   });
-  madeIn(form, "button").textContent = words("addHands");
+  appendElement(form, "button").textContent = words("addHands");
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     act("hands", { hands: Object.fromEntries(fields.map(([value, field]) => [value, Number(field.value)])) });
@@ -129,7 +129,7 @@ function handsIn(box, { options, hands, ...question }, words, language, act) {
 }
 
 function classButton(box, text, act, isMain = false) {
-  const button = madeIn(box, "button", isMain ? "class-main" : "");
+  const button = appendElement(box, "button", isMain ? "class-main" : "");
   Object.assign(button, { type: "button", textContent: text });
   button.addEventListener("click", act);
   return button;

@@ -113,7 +113,7 @@ export const CLASS_WORDS = {
 
 // The server's refusals, by their keys in playground/serving/classes.py. English needs no table, because the server's
 // sentences are English.
-export const REFUSED_IN = {
+export const REFUSALS = {
   de: {
     noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
     noNumber: "Ein Tipp ist eine ganze Zahl: Wählen Sie noch einmal.",
@@ -150,7 +150,7 @@ export const REFUSED_IN = {
 // The sentence of a refusal (see shell/http.js) in this language. In English, or if the refusal has no key, this is the
 // server's own sentence.
 export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
-  const sentence = REFUSED_IN[language]?.[body.key];
+  const sentence = REFUSALS[language]?.[body.key];
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;
 }
 
@@ -165,7 +165,7 @@ export const inLanguage = (texts, language) => String(texts?.[language] ?? texts
 export const languageOfPhone = (tags) =>
   tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(CLASS_WORDS, name)) ?? "en";
 
-export const manyGuesses = (language, count) =>
+export const guessCountWords = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
 // Below: draws a class's guesses as bars, or as places over the picture. The charts of both rounds stand side by side.
@@ -179,10 +179,10 @@ const MOST_BARS = 25; // if there are more values than this, each bar counts sev
 export function drawGuesses(box, question, { language, mine: guesses = [], picture = null }) {
   const rounds = question.counts ?? [];
   const charts = rounds.map((counts, round) => {
-    const figure = madeIn(null, "figure", "class-round");
-    const caption = madeIn(figure, "p", "class-count");
+    const figure = appendElement(null, "figure", "class-round");
+    const caption = appendElement(figure, "p", "class-count");
     const name = rounds.length > 1 ? `${classWords(language, round ? "second" : "first")} · ` : "";
-    caption.textContent = `${name}${manyGuesses(language, guessesIn(counts))}`;
+    caption.textContent = `${name}${guessCountWords(language, guessesIn(counts))}`;
     const options = { counts, truth: question.truth ?? null, mine: guesses[round] ?? null, language, picture };
     CHARTS[question.kind](figure, question, options);
     return figure;
@@ -195,43 +195,44 @@ const guessesIn = (counts) => Object.values(counts).reduce((sum, count) => sum +
 
 const CHARTS = {
   choice(figure, { options }, { counts, truth, mine: guess, language }) {
-    const list = madeIn(figure, "ul", "class-choices");
+    const list = appendElement(figure, "ul", "class-choices");
     const highest = Math.max(1, ...Object.values(counts));
     for (const [value, words] of options) {
-      const line = madeIn(list, "li", marksOf(value === truth, value === guess));
-      madeIn(line, "span").textContent = inLanguage(words, language);
-      const bar = madeIn(line, "i");
+      const line = appendElement(list, "li", markClasses(value === truth, value === guess));
+      appendElement(line, "span").textContent = inLanguage(words, language);
+      const bar = appendElement(line, "i");
       bar.style.setProperty("--long", String((counts[value] ?? 0) / highest));
-      madeIn(line, "b").textContent = String(counts[value] ?? 0);
-      if (value === guess) madeIn(line, "em").textContent = classWords(language, "you");
+      appendElement(line, "b").textContent = String(counts[value] ?? 0);
+      if (value === guess) appendElement(line, "em").textContent = classWords(language, "you");
     }
   },
 
   number(figure, { low, high, unit = "" }, { counts, truth, mine: guess, language }) {
     const bars = histogram(counts, low, high);
     const highest = Math.max(1, ...bars.map(({ count }) => count));
-    const list = madeIn(figure, "ol", "class-bars");
+    const list = appendElement(figure, "ol", "class-bars");
     const contains = (bar, value) => value !== null && bar.from <= value && value <= bar.to;
     for (const bar of bars) {
-      const item = madeIn(list, "li", marksOf(contains(bar, truth), contains(bar, guess)));
+      const item = appendElement(list, "li", markClasses(contains(bar, truth), contains(bar, guess)));
       item.title = `${bar.from === bar.to ? bar.from : `${bar.from}–${bar.to}`}${unit}: ${bar.count}`;
-      madeIn(item, "b").textContent = bar.count ? String(bar.count) : "";
-      madeIn(item, "i").style.setProperty("--long", String(bar.count / highest));
-      if (contains(bar, guess)) madeIn(item, "em").textContent = classWords(language, "you");
+      appendElement(item, "b").textContent = bar.count ? String(bar.count) : "";
+      appendElement(item, "i").style.setProperty("--long", String(bar.count / highest));
+      if (contains(bar, guess)) appendElement(item, "em").textContent = classWords(language, "you");
     }
-    const axis = madeIn(figure, "p", "class-axis");
-    for (const value of [low, Math.round((low + high) / 2), high]) madeIn(axis, "span").textContent = `${value}${unit}`;
+    const axis = appendElement(figure, "p", "class-axis");
+    for (const value of [low, Math.round((low + high) / 2), high])
+      appendElement(axis, "span").textContent = `${value}${unit}`;
   },
 
   place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine: guess, picture }) {
-    const place = madeIn(figure, "div", "class-map");
-    if (picture) place.append(picture());
-    if (heat) place.append(heatOf(heat, rows, columns));
-    place.append(mapOf({ rows, columns, mark, counts, truth, mine: guess }));
+    const map = appendElement(figure, "div", "class-map");
+    if (picture) map.append(picture());
+    if (heat) map.append(heatOf(heat, rows, columns));
+    map.append(guessMap({ rows, columns, mark, counts, truth, mine: guess }));
   },
 };
 
-const marksOf = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
+const markClasses = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
 
 // [{from, to, count}]: the guesses from low to high, counted in at most MOST_BARS intervals.
 export function histogram(counts, low, high) {
@@ -248,7 +249,7 @@ export function histogram(counts, low, high) {
 
 // Returns an SVG of marks over the picture, in units of a patch: a disc for each guessed place, the query's patch, the
 // truth, the reader's guess.
-export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: guess = null }) {
+export function guessMap({ rows, columns, mark, counts = {}, truth = null, mine: guess = null }) {
   const svg = document.createElementNS(CHART_SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
   svg.setAttribute("preserveAspectRatio", "none");
@@ -275,7 +276,7 @@ const [COLD_OPACITY, HOT_OPACITY] = [0.6, 0.85];
 
 // The head's weights as a canvas of one pixel per patch. heat: one hexadecimal digit per patch; small weights are dark.
 function heatOf(heat, rows, columns) {
-  const canvas = madeIn(null, "canvas", "heat");
+  const canvas = appendElement(null, "canvas", "heat");
   Object.assign(canvas, { width: columns, height: rows });
   const context = canvas.getContext("2d");
   for (const [patch, digit] of [...heat].entries()) {
@@ -289,7 +290,7 @@ function heatOf(heat, rows, columns) {
   return canvas;
 }
 
-export function madeIn(box, tag, className = "") {
+export function appendElement(box, tag, className = "") {
   const element = document.createElement(tag);
   if (className) element.className = className;
   box?.append(element);

@@ -23,7 +23,7 @@ export function createAnswers(pack) {
   return {
     pack,
     weights, // all printed numbers are read from these
-    drawn: weights, // the values on the picture: `weights`, `weighted` or `scores`
+    values: weights, // the values on the picture: `weights`, `weighted` or `scores`
     weighted: new Float32Array(size),
     scores: new Float32Array(size),
     entropies: new Float32Array(pack.heads), // the entropy of the head's row, in bits
@@ -37,7 +37,7 @@ export function createAnswers(pack) {
   };
 }
 
-// Computes weights, drawn values and entropies (or, for a column, totals) of every head. Returns false while the layer
+// Computes weights, values and entropies (or, for a column, totals) of every head. Returns false while the layer
 // is missing.
 export function answerLayer(answers, layer, token, scale, way, direction) {
   const { pack, weights, weighted, scores } = answers;
@@ -45,7 +45,7 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
   const { norms } = layerOf(pack, layer);
   const { raw: isRaw } = WAYS[way];
   const makeFromWeights = makerOf(way, norms);
-  answers.drawn = makeFromWeights ? weighted : isRaw ? scores : weights;
+  answers.values = makeFromWeights ? weighted : isRaw ? scores : weights;
   for (let head = 0; head < pack.heads; head++) {
     const offset = head * pack.tokens;
     if (!holdsHead(pack, layer, head)) {
@@ -166,7 +166,7 @@ function scoreRange(answers, layer) {
 }
 
 // The colour domain that compared pictures share. pictures: [{values, from, to}]; values[from … to) belong to patches.
-export function exposureOfBoth(pictures, way, ceiling, log) {
+export function comparedDomain(pictures, way, ceiling, log) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
   const joinedValues = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
@@ -192,20 +192,19 @@ const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 
 
 // One exposure for all heads of a layer, so that their colours can be compared.
 export function sharedDomain(answers, layer, scale, way, ceiling, log) {
-  const { pack, drawn } = answers;
+  const { pack, values } = answers;
   if (WAYS[way].raw && holds(pack, layer)) {
     const range = scoreRange(answers, layer);
     // At scale 0 all scores are 0; the range stays above 0, because values are divided by it.
     return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
   }
   const patchStarts = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
-  if (WAYS[way].spread)
-    return domainOfBoth(patchStarts.map((from) => ({ values: drawn, from, to: from + pack.patches })));
-  return domainTo(ceiling === "auto" ? exposureOfAll(drawn, patchStarts, pack.patches) : ceiling, log);
+  if (WAYS[way].spread) return domainOfBoth(patchStarts.map((from) => ({ values, from, to: from + pack.patches })));
+  return domainTo(ceiling === "auto" ? exposureOfAll(values, patchStarts, pack.patches) : ceiling, log);
 }
 
 // The colour domain of one picture: its highest value is this picture's exposure, or the view's `ceiling`.
-export function ownExposure(values, offset, pack, way, ceiling, log) {
+export function pictureDomain(values, offset, pack, way, ceiling, log) {
   const from = offset + pack.prefixCount,
     to = offset + pack.tokens;
   if (WAYS[way].spread) return ownDomain(values, from, to, false, true);

@@ -8,31 +8,31 @@ export async function unzipped(bytes) {
 // Writes arrays as bytes in the format of playground/pack, which openContainer (core.js) reads. No DOM.
 
 export const ALIGN = 16; // bytes
-const KINDS = new Map([
+const DTYPES = new Map([
   [Uint16Array, "float16"],
   [Float32Array, "float32"],
   [Uint8Array, "uint8"],
   [Int8Array, "int8"],
 ]);
-const SIZES = new Map([...KINDS].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, BYTES_PER_ELEMENT]));
+const DTYPE_BYTES = new Map([...DTYPES].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, BYTES_PER_ELEMENT]));
 
 // `arrays`: {name: [values, shape]}; 16-bit integers are float16.
 export function toContainer(header, arrays) {
-  const kinds = {};
-  for (const [name, [values, shape]] of Object.entries(arrays)) kinds[name] = [KINDS.get(values.constructor), shape];
-  const { bytes, put } = emptyContainer(header, kinds);
+  const types = {};
+  for (const [name, [values, shape]] of Object.entries(arrays)) types[name] = [DTYPES.get(values.constructor), shape];
+  const { bytes, put } = emptyContainer(header, types);
   for (const [name, [values]] of Object.entries(arrays)) put(name, values);
   return bytes;
 }
 
-// A container whose arrays are added one by one: {bytes, put(name, values)}. `kinds`: {name: [dtype, shape]}.
-export function emptyContainer(header, kinds) {
+// A container whose arrays are added one by one: {bytes, put(name, values)}. `types`: {name: [dtype, shape]}.
+export function emptyContainer(header, types) {
   const sections = {};
   let offset = 0;
-  for (const [name, [dtype, shape]] of Object.entries(kinds)) {
+  for (const [name, [dtype, shape]] of Object.entries(types)) {
     sections[name] = { offset, dtype, shape };
     const count = shape.reduce((product, n) => product * n, 1);
-    offset += Math.ceil((count * SIZES.get(dtype)) / ALIGN) * ALIGN;
+    offset += Math.ceil((count * DTYPE_BYTES.get(dtype)) / ALIGN) * ALIGN;
   }
   const headerBytes = new TextEncoder().encode(JSON.stringify({ ...header, sections }));
   const length = Math.ceil((4 + headerBytes.length) / ALIGN) * ALIGN - 4;
@@ -68,13 +68,13 @@ export function toHalves(values) {
 }
 
 const BIAS = 127 - 15; // difference of the two formats' exponents
-const LARGEST = 0x7bff;
+const LARGEST_HALF = 0x7bff;
 
 function halfOf(bits) {
   const sign = (bits >>> 16) & 0x8000;
   const magnitude = bits & 0x7fffffff;
   const exponent = (magnitude >>> 23) - BIAS;
-  if (exponent >= 31) return sign | LARGEST;
+  if (exponent >= 31) return sign | LARGEST_HALF;
   // below 2^-14, neighbouring float16 numbers differ by 2^-24
   const shift = exponent > 0 ? 13 : 14 - exponent;
   if (shift > 24) return sign;
@@ -83,7 +83,7 @@ function halfOf(bits) {
   const remainder = mantissa & ((1 << shift) - 1);
   const halfway = 1 << (shift - 1);
   const carry = remainder > halfway || (remainder === halfway && half & 1) ? 1 : 0;
-  return sign | Math.min(half + carry, LARGEST);
+  return sign | Math.min(half + carry, LARGEST_HALF);
 }
 
 // From values (tokens, dim) to {codes, low, step}. In each dimension, 255 even steps lead from the smallest to the
@@ -134,23 +134,23 @@ function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
   const allValues = new Float32Array(values.length * tokens.length);
   values.forEach((row, i) => allValues.set(row, i * tokens.length));
   const arrays = {
-    about: ofTexts([JSON.stringify(metadata)], []),
+    about: npyOfTexts([JSON.stringify(metadata)], []),
     values: npy("<f4", [values.length, tokens.length], allValues),
-    tokens: ofTexts(tokens),
-    of: ofTexts([JSON.stringify(subject)], []),
+    tokens: npyOfTexts(tokens),
+    of: npyOfTexts([JSON.stringify(subject)], []),
     grid: npy("<i8", [2], BigInt64Array.from(grid, BigInt)),
   };
   for (const key of Object.keys(maps[0])) {
     const column = maps.map((map) => map[key]);
     if (column.every(Number.isInteger)) arrays[key] = npy("<i8", [maps.length], BigInt64Array.from(column, BigInt));
     else if (typeof column[0] === "number") arrays[key] = npy("<f8", [maps.length], Float64Array.from(column));
-    else arrays[key] = ofTexts(column.map(String));
+    else arrays[key] = npyOfTexts(column.map(String));
   }
   return zipOf(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, bytes]));
 }
 
 // A NumPy array of texts: each is padded to the longest text's length, and a letter takes four bytes.
-function ofTexts(texts, shape = [texts.length]) {
+function npyOfTexts(texts, shape = [texts.length]) {
   const codePointLists = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
   const longest = Math.max(1, ...codePointLists.map(({ length }) => length));
   const codes = new Uint32Array(texts.length * longest);
@@ -171,7 +171,7 @@ function npy(kind, shape, values) {
 }
 
 const ZIP = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 };
-const LONG_AGO = 0x0021; // a fixed date, the first of the zip format, so that equal contents give equal files
+const FIRST_DATE = 0x0021; // a fixed date, the first of the zip format, so that equal contents give equal files
 
 // A zip archive of uncompressed files.
 function zipOf(files) {
@@ -179,7 +179,7 @@ function zipOf(files) {
   let offset = 0;
   for (const [name, bytes] of files) {
     const nameBytes = inUtf8(name);
-    const commonFields = [20, 0, 0, 0, LONG_AGO]; // version, flags, method, time, day
+    const commonFields = [20, 0, 0, 0, FIRST_DATE]; // version, flags, method, time, day
     const sizes = [crc32(bytes), bytes.length, bytes.length];
     const localHeader = record([[ZIP.local], commonFields, sizes, [nameBytes.length, 0]], "4 22222 444 22");
     directory.push(
@@ -224,7 +224,7 @@ function joinedBytes(parts) {
   return bytes;
 }
 
-const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   let sum = byte;
   for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
   return sum;
@@ -233,6 +233,6 @@ const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
 // The checksum of zip and of PNG.
 export function crc32(bytes) {
   let checksum = ~0;
-  for (const byte of bytes) checksum = CHECKS[(checksum ^ byte) & 255] ^ (checksum >>> 8);
+  for (const byte of bytes) checksum = CRC_TABLE[(checksum ^ byte) & 255] ^ (checksum >>> 8);
   return ~checksum >>> 0;
 }

@@ -101,14 +101,14 @@ export function unpack(bytes) {
     heldLayers.map((layer, place) => {
       const part = (name) => {
         const values = decodeArray(sections[name].subarray(place * size, (place + 1) * size), name, place);
-        return someHeads ? inPlace(values, someHeads, heads, tokens * dim) : values;
+        return someHeads ? placeHeads(values, someHeads, heads, tokens * dim) : values;
       };
       const count = size / dim;
       const norms = valueNorms ? valueNorms.subarray(place * count, (place + 1) * count) : null;
-      const normsInPlace = () => (norms && someHeads ? inPlace(norms, someHeads, heads, tokens) : norms);
+      const placedNorms = () => (norms && someHeads ? placeHeads(norms, someHeads, heads, tokens) : norms);
       return [
         layer,
-        { decode: () => ({ q: part("q"), k: part("k"), norms: normsInPlace() }), ready: null, some: someHeads },
+        { decode: () => ({ q: part("q"), k: part("k"), norms: placedNorms() }), ready: null, some: someHeads },
       ];
     }),
   );
@@ -134,7 +134,7 @@ export function unpack(bytes) {
 }
 
 // Puts the values of some heads in their places among all heads; the other places are 0.
-function inPlace(values, someHeads, heads, size) {
+function placeHeads(values, someHeads, heads, size) {
   const allValues = new Float32Array(heads * size);
   someHeads.forEach((head, i) => allValues.set(values.subarray(i * size, (i + 1) * size), head * size));
   return allValues;

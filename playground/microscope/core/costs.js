@@ -1,7 +1,7 @@
 // Counts the costs of a layer as analysis/cost.py does, for N tokens of width D. A FLOP is one multiplication or one
 // addition; a number takes four bytes. No DOM.
 
-const FLOAT = 4; // bytes
+const FLOAT_BYTES = 4; // bytes
 
 // The sizes and memory of a ViT on a square image, from the dials' values.
 export function caseOf({ image, patch, width, heads, layers, kernel }) {
@@ -12,8 +12,8 @@ export function caseOf({ image, patch, width, heads, layers, kernel }) {
   return {
     ...{ image, patch, width, heads, layers, kernel, side, tokens, entries, allEntries },
     rest: image % patch, // pixels of a side that remain after the last whole patch
-    matricesBytes: FLOAT * allEntries,
-    keptBytes: FLOAT * 2 * tokens * width * layers, // queries and keys
+    matricesBytes: FLOAT_BYTES * allEntries,
+    keptBytes: FLOAT_BYTES * 2 * tokens * width * layers, // queries and keys
   };
 }
 
@@ -39,9 +39,9 @@ export function crossingOf(part, otherPart, { width, kernel }) {
 
 // Bytes that training stores for one layer.
 export const BYTES = {
-  attention: (n, { width, heads }) => BYTES.fused(n, { width }) + FLOAT * heads * n ** 2,
-  fused: (n, { width }) => FLOAT * 6 * n * width, // a fused kernel never stores the weights
-  convolution: (n, { width }) => FLOAT * 2 * n * width,
+  attention: (n, { width, heads }) => BYTES.fused(n, { width }) + FLOAT_BYTES * heads * n ** 2,
+  fused: (n, { width }) => FLOAT_BYTES * 6 * n * width, // a fused kernel never stores the weights
+  convolution: (n, { width }) => FLOAT_BYTES * 2 * n * width,
 };
 
 const withUnit = (n, units) => {

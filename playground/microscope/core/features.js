@@ -49,7 +49,7 @@ const LEAST_ROTATION = 1e-8; // the iteration ends when the direction turns by l
 
 // The mean and the first three principal directions of all patches' unit vectors. Several pictures are analysed
 // together, so that the same part has the same colour in all. Power iteration avoids the width × width matrix.
-export function principal(pictures) {
+export function principalComponents(pictures) {
   const { width } = pictures[0];
   const { mean, patches } = centred(pictures, width);
   const directions = [];
@@ -57,8 +57,8 @@ export function principal(pictures) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
     normalise(direction); // between vectors of length 1, the measure of rotation below is 0 only for equal directions
     for (let i = 0; i < ITERATIONS; i++) {
-      const product = timesItself(patches, direction);
-      for (const formerDirection of directions) takeOut(product, formerDirection);
+      const product = covarianceTimes(patches, direction);
+      for (const formerDirection of directions) projectOut(product, formerDirection);
       normalise(product);
       const rotation = 1 - Math.abs(inner(product, 0, direction));
       direction = product;
@@ -87,7 +87,7 @@ function centred(pictures, width) {
 }
 
 // Xᵀ(X·direction)
-function timesItself(patches, direction) {
+function covarianceTimes(patches, direction) {
   const width = direction.length;
   const product = new Float64Array(width);
   for (let p = 0; p < patches.length; p += width) {
@@ -108,7 +108,7 @@ function inner(a, start, b) {
   return x < b.length ? s0 + s1 + a[start + x] * b[x] : s0 + s1;
 }
 
-function takeOut(vector, direction) {
+function projectOut(vector, direction) {
   let projection = 0;
   for (let x = 0; x < vector.length; x++) projection += vector[x] * direction[x];
   for (let x = 0; x < vector.length; x++) vector[x] -= projection * direction[x];
@@ -161,7 +161,7 @@ export function componentPixels(features, components) {
 // range. `bound` in playground/analysis/token_norms.py has the same rule.
 
 // The bound for values[from … to).
-export function boundOf(values, from, to) {
+export function outlierBound(values, from, to) {
   const sorted = Float64Array.from(values.subarray(from, to)).sort();
   const quantile = (q) => {
     const index = q * (sorted.length - 1);
@@ -175,7 +175,7 @@ export function boundOf(values, from, to) {
 
 // {bound, count: values above the bound, domain: the range of the other values}
 export function withoutOutliers(values, from, to) {
-  const bound = boundOf(values, from, to);
+  const bound = outlierBound(values, from, to);
   const inliers = values.subarray(from, to).filter((value) => value <= bound);
   const low = inliers.reduce((a, b) => Math.min(a, b), Infinity);
   const high = inliers.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -189,8 +189,8 @@ export function withoutOutliers(values, from, to) {
 // Below: compares two pictures by their features, to find matching patches and common parts. playground/matching.py
 // does the same; tests/analysis/test_matching.py compares the two.
 
-export const PARTS_CUT = 6; // number of parts of a picture, as in Trace.parts
-const MOST_MEANS_STEPS = 50; // maximum of k-means steps
+export const PART_COUNT = 6; // number of parts of a picture, as in Trace.parts
+const MOST_KMEANS_STEPS = 50; // maximum of k-means steps
 
 // Returns an Int32Array: for each patch of the first picture, the nearest patch in the second if each is the other's
 // nearest, else −1. The arguments are features from makeFeatures.
@@ -257,10 +257,10 @@ export function partsOf(pictures, k) {
     offset += (picture.tokens - picture.from) * width;
   }
   const centres = firstCentres(points, width, Math.min(k, count));
-  let parts = nearest(points, centres, width).of;
-  for (let round = 0; round < MOST_MEANS_STEPS; round++) {
-    moveInto(centres, points, parts, width);
-    const nextParts = nearest(points, centres, width).of;
+  let parts = nearestCentres(points, centres, width).of;
+  for (let round = 0; round < MOST_KMEANS_STEPS; round++) {
+    moveCentres(centres, points, parts, width);
+    const nextParts = nearestCentres(points, centres, width).of;
     const isStable = nextParts.every((part, i) => part === parts[i]);
     parts = nextParts;
     if (isStable) break;
@@ -293,13 +293,13 @@ function withNeighbours({ unit, from, columns, tokens, width }) {
 function firstCentres(points, width, k) {
   const mean = new Float64Array(width);
   for (let p = 0; p < points.length; p += width) for (let x = 0; x < width; x++) mean[x] += points[p + x];
-  const firstPoint = nearest(points, [mean], width).alike.reduce(
+  const firstPoint = nearestCentres(points, [mean], width).alike.reduce(
     (best, alike, i, all) => (alike > all[best] ? i : best),
     0,
   );
   const centres = [Float64Array.from(points.subarray(firstPoint * width, (firstPoint + 1) * width))];
   while (centres.length < k) {
-    const { alike } = nearest(points, centres, width);
+    const { alike } = nearestCentres(points, centres, width);
     const farthestPoint = alike.reduce((best, value, i) => (value < alike[best] ? i : best), 0);
     centres.push(Float64Array.from(points.subarray(farthestPoint * width, (farthestPoint + 1) * width)));
   }
@@ -307,7 +307,7 @@ function firstCentres(points, width, k) {
 }
 
 // Finds each point's nearest centre, and the cosine between the two.
-function nearest(points, centres, width) {
+function nearestCentres(points, centres, width) {
   const parts = new Int32Array(points.length / width);
   const alike = new Float64Array(parts.length).fill(-Infinity);
   for (let i = 0; i < parts.length; i++) {
@@ -323,7 +323,7 @@ function nearest(points, centres, width) {
 }
 
 // Moves each centre to the mean direction of its points; a centre without points stays.
-function moveInto(centres, points, parts, width) {
+function moveCentres(centres, points, parts, width) {
   const sums = centres.map(() => new Float64Array(width));
   for (let i = 0; i < parts.length; i++) for (let x = 0; x < width; x++) sums[parts[i]][x] += points[i * width + x];
   for (const [part, sum] of sums.entries()) {

@@ -22,7 +22,7 @@ export function bestOverlap(row) {
 }
 
 // A number rounded to a step of the question's axis, or to two digits if the axis is logarithmic.
-export function asGuessed(x, { low, high, step, log }) {
+export function sliderGuess(x, { low, high, step, log }) {
   const roundedGuess = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
   return Math.min(high, Math.max(low, roundedGuess));
 }
@@ -30,17 +30,17 @@ export function asGuessed(x, { low, high, step, log }) {
 // Whether a guess is typed, not set on a slider. Counts are typed, because they are compared exactly.
 export const isTyped = ({ step }) => Number.isInteger(step);
 
-export function asTyped(x, { low, high, step }) {
+export function typedGuess(x, { low, high, step }) {
   return Math.min(high, Math.max(low, Math.round(x / step) * step));
 }
 
 // The possible guess that is nearest to the truth.
-export const nearest = (truth, scale) => (isTyped(scale) ? asTyped : asGuessed)(truth, scale);
+export const nearestGuess = (truth, scale) => (isTyped(scale) ? typedGuess : sliderGuess)(truth, scale);
 
 // The error of a guess in words. The possible guess that is nearest to the truth counts as right.
-export function nearOf(guess, truth, scale) {
+export function errorWords(guess, truth, scale) {
   if (guess === truth) return "exactly";
-  if (guess === nearest(truth, scale)) return "as near as the scale allows";
+  if (guess === nearestGuess(truth, scale)) return "as near as the scale allows";
   if (guess > 0 && truth > 0) {
     const factor = Math.max(guess / truth, truth / guess);
     if (factor >= 1.5) return `${shortText(factor, 2)} times too ${guess > truth ? "high" : "low"}`;
@@ -53,7 +53,7 @@ export function nearOf(guess, truth, scale) {
 const shortText = (x, digits) =>
   x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
-export function readKept(storage, storageKey = GUESSES_KEY) {
+export function readGuesses(storage, storageKey = GUESSES_KEY) {
   try {
     const guesses = JSON.parse(storage.getItem(storageKey) ?? "{}");
     return guesses && typeof guesses === "object" && !Array.isArray(guesses) ? guesses : {};
@@ -62,15 +62,15 @@ export function readKept(storage, storageKey = GUESSES_KEY) {
   }
 }
 
-export function keep(storage, id, guess, storageKey = GUESSES_KEY) {
+export function keepGuess(storage, id, guess, storageKey = GUESSES_KEY) {
   try {
-    storage.setItem(storageKey, JSON.stringify({ ...readKept(storage, storageKey), [id]: guess }));
+    storage.setItem(storageKey, JSON.stringify({ ...readGuesses(storage, storageKey), [id]: guess }));
   } catch {
     // storage is forbidden
   }
 }
 
-export function forget(storage) {
+export function forgetGuesses(storage) {
   try {
     for (const storageKey of [GUESSES_KEY, EXERCISES_KEY]) storage.removeItem(storageKey);
   } catch {

@@ -6,10 +6,10 @@ import { entropyBits, rowsInto } from "./core.js";
 const REACH = 3; // patches: the largest offset of the pattern around the query
 const OFFSETS_PER_SIDE = 2 * REACH + 1;
 const LEAST_DIVISOR = 1e-9; // smaller divisors are replaced by this number, against division by 0
-const LEAST_COLOUR = 1e-6;
+const LEAST_COLOUR_DISTANCE = 1e-6;
 
 // The distances between all patches' mean colours, (patches × patches). colours: (patches × 3).
-export function apartIn(colours) {
+export function colourDistancesOf(colours) {
   const patches = colours.length / 3;
   const colourDistances = new Float32Array(patches * patches);
   for (let i = 0; i < patches; i++)
@@ -20,9 +20,9 @@ export function apartIn(colours) {
   return colourDistances;
 }
 
-// A head's numbers, as `Head` in heads.py. colourDistances: from apartIn. `effect` is NaN if the pack lacks the lengths
+// A head's numbers, as `Head` in heads.py. colourDistances: from colourDistancesOf. `effect` is NaN if the pack lacks the lengths
 // that heads add. All patches' rows are measured here; heads.py takes a sample on large grids.
-export function headNumbers(pack, colourDistances, layer, head) {
+export function headMeasures(pack, colourDistances, layer, head) {
   const { rows: gridRows, columns: gridColumns, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
   const patchTokens = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
@@ -62,7 +62,7 @@ export function headNumbers(pack, colourDistances, layer, head) {
     near: nearSum / patches,
     ...contentAndColour(rows, pattern, pack, colourDistances),
     effect: effectOf(pack, layer, head),
-    offsets: aroundOf(pattern, gridRows, gridColumns),
+    offsets: nearPatternOf(pattern, gridRows, gridColumns),
     mean,
   };
 }
@@ -75,36 +75,36 @@ function effectOf({ header: { adds, held } }, layer, head) {
 }
 
 // The index of the offset from patch i to patch j.
-function offsetOf(i, j, rows, columns) {
+function pairIndex(i, j, rows, columns) {
   const [down, right] = [Math.floor(j / columns) - Math.floor(i / columns), (j % columns) - (i % columns)];
-  return placeOf(down, right, rows, columns);
+  return offsetIndex(down, right, rows, columns);
 }
 
-const placeOf = (down, right, rows, columns) => (down + rows - 1) * (2 * columns - 1) + right + columns - 1;
+const offsetIndex = (down, right, rows, columns) => (down + rows - 1) * (2 * columns - 1) + right + columns - 1;
 
-// The mean weight at each offset from the query, over the patches that have a neighbour there: {mean, asked: the number
+// The mean weight at each offset from the query, over the patches that have a neighbour there: {mean, counts: the number
 // of such patches}.
 function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   const mean = new Float64Array((2 * rows - 1) * (2 * columns - 1));
   const counts = new Float64Array(mean.length);
   for (let i = 0; i < patches; i++)
     for (let j = 0; j < patches; j++) {
-      const index = offsetOf(i, j, rows, columns);
+      const index = pairIndex(i, j, rows, columns);
       mean[index] += weights[i * tokens + prefixCount + j];
       counts[index]++;
     }
   for (let index = 0; index < mean.length; index++) mean[index] /= Math.max(counts[index], 1);
-  return { mean, asked: counts };
+  return { mean, counts };
 }
 
 // The 7 × 7 pattern around the query; 0 where fewer than half of the patches have such a neighbour, because a mean of
 // few weights is noise.
-function aroundOf({ mean, asked }, rows, columns) {
+function nearPatternOf({ mean, counts }, rows, columns) {
   const nearPattern = new Array(OFFSETS_PER_SIDE * OFFSETS_PER_SIDE).fill(0);
   for (let down = -Math.min(REACH, rows - 1); down <= Math.min(REACH, rows - 1); down++)
     for (let right = -Math.min(REACH, columns - 1); right <= Math.min(REACH, columns - 1); right++) {
-      const index = placeOf(down, right, rows, columns);
-      if (2 * asked[index] >= rows * columns)
+      const index = offsetIndex(down, right, rows, columns);
+      if (2 * counts[index] >= rows * columns)
         nearPattern[(down + REACH) * OFFSETS_PER_SIDE + right + REACH] = mean[index];
     }
   return nearPattern;
@@ -115,7 +115,7 @@ function aroundOf({ mean, asked }, rows, columns) {
 function contentAndColour(weights, pattern, { rows, columns, patches, prefixCount, tokens }, colourDistances) {
   let [contentSum, actualDistance, expectedDistance] = [0, 0, 0];
   for (let i = 0; i < patches; i++) {
-    const expectedShare = (j) => (i === j ? 0 : pattern.mean[offsetOf(i, j, rows, columns)]);
+    const expectedShare = (j) => (i === j ? 0 : pattern.mean[pairIndex(i, j, rows, columns)]);
     const share = (j) => (i === j ? 0 : weights[i * tokens + prefixCount + j]);
     let [total, expectedTotal] = [0, 0];
     for (let j = 0; j < patches; j++) {
@@ -134,7 +134,7 @@ function contentAndColour(weights, pattern, { rows, columns, patches, prefixCoun
   }
   return {
     content: contentSum / patches,
-    colour: expectedDistance > LEAST_COLOUR ? 1 - actualDistance / expectedDistance : 0,
+    colour: expectedDistance > LEAST_COLOUR_DISTANCE ? 1 - actualDistance / expectedDistance : 0,
   };
 }
 
@@ -145,7 +145,7 @@ export function habitOf(head) {
   if (head.to_class + head.to_registers > 0.5) return PREFIX;
   if (head.to_one > 0.3) return ONE;
   if (head.to_self > 0.5) return ITSELF;
-  if (farthestAhead(head).share > 0.3) return FIXED;
+  if (strongestOffset(head).share > 0.3) return FIXED;
   if (head.content > 0.35 && head.colour > 0.2) return CONTENT;
   if (head.near > 0.5 * toPatches) return LOCAL;
   return head.breadth > 0.5 ? EVERYWHERE : MIXED;
@@ -154,7 +154,7 @@ export function habitOf(head) {
 const [CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE] = Array(9).keys();
 
 // The offset with the largest share, apart from [0, 0], the patch itself: {offset: [down, right], share}.
-function farthestAhead({ offsets }) {
+function strongestOffset({ offsets }) {
   const otherShares = offsets.map((share, index) => (index === REACH * OFFSETS_PER_SIDE + REACH ? 0 : share));
   const largest = otherShares.indexOf(Math.max(...otherShares));
   return {
@@ -168,7 +168,7 @@ export function habitWords(head, habits) {
   const habit = habitOf(head);
   const { label, short } = habits[habit];
   if (habit !== FIXED) return { long: label, short };
-  const direction = directionOf(farthestAhead(head).offset);
+  const direction = directionOf(strongestOffset(head).offset);
   return { long: `${label}: ${direction}`, short: direction };
 }
 

@@ -5,10 +5,10 @@ import { entropyBits, layerOf, rowInto } from "./core.js";
 import { dotOfVectors, makeFeatures } from "./features.js";
 
 const MEAN_ROW_PATCHES = 48; // evenly spread patches whose mean row stands for all rows
-const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
-export const ALIKE = 0.35; // cosine from which two patches are alike
+const NEIGHBOUR_SHARE = 0.07; // radius of the neighbourhood, as a share of the longer side
+export const ALIKE_COSINE = 0.35; // cosine from which two patches are alike
 const EARLY_LAYERS_SHARE = 1 / 3; // share of the layers that count as early
-const SHARED_PLACE_FACTOR = 0.5; // least weight of a shared place in the mean row, × the row's largest weight
+const SHARED_PLACE_FACTOR = 0.5; // × the row's largest weight: the least weight of a shared place in the mean row
 const EVEN_ROW_FACTOR = 4; // × the mean weight: a row with a larger weight is not called even
 const NOISE_ROW_FACTOR = 10; // × the mean weight: a row with a larger weight is not noise
 
@@ -23,7 +23,7 @@ export function spreadPatches(rows, columns, maximum) {
 
 // The neighbourhood's radius in patches. Rounds n + ½ to the even integer, as Python does.
 export function neighbourRadius(rows, columns) {
-  const unroundedRadius = NEAR * Math.max(rows, columns);
+  const unroundedRadius = NEIGHBOUR_SHARE * Math.max(rows, columns);
   const floor = Math.floor(unroundedRadius);
   return Math.max(1, unroundedRadius - floor === 0.5 ? floor + (floor % 2) : Math.round(unroundedRadius));
 }
@@ -86,7 +86,7 @@ export function meanRowOf(pack, layer, head, scale) {
   for (const patch of queries) {
     rowInto(row, 0, pack, layer, head, prefixCount + patch, scale);
     for (let j = 0; j < tokens; j++) meanRow[j] += row[j] / queries.length;
-    const firstIndex = firstOffset(patch, rows, columns);
+    const firstIndex = firstOffsetIndex(patch, rows, columns);
     for (let r = 0, j = prefixCount; r < rows; r++) {
       for (let c = 0, index = firstIndex + r * width; c < columns; c++, index++, j++) {
         sums[index] += row[j];
@@ -101,7 +101,7 @@ export function meanRowOf(pack, layer, head, scale) {
 }
 
 // The index of the offset from this patch to the picture's first patch.
-const firstOffset = (patch, rows, columns) =>
+const firstOffsetIndex = (patch, rows, columns) =>
   (rows - 1 - Math.floor(patch / columns)) * (2 * columns - 1) + columns - 1 - (patch % columns);
 
 // -------------------------------------------------------------------------------------------------- facts of a row
@@ -112,13 +112,13 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;
   for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
-  const isSimilar = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
-  const region = component(isSimilar, patch, rows, columns);
+  const isSimilar = (j) => likeness[j] >= ALIKE_COSINE && row[prefixCount + j] >= patchTotal / patches;
+  const region = regionAround(isSimilar, patch, rows, columns);
   const nearRadius = neighbourRadius(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
   const width = 2 * columns - 1,
-    firstIndex = firstOffset(patch, rows, columns);
+    firstIndex = firstOffsetIndex(patch, rows, columns);
   let expectedTotal = 0,
     nearTotal = 0,
     nearCount = 0,
@@ -134,7 +134,7 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
     if (isNear(j)) {
       nearTotal += weight;
       nearCount++;
-    } else if (likeness[j] >= ALIKE) {
+    } else if (likeness[j] >= ALIKE_COSINE) {
       alikeTotal += weight;
       alikeCount++;
     }
@@ -151,7 +151,7 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
   const fitsByKind = {
     near: isNear(largest),
     thing: region[largest] === 1,
-    far: likeness[largest] >= ALIKE && !isNear(largest) && !region[largest],
+    far: likeness[largest] >= ALIKE_COSINE && !isNear(largest) && !region[largest],
     place:
       offsetMean(largest) / Math.max(expectedTotal, 1e-12) >=
       (SHARED_PLACE_FACTOR * largestWeight) / Math.max(patchTotal, 1e-12),
@@ -176,7 +176,7 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
 
 // The connected region around a patch: 1 for this patch, and for each patch that fulfils `isMember` and is connected to
 // this patch over common sides.
-export function component(isMember, patch, rows, columns) {
+export function regionAround(isMember, patch, rows, columns) {
   const isReached = new Uint8Array(rows * columns);
   isReached[patch] = 1;
   const toVisit = [patch];
@@ -218,13 +218,13 @@ export function kindOf(facts, isEarly) {
   return isEarly && fits.includes("noise") ? "noise" : null;
 }
 
-const SINKS = {
+const SINK_PLACES = {
   patch: "at one patch that everybody looks at",
   token: "at one token that everybody looks at, which is no place in the picture",
   many: "where everybody looks, whoever asks",
 };
 
-const SENTENCES = {
+const KIND_SENTENCES = {
   thing: "This row looks at the same thing",
   far: "This row looks at a far part that is like this one",
   near: "This row looks at what is near",
@@ -237,10 +237,10 @@ const SENTENCES = {
 // plain: whether a filter by colour and nearness gives nearly the same row; null: unknown.
 export function kindWords(kind, { one: single = "", plain = null } = {}) {
   if (kind === null) return "";
-  if (kind === "sink") return `This row looks ${SINKS[single || "many"]}.`;
+  if (kind === "sink") return `This row looks ${SINK_PLACES[single || "many"]}.`;
   const looksLearned = kind === "thing" || kind === "far"; // the filter is expected to give the other kinds
-  if (!looksLearned || plain === null) return `${SENTENCES[kind]}.`;
-  return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
+  if (!looksLearned || plain === null) return `${KIND_SENTENCES[kind]}.`;
+  return `${KIND_SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }
 
 // Below: a filter by colour and nearness, which needs no network. playground/analysis/colour_nearness.py has the same
@@ -299,4 +299,4 @@ export function overlapWithFilter(row, offset, filterRow, patch) {
   return overlap;
 }
 
-export const isMuch = (overlap) => overlap >= NEARLY_SAME_OVERLAP;
+export const isNearlySame = (overlap) => overlap >= NEARLY_SAME_OVERLAP;

@@ -7,39 +7,40 @@
 // Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
 // patches that hold at least 60 % of the weight of all patches.
 
-export const BENEATH = [0, 0.79]; // the photograph's darkest and brightest tones under the heat
-export const KEPT = 0.7; // share of the photograph's colour that stays under the heat
-export const TONES = 64; // number of the photograph's tones in the table of heat
-export const STEPS = 256; // number of weight steps in the table of heat
-const TOPS = [0.54, 0.99]; // lightness L in OKLab of the largest weight, over black and over white
+export const BENEATH_TONES = [0, 0.79]; // the photograph's darkest and brightest tones under the heat
+export const BENEATH_SATURATION = 0.7; // share of the photograph's colour that stays under the heat
+export const TONE_COUNT = 64; // number of the photograph's tones in the table of heat
+export const STEP_COUNT = 256; // number of weight steps in the table of heat
+const TOP_LIGHTNESS = [0.54, 0.99]; // lightness L in OKLab of the largest weight, over black and over white
 // lightness of the smallest weight: 0 would be the photograph's lightness, 1 the lightness of the largest weight
-const LIFTED = 0.4;
+const LEAST_LIFT = 0.4;
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
-const AGAINST = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
+const AGAINST_HUES = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
 // Hatching of values below zero, for grey prints: the number of lines in a cell, a line's width as a share of the
 // period, the share of the colour that stays in a line
 const HATCH = { lines: 4, wide: 0.3, kept: 0.3 };
 const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];
-const OPAQUE = 0.94; // opacity of the strongest colour
+const MOST_OPACITY = 0.94; // opacity of the strongest colour
 const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that small weights are visible
 const GAMMA = 0.8; // below 1: makes small weights a little stronger
 const CLIPPED_SHARE = 0.008; // share of the cells that may exceed the exposure
-const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
-const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
-const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
-const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
-export const DIM = [0, 0.56]; // light: the darkest and brightest tone outside the outline
-export const DRAINED = 0.35; // light: share of the photograph's colour that stays outside the outline
+const PEAK_FACTOR = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
+const MEAN_FACTOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
+const EVEN_SHARE = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
+const OUTLINED_SHARE = 0.6; // share of the weight of all patches that lies inside the outline, at least
+export const DIM_TONES = [0, 0.56]; // light: the darkest and brightest tone outside the outline
+export const DIM_SATURATION = 0.35; // light: share of the photograph's colour that stays outside the outline
 // colour of the light's colour bar: bright and strong, so that dimming and greying are visible
 export const LIT_GOLD = [236, 190, 96];
-const LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
-const EASED = 0.5; // how far an outline's corners move towards their neighbours' mean; 1: all the way
+const LEAST_LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
+const EASING = 0.5; // how far an outline's corners move towards their neighbours' mean; 1: all the way
 
 // The opacity of the photograph at a patch, 0 … 255.
-export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), inBright ? LIT : 0));
+export const litOpacity = (step, isInside) =>
+  Math.round(255 * Math.max(Math.sqrt(step / (STEP_COUNT - 1)), isInside ? LEAST_LIT : 0));
 
-// The exposure, that is the value drawn brightest. Only a few cells exceed it; see CLIPPED_SHARE, PEAK and FLOOR.
+// The exposure: the value drawn brightest. Only few cells exceed it; see CLIPPED_SHARE, PEAK_FACTOR and MEAN_FACTOR.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
 // One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `starts`.
@@ -61,7 +62,9 @@ export function exposureOfAll(values, starts, count) {
       largest[slot] = value;
     }
   }
-  return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (starts.length * count))) || 1;
+  return (
+    asWritten(Math.max(largest[0], PEAK_FACTOR * largest[rank], (MEAN_FACTOR * total) / (starts.length * count))) || 1
+  );
 }
 
 // Rounds up to two digits. So the exposure is exactly the number in the legend, and is the same on the screen and in a
@@ -79,15 +82,15 @@ export function clippedPatches(values, from, to, high) {
   return cells.sort((a, b) => values[from + b] - values[from + a]);
 }
 
-export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
+export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN_SHARE * tokens;
 
 // The table's step for a value: 0 … 255, or −255 … 255 in a signed domain. A domain is {low, high, log, signed}.
 export function stepOf(value, { low, high, log, signed }) {
-  if (signed) return Math.sign(value) * (Math.abs(value) >= high ? STEPS - 1 : raisedStep(Math.abs(value) / high));
+  if (signed) return Math.sign(value) * (Math.abs(value) >= high ? STEP_COUNT - 1 : raisedStep(Math.abs(value) / high));
   const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-  if (share >= 1) return STEPS - 1;
+  if (share >= 1) return STEP_COUNT - 1;
   if (!(share > 0)) return 0;
-  return log ? (share * (STEPS - 1) + 0.5) | 0 : raisedStep(share);
+  return log ? (share * (STEP_COUNT - 1) + 0.5) | 0 : raisedStep(share);
 }
 
 // A domain around zero; its ends are ± the largest absolute value, and at least ± `floor`.
@@ -107,26 +110,29 @@ export function hatching(cell) {
 export const hatchedStep = (step) => Math.round(step * HATCH.kept);
 
 // Tables that turn a share into a step, share ** GAMMA. A frame needs a step for every cell of every head, and
-// computing the powers would take most of the frame's time. BEGINS holds the share at which each step begins; FIRST
-// holds, for each of GUESSES shares, the step at which to start searching.
-const GUESSES = 1024;
-const BEGINS = Float64Array.from({ length: STEPS + 1 }, (_, step) =>
-  step === 0 ? 0 : step === STEPS ? Infinity : ((step - 0.5) / (STEPS - 1)) ** (1 / GAMMA),
+// computing the powers would take most of the frame's time. STEP_STARTS holds the share at which each step begins;
+// FIRST_STEPS holds, for each of GUESS_COUNT shares, the step at which to start searching.
+const GUESS_COUNT = 1024;
+const STEP_STARTS = Float64Array.from({ length: STEP_COUNT + 1 }, (_, step) =>
+  step === 0 ? 0 : step === STEP_COUNT ? Infinity : ((step - 0.5) / (STEP_COUNT - 1)) ** (1 / GAMMA),
 );
-const FIRST = Uint8Array.from({ length: GUESSES }, (_, i) => BEGINS.findIndex((share) => share > i / GUESSES) - 1);
+const FIRST_STEPS = Uint8Array.from(
+  { length: GUESS_COUNT },
+  (_, i) => STEP_STARTS.findIndex((share) => share > i / GUESS_COUNT) - 1,
+);
 
 function raisedStep(share) {
-  let step = FIRST[(share * GUESSES) | 0];
-  while (BEGINS[step + 1] <= share) step++;
+  let step = FIRST_STEPS[(share * GUESS_COUNT) | 0];
+  while (STEP_STARTS[step + 1] <= share) step++;
   return step;
 }
 
 // The tone in the table, 0 … 63, for a pixel of 0 … 255.
-export const toneOf = (r, g, b) => ((greyOf(r, g, b) / 255) * (TONES - 1) + 0.5) | 0;
+export const toneOf = (r, g, b) => ((greyOf(r, g, b) / 255) * (TONE_COUNT - 1) + 0.5) | 0;
 
 // The opacity of each step's colour, 0 … 256.
-export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
-  Math.round(256 * OPAQUE * (1 - (1 - step / (STEPS - 1)) ** OPACITY_POWER)),
+export const OPACITIES = Uint16Array.from({ length: STEP_COUNT }, (_, step) =>
+  Math.round(256 * MOST_OPACITY * (1 - (1 - step / (STEP_COUNT - 1)) ** OPACITY_POWER)),
 );
 
 // The faded photograph as 0xAABBGGRR for each pixel. ends: the darkest and brightest tone; share: the share of the
@@ -146,31 +152,31 @@ export function fadedPixels(bytes, ends, share) {
 
 export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
-// The colours of heat: STEPS × TONES pixels, 0xAABBGGRR as a canvas stores them, computed once. The tones of a step are
-// adjacent in memory, because a cell has one step and many tones.
-const ramps = new Map();
+// The colours of heat: STEP_COUNT × TONE_COUNT pixels, 0xAABBGGRR as a canvas stores them, computed once. The tones of a
+// step are adjacent in memory, because a cell has one step and many tones.
+const heatTables = new Map();
 
-export function heatTable(isAgainst = false) {
-  if (ramps.has(isAgainst)) return ramps.get(isAgainst);
-  const heatColours = new Uint32Array(TONES * STEPS);
-  ramps.set(isAgainst, heatColours);
-  const bases = new Float64Array(TONES);
-  const tops = new Float64Array(TONES);
-  for (let tone = 0; tone < TONES; tone++) {
-    const grey = tone / (TONES - 1);
-    bases[tone] = lightnessOf(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey);
-    tops[tone] = TOPS[0] + (TOPS[1] - TOPS[0]) * lightnessOf(grey);
+export function heatTable(isNegative = false) {
+  if (heatTables.has(isNegative)) return heatTables.get(isNegative);
+  const heatColours = new Uint32Array(TONE_COUNT * STEP_COUNT);
+  heatTables.set(isNegative, heatColours);
+  const bases = new Float64Array(TONE_COUNT);
+  const tops = new Float64Array(TONE_COUNT);
+  for (let tone = 0; tone < TONE_COUNT; tone++) {
+    const grey = tone / (TONE_COUNT - 1);
+    bases[tone] = lightnessOf(BENEATH_TONES[0] + (BENEATH_TONES[1] - BENEATH_TONES[0]) * grey);
+    tops[tone] = TOP_LIGHTNESS[0] + (TOP_LIGHTNESS[1] - TOP_LIGHTNESS[0]) * lightnessOf(grey);
   }
-  for (let step = 0; step < STEPS; step++) {
-    const t = step / (STEPS - 1);
-    const hue = (between3(isAgainst ? AGAINST : HUES, t) * Math.PI) / 180;
+  for (let step = 0; step < STEP_COUNT; step++) {
+    const t = step / (STEP_COUNT - 1);
+    const hue = (between3(isNegative ? AGAINST_HUES : HUES, t) * Math.PI) / 180;
     const wantedChroma = between3(CHROMAS, t);
     const [cos, sin] = [Math.cos(hue), Math.sin(hue)];
-    for (let tone = 0; tone < TONES; tone++) {
-      const lightness = bases[tone] + (tops[tone] - bases[tone]) * (LIFTED + (1 - LIFTED) * t);
-      shownColour(lightness, wantedChroma, cos, sin);
+    for (let tone = 0; tone < TONE_COUNT; tone++) {
+      const lightness = bases[tone] + (tops[tone] - bases[tone]) * (LEAST_LIFT + (1 - LEAST_LIFT) * t);
+      writeColour(lightness, wantedChroma, cos, sin);
       const { r, g, b } = rgb;
-      heatColours[step * TONES + tone] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
+      heatColours[step * TONE_COUNT + tone] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
     }
   }
   return heatColours;
@@ -185,7 +191,7 @@ const rgb = { r: 0, g: 0, b: 0 }; // linear red, green and blue
 
 // Writes into `rgb` the colour with this lightness and hue. Its chroma is at most `chroma`, and smaller if a screen
 // can't show that.
-function shownColour(lightness, chroma, cos, sin) {
+function writeColour(lightness, chroma, cos, sin) {
   if (fromOklab(lightness, chroma * cos, chroma * sin)) return;
   let shownChroma = 0,
     unshownChroma = chroma;
@@ -220,7 +226,7 @@ function encoded(x) {
 
 // Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, else 0. Larger values
 // are taken first; of equal values, the first in order. Negative values count as 0.
-export function densestInto(out, values, from, count, mass = MASS) {
+export function densestInto(out, values, from, count, mass = OUTLINED_SHARE) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
     sum = 0,
@@ -268,7 +274,7 @@ function smoothed(path) {
     const previous = i ? i - 2 : count - 2,
       next = i + 2 < count ? i + 2 : 0;
     const turn = turns[i / 2];
-    const easing = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // 1 on stairs
+    const easing = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASING) / 4; // 1 on stairs
     points[i] = corners[i] + easing * (corners[previous] - 2 * corners[i] + corners[next]);
     points[i + 1] = corners[i + 1] + easing * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
   }

@@ -20,26 +20,26 @@ export const MEASURES = {
   mean_distance: (pack, { layer }) =>
     meanOf(MEASURES.distances(pack).slice(layer * pack.heads, (layer + 1) * pack.heads)),
   layer_by_distance: (pack, { which, what: quantity }) => {
-    const means = byLayer(pack); // mean distance of each layer's heads
+    const means = layerDistances(pack); // mean distance of each layer's heads
     const layer = means.indexOf(which === "nearest" ? Math.min(...means) : Math.max(...means));
     return quantity === "layer" ? layer : means[layer];
   },
   by_depth: (pack) => {
-    const slope = correlationWithPlace(byLayer(pack));
+    const slope = correlationWithPlace(layerDistances(pack));
     return slope > 0.5 ? "near first, far later" : slope < -0.5 ? "far first, near later" : "no steady trend";
   },
   a_head: (pack, words) => extremeHead(pack, words),
   agreeing: (pack, words) => agreeingHead(pack, words.which)[words.what],
   agreeing_percent: (pack) => 100 * agreeingHead(pack, "most").share,
   all_heads: ({ layers, heads }) => layers * heads,
-  locked_heads: (pack) => toPlaces(pack).filter(({ share }) => share > LOCKED_SHARE).length,
+  locked_heads: (pack) => placeShares(pack).filter(({ share }) => share > LOCKED_SHARE).length,
   agreed_place: (pack) => {
     const { prefix, prefixCount, columns } = pack;
     const token = agreedToken(pack);
     if (token < prefixCount) return prefix.join(" and ");
     return `one patch, at (${Math.floor((token - prefixCount) / columns)}, ${(token - prefixCount) % columns})`;
   },
-  key_length: (pack) => keyOfAgreed(pack),
+  key_length: (pack) => agreedKeyLength(pack),
   even_share: ({ tokens }) => 1 / tokens,
   spread_of_scores: (pack, { what: quantity }) => spreadOf(pack, quantity),
   even_distance: ({ rows, columns }) => evenDistance(rows, columns),
@@ -50,17 +50,17 @@ export const MEASURES = {
     Array.from({ length: layers }, (_, layer) =>
       Math.min(Math.max(rows, columns), Math.floor((1 + (layer + 1) * (kernel - 1)) / 2)),
     ),
-  far_layer: (pack) => farLooking(pack)[0],
-  far_head: (pack) => farLooking(pack)[1],
+  far_layer: (pack) => farHead(pack)[0],
+  far_head: (pack) => farHead(pack)[1],
   far_share: (pack) => brightestShare(farRow(pack)),
   far_peak: (pack) => Math.max(...farRow(pack)),
 };
 
 // Measures each pack once, because several sentences state the same number.
-const measuredOf = new WeakMap();
+const resultsByPack = new WeakMap();
 function cached(pack, name, measure) {
-  if (!measuredOf.has(pack)) measuredOf.set(pack, {});
-  const results = measuredOf.get(pack);
+  if (!resultsByPack.has(pack)) resultsByPack.set(pack, {});
+  const results = resultsByPack.get(pack);
   results[name] ??= measure(pack);
   return results[name];
 }
@@ -99,7 +99,7 @@ function shareDiffering(pack) {
 
 function distances(pack) {
   const { patches, columns, prefixCount, tokens } = pack;
-  const distances = [];
+  const headDistances = [];
   eachHead(pack, (_layer, _head, rows) => {
     let sum = 0;
     for (let i = 0; i < patches; i++) {
@@ -111,12 +111,13 @@ function distances(pack) {
       }
       sum += weightedDistance / Math.max(total, 1e-9);
     }
-    distances.push(sum / patches);
+    headDistances.push(sum / patches);
   });
-  return distances;
+  return headDistances;
 }
 
-const byLayer = (pack) => Array.from({ length: pack.layers }, (_, layer) => MEASURES.mean_distance(pack, { layer }));
+const layerDistances = (pack) =>
+  Array.from({ length: pack.layers }, (_, layer) => MEASURES.mean_distance(pack, { layer }));
 
 // Pearson's correlation of the numbers with 0, 1, 2, …; 0 if there are fewer than three numbers.
 function correlationWithPlace(numbers) {
@@ -160,7 +161,7 @@ export function extremeHead(pack, { which, what: quantity }) {
 
 // For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of one patch in that row, share:
 // the larger of toOne and the row's sum on prefix tokens}.
-export const toPlaces = (pack) =>
+export const placeShares = (pack) =>
   cached(pack, "places", () => {
     const headShares = [];
     const { prefixCount, patches, tokens } = pack;
@@ -174,10 +175,10 @@ export const toPlaces = (pack) =>
     return headShares;
   });
 
-// The head of toPlaces with the largest share; if `which` is not "most", with the smallest.
+// The head of placeShares with the largest share; if `which` is not "most", with the smallest.
 export function agreeingHead(pack, which) {
   const isBetter = (head, best) => (which === "most" ? head.share > best.share : head.share < best.share);
-  return toPlaces(pack).reduce((best, head) => (isBetter(head, best) ? head : best));
+  return placeShares(pack).reduce((best, head) => (isBetter(head, best) ? head : best));
 }
 
 // In the head whose rows agree most, the token with the largest weight; 0 stands for all prefix tokens.
@@ -187,7 +188,7 @@ function agreedToken(pack) {
 }
 
 // The length of the key of agreedToken, divided by the median length of the patches' keys in the same head.
-function keyOfAgreed(pack) {
+function agreedKeyLength(pack) {
   const { layer, head } = agreeingHead(pack, "most");
   const { tokens, dim, prefixCount, patches } = pack;
   const { k } = layerOf(pack, layer);
@@ -243,7 +244,7 @@ function evenDistance(rows, columns) {
 // ----------------------------------------------------------------------------------------- a head that looks far
 
 // The [layer, head] that looks far, see far_looking in playground/analysis/heads.py.
-const farLooking = (pack) => cached(pack, "far", searchFar);
+const farHead = (pack) => cached(pack, "far", searchFar);
 
 function searchFar(pack) {
   const { layers, heads, rows, columns, patches, prefixCount, tokens } = pack;
@@ -277,11 +278,11 @@ function searchFar(pack) {
   return bestHead.at;
 }
 
-// The middle patch's row in the head of farLooking, without prefix tokens: (patches,)
+// The middle patch's row in the head of farHead, without prefix tokens: (patches,)
 export const farRow = (pack) =>
   cached(pack, "far row", () => {
     const row = new Float32Array(pack.tokens);
-    rowInto(row, 0, pack, ...farLooking(pack), pack.prefixCount + middleOf(pack), pack.scale);
+    rowInto(row, 0, pack, ...farHead(pack), pack.prefixCount + middleOf(pack), pack.scale);
     return row.subarray(pack.prefixCount);
   });
 
@@ -319,7 +320,7 @@ export function quantile(sorted, share) {
 
 // ------------------------------------------------------------------------------------------------------------- words
 
-const BLANKS = /\{(\w+)(?::([^}]*))?\}/g; // such as {share:%}
+const BLANK = /\{(\w+)(?::([^}]*))?\}/g; // such as {share:%}
 
 // Writes a number as Python does in the formats "", "," and ".2f"; "%" stands for `percent`, our rule for shares.
 export function formatNumber(number, style) {
@@ -337,7 +338,7 @@ export function formatNumber(number, style) {
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
   const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);
-  return text.replace(BLANKS, (match, name, style = "") => (name in values ? textOf(values[name], style) : match));
+  return text.replace(BLANK, (match, name, style = "") => (name in values ? textOf(values[name], style) : match));
 }
 
 export const measureOf = ({ measure, ...options }, pack) => MEASURES[measure](pack, options);

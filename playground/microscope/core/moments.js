@@ -3,23 +3,31 @@
 // the two. No DOM.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
-import { ALIKE, alikeness, component, directionsOf, likenessOf, neighbourRadius, spreadPatches } from "./kinds.js";
+import {
+  ALIKE_COSINE,
+  alikeness,
+  directionsOf,
+  likenessOf,
+  neighbourRadius,
+  regionAround,
+  spreadPatches,
+} from "./kinds.js";
 
 // A patch's partner is a distant patch that resembles it. Distances are shares of the picture's longer side.
-const BESIDE = 0.03; // distance up to which a partner does not count
-const FAR = 0.25; // distance from which a partner counts in full
-const SUBJECT = 400; // number of patches, those that belong most to the subject, among which partners are searched
-const ASKING = 24; // number of patches with a partner whose rows are compared
-const REGION = 0.4; // least cosine of a patch in the query's region
-const WALL = 0.3; // share of the picture: a region of this size halves the score
-const SEEN = 0.45; // least cosine between the query and the brightest patch of a telling row
-const PLAIN = 0.1; // factor for a row whose brightest patch is near the query or unlike the query
-const ISLAND = 2; // radius in patches around the most telling weight; the sum within it enters the score
-const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
-const FRAME = 0.08; // share of a side: patches nearer than this to an edge count half
-const APART = 0.1; // least distance between two of a moment's three patches
+const BESIDE_DISTANCE = 0.03; // distance up to which a partner does not count
+const FAR_DISTANCE = 0.25; // distance from which a partner counts in full
+const SUBJECT_PATCHES = 400; // patches searched for partners: those that belong most to the subject
+const QUERY_COUNT = 24; // queries whose rows are compared; each has a partner
+const REGION_COSINE = 0.4; // least cosine of a patch in the query's region
+const LARGE_REGION = 0.3; // share of the picture: a region of this size halves the score
+const LEAST_LIKENESS = 0.45; // least cosine between the query and the brightest patch of a telling row
+const PLAIN_FACTOR = 0.1; // factor for a row whose brightest patch is near the query or unlike the query
+const ISLAND_RADIUS = 2; // radius in patches around the most telling weight; the sum within it enters the score
+const CROWD_PATCHES = 8; // patches, evenly spread, whose mean row stands for all patches
+const FRAME_SHARE = 0.08; // share of a side: patches nearer than this to an edge count half
+const LEAST_DISTANCE = 0.1; // least distance between two of a moment's three patches
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
-export const STRIKING = 0.044; // moments with a smaller score are not called striking
+export const STRIKING_SCORE = 0.044; // moments with a smaller score are not called striking
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
@@ -32,8 +40,8 @@ export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLat
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
-  const scene = { pack, toward: directions, usual: new Map(), moments: [] };
-  scene.subject = subjectOf(pack, directions, yield* atClass(pack, layers)).map((rank) => rank ** 3);
+  const scene = { pack, directions, meanRows: new Map(), moments: [] };
+  scene.subject = subjectOf(pack, directions, yield* classWeights(pack, layers)).map((rank) => rank ** 3);
   yield;
   const patches = yield* twinsOf(scene);
   const askers = [];
@@ -41,17 +49,17 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
     askers.push(askerOf(scene, patch));
     yield;
   }
-  const litRows = askers.map(() => new Float32Array(pack.patches));
+  const tellingRows = askers.map(() => new Float32Array(pack.patches));
   const rows = new Float32Array(askers.length * pack.tokens);
   const tokens = patches.map((patch) => pack.prefixCount + patch);
   for (const layer of layers) {
     for (let head = 0; head < pack.heads; head++) {
       rowsInto(rows, pack, layer, head, tokens, pack.scale);
-      const meanRow = usualOf(scene, layer, head);
+      const meanRow = meanPatchRow(scene, layer, head);
       const scores = askers.map((asker, i) =>
-        litInto(litRows[i], pack, meanRow, asker, rows.subarray(i * pack.tokens + pack.prefixCount)),
+        tellingInto(tellingRows[i], pack, meanRow, asker, rows.subarray(i * pack.tokens + pack.prefixCount)),
       );
-      scene.moments.push(momentOf(pack, layer, head, patches, litRows, scores));
+      scene.moments.push(momentOf(pack, layer, head, patches, tellingRows, scores));
       yield;
     }
   }
@@ -64,10 +72,16 @@ export function headsFor(scene, patch) {
   const { pack } = scene;
   const asker = askerOf(scene, patch);
   const row = new Float32Array(pack.tokens);
-  const litRow = new Float32Array(pack.patches);
+  const tellingRow = new Float32Array(pack.patches);
   const heads = scene.moments.map(({ layer, head }) => {
     rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-    const score = litInto(litRow, pack, usualOf(scene, layer, head), asker, row.subarray(pack.prefixCount));
+    const score = tellingInto(
+      tellingRow,
+      pack,
+      meanPatchRow(scene, layer, head),
+      asker,
+      row.subarray(pack.prefixCount),
+    );
     return { layer, head, tells: score };
   });
   return heads.sort((a, b) => b.tells - a.tells);
@@ -78,7 +92,7 @@ export function surprisesOf({ moments, pack }, maximum = 8) {
   const rows = moments.flatMap((moment) =>
     moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
   );
-  const minimumDistance = APART * Math.max(pack.rows, pack.columns);
+  const minimumDistance = LEAST_DISTANCE * Math.max(pack.rows, pack.columns);
   const chosenRows = [];
   for (const row of rows.sort((a, b) => b.tells - a.tells)) {
     if (chosenRows.length === maximum || !(row.tells > 0)) break;
@@ -98,13 +112,17 @@ const patchDistance = (patch, otherPatch, columns) =>
 const farness = (patch, otherPatch, { rows, columns }) =>
   Math.min(
     1,
-    Math.max(0, (patchDistance(patch, otherPatch, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)),
+    Math.max(
+      0,
+      (patchDistance(patch, otherPatch, columns) / Math.max(rows, columns) - BESIDE_DISTANCE) /
+        (FAR_DISTANCE - BESIDE_DISTANCE),
+    ),
   );
 
 // -------------------------------------------------------------------------------------------- subject and background
 
 // The class token's weights, summed over all heads of `layers`: (patches,); null in a model without a class token.
-function* atClass(pack, layers) {
+function* classWeights(pack, layers) {
   if (pack.prefix[0] !== "cls") return null;
   const receivedWeights = new Float64Array(pack.patches);
   const row = new Float32Array(pack.tokens);
@@ -139,7 +157,7 @@ function subjectOf({ rows, columns, patches }, { values, width }, receivedWeight
     const receivedRanks = ranks(smooth(receivedWeights, rows, columns));
     subjectRanks = ranks(subjectRanks.map((rank, j) => rank + receivedRanks[j]));
   }
-  return subjectRanks.map((rank, j) => rank * (edgeDistance[j] < FRAME ? 0.5 : 1));
+  return subjectRanks.map((rank, j) => rank * (edgeDistance[j] < FRAME_SHARE ? 0.5 : 1));
 }
 
 // The sum over each patch's 3 × 3 neighbourhood; beyond the border, the nearest patch counts again.
@@ -172,22 +190,22 @@ function ranks(values) {
 // ------------------------------------------------------------------------------------------------------- the queries
 
 // Finds patches of the subject that resemble a distant patch of the subject.
-function* twinsOf({ pack, toward, subject }) {
-  const candidates = ascending(subject.map((share) => -share)).slice(0, SUBJECT);
+function* twinsOf({ pack, directions, subject }) {
+  const candidates = ascending(subject.map((share) => -share)).slice(0, SUBJECT_PATCHES);
   const scores = new Float64Array(candidates.length);
   for (let i = 0; i < candidates.length; i++) {
     for (let j = 0; j < i; j++) {
       const [a, b] = [candidates[i], candidates[j]];
       const maximum = farness(a, b, pack) * subject[a] * subject[b]; // the score at a cosine of 1
       if (maximum <= scores[i] && maximum <= scores[j]) continue;
-      const score = Math.max(0, alikeness(toward, a, b)) ** 3 * maximum;
+      const score = Math.max(0, alikeness(directions, a, b)) ** 3 * maximum;
       scores[i] = Math.max(scores[i], score);
       scores[j] = Math.max(scores[j], score);
     }
     if (i % 16 === 15) yield;
   }
   const queries = [];
-  while (queries.length < Math.min(ASKING, candidates.length)) {
+  while (queries.length < Math.min(QUERY_COUNT, candidates.length)) {
     const index = indexOfLargest(scores);
     queries.push(candidates[index]);
     for (let j = 0; j < candidates.length; j++)
@@ -198,17 +216,17 @@ function* twinsOf({ pack, toward, subject }) {
 }
 
 // A query as {patch, likeness: each patch's similarity to `patch`, worth: how telling a weight on each patch is}.
-function askerOf({ pack, toward, subject }, patch) {
+function askerOf({ pack, directions, subject }, patch) {
   const { rows, columns } = pack;
-  const likeness = likenessOf(toward, patch);
+  const likeness = likenessOf(directions, patch);
   let [regionSize, regionRadius] = [0, 1];
-  component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((isInRegion, j) => {
+  regionAround((j) => likeness[j] >= REGION_COSINE, patch, rows, columns).forEach((isInRegion, j) => {
     regionSize += isInRegion;
     if (isInRegion) regionRadius = Math.max(regionRadius, patchDistance(patch, j, columns));
   });
-  const area = likeness.filter((cosine) => cosine >= REGION).length / pack.patches;
+  const area = likeness.filter((cosine) => cosine >= REGION_COSINE).length / pack.patches;
   const areaFactor = Math.min(1, regionSize / regionRadius ** 2); // smaller for patches along an outline
-  const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / WALL) ** 2);
+  const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / LARGE_REGION) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
 }
@@ -223,11 +241,11 @@ function indexOfLargest(values) {
 
 // The mean row of evenly spread patches in a head: (patches,). Cached, because every query in this head is compared
 // with it.
-function usualOf({ pack, usual: meanRows }, layer, head) {
+function meanPatchRow({ pack, meanRows }, layer, head) {
   const key = layer * pack.heads + head;
   if (meanRows.has(key)) return meanRows.get(key);
   const meanRow = new Float32Array(pack.patches);
-  const spreadTokens = spreadPatches(pack.rows, pack.columns, WHO_ASKS).map((patch) => pack.prefixCount + patch);
+  const spreadTokens = spreadPatches(pack.rows, pack.columns, CROWD_PATCHES).map((patch) => pack.prefixCount + patch);
   const rows = new Float32Array(spreadTokens.length * pack.tokens);
   rowsInto(rows, pack, layer, head, spreadTokens, pack.scale);
   for (let offset = pack.prefixCount; offset < rows.length; offset += pack.tokens)
@@ -239,33 +257,39 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
 // Writes the telling part of each weight of a row into `out`. Returns a score, which grows with the sum of these parts
 // and with their sum around the largest part, and shrinks if the row's largest weight is not telling. row: at least
 // (patches,).
-function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
-  let [litTotal, patchTotal, largestPatch, peakPatch, islandSum] = [0, 0, 0, 0, 0];
+function tellingInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
+  let [tellingSum, patchTotal, largestPatch, peakPatch, islandSum] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
     const excess = row[j] - 3 * meanRow[j];
     out[j] = excess > 0 ? excess * worth[j] : 0;
-    litTotal += out[j];
+    tellingSum += out[j];
     patchTotal += row[j];
     if (row[j] > row[largestPatch]) largestPatch = j;
     if (out[j] > out[peakPatch]) peakPatch = j;
   }
-  if (!(litTotal > 0)) return 0;
-  for (let j = 0; j < patches; j++) if (out[j] && patchDistance(peakPatch, j, columns) <= ISLAND) islandSum += out[j];
-  const region = component((j) => likeness[j] >= ALIKE && row[j] >= patchTotal / patches, patch, rows, columns);
+  if (!(tellingSum > 0)) return 0;
+  for (let j = 0; j < patches; j++)
+    if (out[j] && patchDistance(peakPatch, j, columns) <= ISLAND_RADIUS) islandSum += out[j];
+  const region = regionAround(
+    (j) => likeness[j] >= ALIKE_COSINE && row[j] >= patchTotal / patches,
+    patch,
+    rows,
+    columns,
+  );
   const isFar =
-    likeness[largestPatch] >= SEEN &&
+    likeness[largestPatch] >= LEAST_LIKENESS &&
     !region[largestPatch] &&
     !region[peakPatch] &&
     patchDistance(patch, largestPatch, columns) > neighbourRadius(rows, columns);
-  return (isFar ? 1 : PLAIN) * Math.sqrt(islandSum * litTotal) * (row[peakPatch] / row[largestPatch]);
+  return (isFar ? 1 : PLAIN_FACTOR) * Math.sqrt(islandSum * tellingSum) * (row[peakPatch] / row[largestPatch]);
 }
 
 // The three queries with the most telling rows. A query counts less if it, or its row's peak, is close to a chosen
 // query or to that query's peak.
-function momentOf({ rows, columns }, layer, head, queries, litRows, scores) {
-  const peaks = litRows.map(indexOfLargest);
+function momentOf({ rows, columns }, layer, head, queries, tellingRows, scores) {
+  const peaks = tellingRows.map(indexOfLargest);
   const remainingScores = Float64Array.from(scores);
-  const minimumDistance = APART * Math.max(rows, columns);
+  const minimumDistance = LEAST_DISTANCE * Math.max(rows, columns);
   const chosenIndices = [];
   while (chosenIndices.length < 3) {
     const index = indexOfLargest(remainingScores);

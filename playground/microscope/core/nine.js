@@ -2,20 +2,21 @@
 
 import { softmaxInPlace } from "./core.js";
 
-export const TOKENS = 9;
-export const MOST_LONG = 4; // an arrow's coordinates go from −4 to 4
+export const TOKEN_COUNT = 9;
+export const MOST_COORDINATE = 4; // an arrow's coordinates go from −4 to 4
 const SCALE = 1 / Math.sqrt(2); // 1/√d_k: a query has two numbers
 
 // Reads "20_0_15_13_…": the coordinates of all queries, then of all keys, in tenths, x before y.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
 export const writeArrows = (arrows) => Array.from(arrows, (number) => String(Math.round(number * 10))).join("_");
-export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math.round(number * 10) / 10));
+export const clampCoordinate = (number) =>
+  Math.min(MOST_COORDINATE, Math.max(-MOST_COORDINATE, Math.round(number * 10) / 10));
 
 // The 81 scaled scores of each query i with each key j.
 export function scoresOf(arrows) {
-  return Float64Array.from({ length: TOKENS * TOKENS }, (_, index) => {
-    const i = Math.floor(index / TOKENS),
-      j = TOKENS + (index % TOKENS);
+  return Float64Array.from({ length: TOKEN_COUNT * TOKEN_COUNT }, (_, index) => {
+    const i = Math.floor(index / TOKEN_COUNT),
+      j = TOKEN_COUNT + (index % TOKEN_COUNT);
     return (arrows[2 * i] * arrows[2 * j] + arrows[2 * i + 1] * arrows[2 * j + 1]) * SCALE;
   });
 }
@@ -25,13 +26,20 @@ export function isMasked(mask, i, j) {
   return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
 }
 
-export const maskedOf = (scores, mask) =>
-  scores.map((score, index) => (isMasked(mask, Math.floor(index / TOKENS), index % TOKENS) ? -Infinity : score));
+export const maskScores = (scores, mask) =>
+  scores.map((score, index) =>
+    isMasked(mask, Math.floor(index / TOKEN_COUNT), index % TOKEN_COUNT) ? -Infinity : score,
+  );
 
 export function weightsOf(scores) {
   const weights = Float64Array.from(scores);
-  for (let i = 0; i < TOKENS; i++) {
-    softmaxInPlace(weights, i * TOKENS, TOKENS, Math.max(...scores.subarray(i * TOKENS, (i + 1) * TOKENS)));
+  for (let i = 0; i < TOKEN_COUNT; i++) {
+    softmaxInPlace(
+      weights,
+      i * TOKEN_COUNT,
+      TOKEN_COUNT,
+      Math.max(...scores.subarray(i * TOKEN_COUNT, (i + 1) * TOKEN_COUNT)),
+    );
   }
   return weights;
 }
@@ -39,7 +47,7 @@ export function weightsOf(scores) {
 // For each token, the mean of all values, weighted by the token's row.
 export function receivedOf(arrows, values) {
   const weights = weightsOf(scoresOf(arrows));
-  return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
+  return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKEN_COUNT + j] * value, 0));
 }
 
 // Below: the softmax of one row of scores at a scale.
@@ -78,4 +86,4 @@ function shares(powers) {
 }
 
 // Whether the weights don't sum to 1: some are NaN, or all are 0 after a division by ∞.
-export const isBroken = (naive) => !(Math.abs(naive.reduce((a, b) => a + b, 0) - 1) < 1e-3);
+export const isBroken = (weights) => !(Math.abs(weights.reduce((a, b) => a + b, 0) - 1) < 1e-3);

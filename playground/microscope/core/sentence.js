@@ -7,7 +7,7 @@ import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
-const WORTH_TELLING = 0.1; // the sentence names the special tokens if together they get at least this share
+const LEAST_TOLD_SHARE = 0.1; // the sentence names the special tokens if together they get at least this share
 
 // Placeholders for share and place in a sentence until it is divided there; control characters, because no text
 // contains them.
@@ -36,7 +36,7 @@ export const placeName = (patch, columns) =>
 // Summarises the values of a picture's patches around patch `mark` (−1: the query is a special token): the total
 // outside the k × k neighbourhood, the patch with the largest value, and where it is. from: index of the first patch in
 // `values`. skipMark: ignores `mark` when searching the largest, because a patch's feature is most similar to itself.
-export function spread(values, from, rows, columns, mark, k, skipMark = false) {
+export function summaryOf(values, from, rows, columns, mark, k, skipMark = false) {
   let total = 0,
     largest = skipMark && mark === 0 ? 1 : 0;
   for (let j = 0; j < rows * columns; j++) {
@@ -91,16 +91,16 @@ export function sentenceOf(facts) {
   const details = {
     ...facts,
     way,
-    filled: { who: askerName, opening, k: facts.k, label: label && words("quoted", { label }) },
+    fillings: { who: askerName, opening, k: facts.k, label: label && words("quoted", { label }) },
   };
   if (way.coloured) return FORMS[way.sentence](details);
   if (facts.unmoved) {
-    const subject = details.filled.label || words("feature", { who: askerName });
+    const subject = details.fillings.label || words("feature", { who: askerName });
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
   if (facts.ends) return aboutBothSides(details);
   if (!summary && facts.waits) return inParts(facts.waits);
-  if (!summary) return inParts(words("waiting", details.filled, facts.asks && "asks"));
+  if (!summary) return inParts(words("waiting", details.fillings, facts.asks && "asks"));
   if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(details);
   return FORMS[way.sentence](details);
 }
@@ -108,23 +108,23 @@ export function sentenceOf(facts) {
 const isItself = ({ summary }) => summary.where === "itself";
 const placeOf = (facts) => (isItself(facts) ? words("itself") : facts.place);
 const whereCase = (facts) => (isItself(facts) ? "itself" : facts.place === "here" && "here");
-const ofToken = ({ name }) => name && "token";
+const tokenCase = ({ name }) => name && "token";
 
 function aboutAttention(facts) {
   if (facts.even) return aboutEven(facts);
-  const { filled, summary } = facts;
-  const largestClause = ofTheMost(facts, percent(summary.value));
+  const { fillings, summary } = facts;
+  const largestClause = mostClause(facts, percent(summary.value));
   return inParts(
-    words("listens", { ...filled, most: largestClause }, ofToken(facts)),
+    words("listens", { ...fillings, most: largestClause }, tokenCase(facts)),
     percent(summary.far),
     placeOf(facts),
   );
 }
 
-function aboutEven({ filled, tokens, most }) {
+function aboutEven({ fillings, tokens, most }) {
   const mean = percent(1 / tokens);
   const largest = percent(most ?? 1 / tokens);
-  return inParts(words("even", { ...filled, tokens, largest }, largest === mean && "exactly"), mean);
+  return inParts(words("even", { ...fillings, tokens, largest }, largest === mean && "exactly"), mean);
 }
 
 // The sentence about the filter by colour and nearness (core/kinds.js).
@@ -134,65 +134,65 @@ export function nearnessSentence({ k, summary, place }) {
 }
 
 // The end of a sentence, such as ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
-function ofTheMost({ summary, special }, amount) {
+function mostClause({ summary, special }, amount) {
   const isBeaten = special?.most > summary.value; // a special token gets more than any patch
-  const isTold = special?.share >= WORTH_TELLING || isBeaten;
-  const isPlural = isTold && / and |registers/.test(special.names);
-  const specialValues = isTold && { names: special.names, taken: percent(special.share) };
-  const prefixClause = words("special", specialValues || {}, isPlural ? "several" : isTold && "one");
+  const isNamed = special?.share >= LEAST_TOLD_SHARE || isBeaten;
+  const isPlural = isNamed && / and |registers/.test(special.names);
+  const specialValues = isNamed && { names: special.names, taken: percent(special.share) };
+  const prefixClause = words("special", specialValues || {}, isPlural ? "several" : isNamed && "one");
   const caseName = summary.where === "far" ? isBeaten && "beaten" : summary.where;
   return words("mostly", { amount, special: prefixClause }, caseName);
 }
 
 function aboutColumn(facts) {
-  const { filled, summary, heard, way, name } = facts;
+  const { fillings, summary, heard, way, name } = facts;
   const factorWords = words("times", { times: heard.toFixed(heard < 9.95 ? 1 : 0) });
   const givesCase = way.rows && !isItself(facts) && "gives";
-  const text = words("heard", { ...filled, amount: percent(summary.value) }, givesCase);
+  const text = words("heard", { ...fillings, amount: percent(summary.value) }, givesCase);
   return inParts(text, factorWords, name ? facts.place : placeOf(facts));
 }
 
 // Makes a function for the sentence about the share that comes from far away, and the place with the largest share.
 function aboutShares(form) {
   return (facts) => {
-    const { filled, summary } = facts;
+    const { fillings, summary } = facts;
     const amount = percent(summary.value / summary.total);
     const place = words("within", {}, whereCase(facts));
-    const text = words(form, { ...filled, amount, within: place }, ofToken(facts));
+    const text = words(form, { ...fillings, amount, within: place }, tokenCase(facts));
     return inParts(text, percent(summary.far / summary.total), placeOf(facts));
   };
 }
 
 function aboutScores(facts) {
   const value = facts.summary.value.toFixed(1);
-  return inParts(words("best", { ...facts.filled, value }), "", placeOf(facts));
+  return inParts(words("best", { ...facts.fillings, value }), "", placeOf(facts));
 }
 
-function aboutParts({ filled, part }) {
+function aboutParts({ fillings, part }) {
   if (!part) return aboutColours();
   const hasOther = part.there !== null;
   const otherShare = hasOther ? percent(part.there) : "";
-  return inParts(words("parts", { ...filled, there: otherShare }, hasOther && "both"), percent(part.here));
+  return inParts(words("parts", { ...fillings, there: otherShare }, hasOther && "both"), percent(part.here));
 }
 
 const aboutColours = () => inParts(words("coloured"));
 
-const aboutSimilarity = ({ filled, summary, place }) =>
-  inParts(words("resembles", { ...filled, value: summary.value.toFixed(2) }), "", place);
+const aboutSimilarity = ({ fillings, summary, place }) =>
+  inParts(words("resembles", { ...fillings, value: summary.value.toFixed(2) }), "", place);
 
 function aboutBlanking(facts) {
   const block = words("block", {}, whereCase(facts));
   return inParts(
-    words("blanked", { ...facts.filled, block, amount: percent(facts.summary.value) }),
+    words("blanked", { ...facts.fillings, block, amount: percent(facts.summary.value) }),
     "",
     placeOf(facts),
   );
 }
 
 // The sentence about a label, whose map has values for and against the label.
-function aboutBothSides({ ends: { most, least, written: format }, filled, way }) {
+function aboutBothSides({ ends: { most, least, written: format }, fillings, way }) {
   const isAgainst = least.value < 0;
-  const values = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
+  const values = { ...fillings, value: format(most.value), less: format(least.value), other: least.place };
   if (!(most.value > 0)) return inParts(words("against", values, !isAgainst && "alone"), "", least.place);
   return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), "", most.place);
 }
@@ -200,10 +200,10 @@ function aboutBothSides({ ends: { most, least, written: format }, filled, way })
 const DIGITS = { cosine: 2, length: 1 };
 
 // The sentence that names only the place of the largest value, in the words of the way to look.
-function aboutTheMost({ filled, way, summary, place }) {
+function aboutTheMost({ fillings, way, summary, place }) {
   const value = way.unit in DIGITS ? summary.value.toFixed(DIGITS[way.unit]) : sizeWords(summary.value, way.unit);
   const placeWords = words("within", {}, place === "here" && "here");
-  return inParts(words(way.name, { ...filled, value, within: placeWords }), "", place);
+  return inParts(words(way.name, { ...fillings, value, within: placeWords }), "", place);
 }
 
 // The function for each form of sentence. The field `sentence` in playground/figures/drawing/ways.py names a form.

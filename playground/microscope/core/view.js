@@ -91,7 +91,7 @@ export const sameLayer = (layer, pack, otherPack) =>
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
-export function tidyView(view, pack, opening) {
+export function tidyView(view, pack, startPoint) {
   const newView = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) newView[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
@@ -119,7 +119,7 @@ export function tidyView(view, pack, opening) {
     [...pack.stored.keys()].sort((a, b) => Math.abs(a - startLayer) - Math.abs(b - startLayer))[0] ?? 0;
   newView.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearestLayer;
   newView.head = clamp(Math.round(Number(newView.head)) || 0, 0, pack.heads - 1);
-  if (tokenOf(newView.query, pack) < 0) Object.assign(newView, { query: startQuery(pack, opening), locked: false });
+  if (tokenOf(newView.query, pack) < 0) Object.assign(newView, { query: startQuery(pack, startPoint), locked: false });
   return newView;
 }
 
@@ -158,7 +158,7 @@ export function viewFromQuery(text) {
 
 // Compares an address's words with the view made from them: returns [key, word] of each choice that the view did not
 // take over. If `query` names a patch that does not exist, `locked` is not listed, because it follows from `query`.
-export function notTaken(words, view) {
+export function wordsNotTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
   const ignoredWords = Object.entries(words ?? {}).filter(
     ([key, word]) => Object.hasOwn(DEFAULT_VIEW, key) && word !== null && !isTaken(word, view[key]),
@@ -179,7 +179,7 @@ const LONGEST_ADDRESS = 500;
 export const sceneAddress = (place, view) => [place, viewToQuery(view)].filter(Boolean).join("&");
 
 // {place, view} of an address.
-export function openScene(address) {
+export function readSceneAddress(address) {
   const place = new URLSearchParams(address);
   for (const key of Object.keys(DEFAULT_VIEW)) place.delete(key);
   return { place: place.toString(), view: viewFromQuery(address) };
@@ -208,7 +208,7 @@ export function joinScenes(savedScenes, newScenes) {
   return [...savedScenes, ...newScenes.filter(({ address }) => !knownAddresses.has(address))].slice(0, MOST_SCENES);
 }
 
-export const renameScene = (list, place, name) => list.map((scene, i) => (i === place ? { ...scene, name } : scene));
+export const renameScene = (list, index, name) => list.map((scene, i) => (i === index ? { ...scene, name } : scene));
 
 // The list with one of its scenes moved up (−1) or down (1).
 export function moveScene(list, from, steps) {

@@ -17,7 +17,7 @@ export function setText(element, text) {
 }
 
 // Like setText, for mathematics: a root gets its bar, and letters after an underscore become a subscript.
-export function sayMath(element, text) {
+export function setMath(element, text) {
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
     if (part !== "√d_k") return part;
@@ -45,12 +45,12 @@ export function applyDataStyles(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
 
-export function setVisible(element, visible) {
-  if (element.hidden === visible) element.hidden = !visible;
+export function setVisible(element, isVisible) {
+  if (element.hidden === isVisible) element.hidden = !isVisible;
 }
 
 // Makes a group a single stop of the Tab key; arrow keys move inside the group.
-export function oneStop(box, itemsOf) {
+export function oneTabStop(box, itemsOf) {
   for (const [i, item] of itemsOf().entries()) item.tabIndex = i ? -1 : 0;
   box.addEventListener("keydown", (event) => {
     const items = itemsOf();
@@ -139,7 +139,7 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
 
 // Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the
 // word, and at once by touch or the Tab key. Escape, a press elsewhere or leaving the word closes the card.
-const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
+const EXPLAIN_DELAY = 350; // ms that the mouse rests on a word
 const CARD_GAP = 8; // px between word and card, and between card and window's edge
 
 export function explainWords(root, signal) {
@@ -176,7 +176,7 @@ export function explainWords(root, signal) {
     const element = wordOf(event.target);
     if (event.pointerType !== "mouse" || element === explainedWord) return;
     close();
-    if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAINED_AFTER);
+    if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAIN_DELAY);
   });
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && close());
   // A finger can't hover, so a press explains the word, besides its usual effect.

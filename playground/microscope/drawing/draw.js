@@ -5,7 +5,7 @@ import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./dom.js";
 import { softOf } from "./light.js";
 
-const NUMBER = 10; // pixels: size of a number in a cell
+const NUMBER_SIZE = 10; // pixels: size of a number in a cell
 
 function drawGrid(context, w, h, rows, columns, unit) {
   context.beginPath();
@@ -54,7 +54,7 @@ function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colou
 function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   const cw = w / columns,
     ch = h / rows;
-  context.font = `600 ${NUMBER * unit}px system-ui, sans-serif`;
+  context.font = `600 ${NUMBER_SIZE * unit}px system-ui, sans-serif`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
@@ -62,7 +62,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
-    if (ch < 1.2 * NUMBER * unit || cw < context.measureText(text).width + 2 * unit) continue;
+    if (ch < 1.2 * NUMBER_SIZE * unit || cw < context.measureText(text).width + 2 * unit) continue;
     const centre = [((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch];
     context.strokeText(text, ...centre);
     context.fillText(text, ...centre);
@@ -70,12 +70,12 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
 }
 
 // Draws `canvas`, the canvas of a print (see light.js), with marks. shown: {rows, columns, grid: whether to draw a
-// grid, mark: a patch or −1, asked: whether the marked patch is a key, tag: {patch, text, colour} or null, clipped:
-// [{patch, text}] for numberCells, behind: {canvas, to} for drawBehind, or null}
+// grid, mark: a patch or −1, isKey: whether the marked patch is a key, tag: {patch, text, colour} or null, clipped:
+// [{patch, text}] for numberCells, behind: {canvas, to} for drawCurtain, or null}
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
-  if (shown.behind) drawBehind(context, w, h, shown.behind, unit);
+  if (shown.behind) drawCurtain(context, w, h, shown.behind, unit);
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
   const isTagBehind =
     shown.tag && shown.behind && ((shown.tag.patch % shown.columns) + 0.5) / shown.columns < shown.behind.to;
@@ -85,12 +85,12 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
       ch = h / shown.rows;
     const x = (shown.mark % shown.columns) * cw,
       y = Math.floor(shown.mark / shown.columns) * ch;
-    outlineCell(context, x, y, cw, ch, unit, shown.asked ? ROLES.key : ROLES.query);
+    outlineCell(context, x, y, cw, ch, unit, shown.isKey ? ROLES.key : ROLES.query);
   }
 }
 
 // Draws another picture over the left part, up to the movable border at `to`, a share of the width.
-function drawBehind(context, w, h, { canvas, to: boundary }, unit) {
+function drawCurtain(context, w, h, { canvas, to: boundary }, unit) {
   const x = Math.round(boundary * w);
   if (x > 0) context.drawImage(canvas, 0, 0, (canvas.width * x) / w, canvas.height, 0, 0, x, h);
   context.fillStyle = "rgb(0 0 0 / 0.55)";
@@ -152,8 +152,8 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
 }
 
-// The patches that the convolution reads, enlarged.
-export function drawRead(context, w, h, photo, shown, unit) {
+// Draws the patches that the convolution reads, enlarged.
+export function drawReadPatches(context, w, h, photo, shown, unit) {
   context.clearRect(0, 0, w, h);
   const { rows, columns, k, mark } = shown;
   if (mark < 0) return;
@@ -208,8 +208,8 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.fillStyle = colours.soft;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  const labelStep = Math.ceil((22 * unit) / (cells.cw + cells.gap));
-  for (let head = 0; head < cells.heads; head += labelStep) {
+  const headLabelStep = Math.ceil((22 * unit) / (cells.cw + cells.gap));
+  for (let head = 0; head < cells.heads; head += headLabelStep) {
     context.fillText(
       String(shown.headNumbers[head]),
       cells.x + head * (cells.cw + cells.gap) + cells.cw / 2,
@@ -218,10 +218,10 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   }
   context.textAlign = "right";
   context.imageSmoothingEnabled = shown.smooth || cells.cw < columns;
-  const rowsBetween = Math.ceil((13 * unit) / (cells.ch + cells.gap));
+  const layerLabelStep = Math.ceil((13 * unit) / (cells.ch + cells.gap));
   for (const [place, layer] of cells.layers.entries()) {
     const y = cells.y + place * (cells.ch + cells.gap);
-    if (place % rowsBetween === 0) context.fillText(String(layer), cells.x - 6 * unit, y + cells.ch / 2);
+    if (place % layerLabelStep === 0) context.fillText(String(layer), cells.x - 6 * unit, y + cells.ch / 2);
     for (let head = 0; head < cells.heads; head++) {
       const x = cells.x + head * (cells.cw + cells.gap);
       if (shown.missing(layer)) {
@@ -244,7 +244,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
 // Draws a picture that is divided into parts: each part has its own tint, with lines between parts.
 
 const TINT_OPACITY = 0.5; // opacity of the colours over the photograph
-const BORDER = "rgb(255 255 255 / 0.9)";
+const BORDER_COLOUR = "rgb(255 255 255 / 0.9)";
 
 // parts: for each patch, the number of the part to which it belongs. An unchanged `parts` is not drawn again.
 export function printParts(print, parts, { rows, columns }) {
@@ -271,7 +271,7 @@ export function printParts(print, parts, { rows, columns }) {
     }
   }
   context.globalAlpha = 1;
-  context.strokeStyle = BORDER;
+  context.strokeStyle = BORDER_COLOUR;
   context.lineWidth = Math.max(1, photo.width / 500);
   context.stroke(edges);
   print.holds = parts;

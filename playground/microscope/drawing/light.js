@@ -2,30 +2,30 @@
 // pixel's tone (its grey in the photograph) and the patch's step (its weight), and is blended with the photograph.
 
 import {
-  BENEATH,
+  BENEATH_SATURATION,
+  BENEATH_TONES,
   contours,
-  DIM,
-  DRAINED,
+  DIM_SATURATION,
+  DIM_TONES,
   densestInto,
   fadedPixels,
   hatchedStep,
   hatching,
   heatTable,
-  KEPT,
   LIT_GOLD,
-  litOf,
+  litOpacity,
   OPACITIES,
-  STEPS,
+  STEP_COUNT,
   shareWithin,
   stepOf,
-  TONES,
+  TONE_COUNT,
   toneOf,
 } from "../core/light.js";
 import { makeCanvas, makeHeat } from "./dom.js";
 
-const OUTLINE = "#fff3c8";
-const MIDDLE = 127; // a middle grey, the background of the heat's colour bar
-const NO_PICTURE = "#8c8c90";
+const OUTLINE_COLOUR = "#fff3c8";
+const MIDDLE_GREY = 127; // a middle grey, the background of the heat's colour bar
+const NO_PICTURE_COLOUR = "#8c8c90";
 
 // A photograph at its drawn size, with data that is computed from it once.
 export function makePhoto(image, width, height) {
@@ -34,7 +34,7 @@ export function makePhoto(image, width, height) {
   context.imageSmoothingQuality = "high";
   if (image) context.drawImage(image, 0, 0, photoCanvas.width, photoCanvas.height);
   else {
-    context.fillStyle = NO_PICTURE;
+    context.fillStyle = NO_PICTURE_COLOUR;
     context.fillRect(0, 0, photoCanvas.width, photoCanvas.height);
   }
   const { data } = context.getImageData(0, 0, photoCanvas.width, photoCanvas.height);
@@ -46,7 +46,7 @@ export function makePhoto(image, width, height) {
     height: photoCanvas.height,
     clear: photoCanvas, //       a canvas: the photograph itself
     tones, //       for each pixel, its tone in the table of heat
-    beneath: fadedPixels(data, BENEATH, KEPT), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
+    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
     soft: null, //  the faded photograph as a canvas; see softOf
     dim: null, //   a canvas: the photograph outside the light; see dimOf
   };
@@ -62,7 +62,7 @@ function dimOf(photo) {
   const { clear, width, height } = photo;
   photo.dim ??= canvasOf(
     photo,
-    fadedPixels(clear.getContext("2d").getImageData(0, 0, width, height).data, DIM, DRAINED),
+    fadedPixels(clear.getContext("2d").getImageData(0, 0, width, height).data, DIM_TONES, DIM_SATURATION),
   );
   return photo.dim;
 }
@@ -112,10 +112,10 @@ export function printHeat(print, values, offset, rows, columns, domain, smooth =
 }
 
 // Redraws each patch whose step has changed. Returns the changed rows of pixels: [first, end).
-function printCells(print, way, stepOfCell, fillCell) {
+function printCells(print, content, stepOfCell, fillCell) {
   const { rows, columns, steps, photo } = print;
   const { width, height } = photo;
-  const redrawAll = print.holds !== way;
+  const redrawAll = print.holds !== content;
   let top = height,
     bottom = 0;
   for (let row = 0, cell = 0; row < rows; row++) {
@@ -130,7 +130,7 @@ function printCells(print, way, stepOfCell, fillCell) {
       if (y1 > bottom) bottom = y1;
     }
   }
-  print.holds = way;
+  print.holds = content;
   return [top, bottom];
 }
 
@@ -140,12 +140,12 @@ function heatCell(print, step, x0, x1, y0, y1) {
   if (step < 0) return negativeCell(print, -step, x0, x1, y0, y1);
   const { pixels, photo } = print;
   const table = blendTable(),
-    colours = step * TONES,
+    firstColour = step * TONE_COUNT,
     photoShare = 256 - OPACITIES[step];
   const { tones, beneath, width } = photo;
   for (let y = y0; y < y1; y++) {
     for (let p = y * width + x0, end = y * width + x1; p < end; p++) {
-      pixels[p] = blend(beneath[p], photoShare, table, colours + tones[p]);
+      pixels[p] = blend(beneath[p], photoShare, table, firstColour + tones[p]);
     }
   }
 }
@@ -159,7 +159,7 @@ function negativeCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
   for (let y = y0; y < y1; y++) {
     for (let x = x0, p = y * width + x0; x < x1; x++, p++) {
       const cellStep = isInLine(x, y) ? faintStep : fullStep;
-      pixels[p] = blend(beneath[p], 256 - OPACITIES[cellStep], table, cellStep * TONES + tones[p]);
+      pixels[p] = blend(beneath[p], 256 - OPACITIES[cellStep], table, cellStep * TONE_COUNT + tones[p]);
     }
   }
 }
@@ -175,16 +175,16 @@ function blend(pixel, photoShare, { redBlue, green }, index) {
 // plus half a step for rounding.
 const blendTables = new Map();
 
-function blendTable(isAgainst = false) {
-  if (blendTables.has(isAgainst)) return blendTables.get(isAgainst);
-  const table = heatTable(isAgainst);
+function blendTable(isNegative = false) {
+  if (blendTables.has(isNegative)) return blendTables.get(isNegative);
+  const table = heatTable(isNegative);
   const blended = { redBlue: new Uint32Array(table.length), green: new Uint32Array(table.length) };
   for (let index = 0; index < table.length; index++) {
-    const opacity = OPACITIES[Math.floor(index / TONES)];
+    const opacity = OPACITIES[Math.floor(index / TONE_COUNT)];
     blended.redBlue[index] = Math.imul(table[index] & 0xff00ff, opacity) + 0x800080;
     blended.green[index] = Math.imul(table[index] & 0xff00, opacity) + 0x8000;
   }
-  blendTables.set(isAgainst, blended);
+  blendTables.set(isNegative, blended);
   return blended;
 }
 
@@ -210,7 +210,7 @@ function printSmoothHeat(print, values, offset, domain) {
       const signedStep = stepOf(upper * (1 - rowFraction) + lower * rowFraction, domain);
       const table = signedStep < 0 ? blendTable(true) : warmTable;
       const step = signedStep < 0 && isInLine(x, y) ? hatchedStep(-signedStep) : Math.abs(signedStep);
-      pixels[p] = blend(beneath[p], 256 - OPACITIES[step], table, step * TONES + tones[p]);
+      pixels[p] = blend(beneath[p], 256 - OPACITIES[step], table, step * TONE_COUNT + tones[p]);
     }
   }
   print.context.putImageData(print.data, 0, 0);
@@ -229,7 +229,7 @@ export function printLight(print, values, offset, rows, columns, domain, unit) {
     print.lit = { mask: makeHeat(rows, columns), sheet: makeCanvas(width, height) };
   const { mask, sheet } = print.lit;
   for (let cell = 0; cell < rows * columns; cell++) {
-    mask.pixels[cell] = litOf(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // the opacity byte
+    mask.pixels[cell] = litOpacity(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // the opacity byte
   }
   mask.context.putImageData(mask.data, 0, 0);
   const sheetContext = sheet.getContext("2d");
@@ -268,7 +268,7 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
   context.strokeStyle = "rgb(0 0 0 / 0.55)";
   context.lineWidth = 3.5 * unit;
   context.stroke();
-  context.strokeStyle = OUTLINE;
+  context.strokeStyle = OUTLINE_COLOUR;
   context.lineWidth = 1.6 * unit;
   context.stroke();
 }
@@ -279,7 +279,7 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
   for (let row = 0, cell = 0; row < rows; row++) {
     for (let column = 0, p = pixelOffset + row * stride; column < columns; column++, cell++, p++) {
       const step = stepOf(values[offset + cell], domain);
-      pixels[p] = blend(beneath[cell], 256 - OPACITIES[step], table, step * TONES + tones[cell]);
+      pixels[p] = blend(beneath[cell], 256 - OPACITIES[step], table, step * TONE_COUNT + tones[cell]);
     }
   }
 }
@@ -288,16 +288,16 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
 // (for values below zero).
 export function barColours(draw = "heat") {
   const table = blendTable(draw === "against");
-  const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),
-    [basePixel] = fadedPixels([MIDDLE, MIDDLE, MIDDLE, 0], BENEATH, KEPT);
-  return Array.from({ length: STEPS }, (_, step) => {
-    if (draw === "light") return `rgb(${litGold(litOf(step, false) / 255).join(" ")})`;
-    const pixel = blend(basePixel, 256 - OPACITIES[step], table, step * TONES + tone);
+  const tone = toneOf(MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY),
+    [basePixel] = fadedPixels([MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY, 0], BENEATH_TONES, BENEATH_SATURATION);
+  return Array.from({ length: STEP_COUNT }, (_, step) => {
+    if (draw === "light") return `rgb(${litGold(litOpacity(step, false) / 255).join(" ")})`;
+    const pixel = blend(basePixel, 256 - OPACITIES[step], table, step * TONE_COUNT + tone);
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
   });
 }
 
 function litGold(litShare) {
-  const [dimPixel] = fadedPixels([...LIT_GOLD, 0], DIM, DRAINED);
+  const [dimPixel] = fadedPixels([...LIT_GOLD, 0], DIM_TONES, DIM_SATURATION);
   return LIT_GOLD.map((c, i) => Math.round(((dimPixel >> (8 * i)) & 255) * (1 - litShare) + c * litShare));
 }

@@ -8,8 +8,8 @@ const ROLE_OF = { Q: "query", K: "key", V: "value" };
 
 export function formulaHtml(text) {
   return escaped(text)
-    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, script, bracedText) =>
-      way === "_" ? `<sub>${bracedText ?? script}</sub>` : `<sup>${bracedText ?? script}</sup>`,
+    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, sign, script, bracedText) =>
+      sign === "_" ? `<sub>${bracedText ?? script}</sub>` : `<sup>${bracedText ?? script}</sup>`,
     )
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
@@ -17,11 +17,11 @@ export function formulaHtml(text) {
 // A line of code as HTML. `mark`: the part of the line to highlight, or "".
 export function codeHtml(text, mark = "") {
   const start = mark ? text.indexOf(mark) : -1;
-  if (start < 0) return coloured(text);
-  return `${coloured(text.slice(0, start))}<mark>${coloured(mark)}</mark>${coloured(text.slice(start + mark.length))}`;
+  if (start < 0) return highlightedCode(text);
+  return `${highlightedCode(text.slice(0, start))}<mark>${highlightedCode(mark)}</mark>${highlightedCode(text.slice(start + mark.length))}`;
 }
 
-function coloured(text) {
+function highlightedCode(text) {
   const commentStart = text.search(/(^|\s)#\s/);
   const code = commentStart < 0 ? text : text.slice(0, commentStart);
   const words = escaped(code).replace(KEYWORDS, "<i>$1</i>");
@@ -29,7 +29,7 @@ function coloured(text) {
 }
 
 // For each line, whether it is part of a docstring, quotes included.
-export function docstrings(lines) {
+export function docstringFlags(lines) {
   let insideDocstring = false;
   return lines.map((line) => {
     const quotes = (line.match(/"""/g) ?? []).length;
@@ -71,7 +71,7 @@ const emphasised = (text) =>
 
 // Writes a_b in the text of an SVG as a letter with a subscript. dy lowers all following letters, too, so an opposite
 // dy ends the subscript.
-export const lowered = (text) =>
+export const withSubscripts = (text) =>
   text.replace(/(√?)(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, (_, root, letter, subscript) => {
     const overline = root && ' text-decoration="overline"';
     return (
@@ -84,11 +84,11 @@ export const lowered = (text) =>
 
 export function sourceRead({ data, parentElement }) {
   const root = parentElement.querySelector("[data-read]") ?? parentElement;
-  root.innerHTML = data.parts.map(({ file, lines }) => `<p>${file}</p>${rows(lines)}`).join("");
+  root.innerHTML = data.parts.map(({ file, lines }) => `<p>${file}</p>${rowsHtml(lines)}`).join("");
 }
 
-function rows(lines) {
-  const inDocstring = docstrings(lines.map((line) => line.text));
+function rowsHtml(lines) {
+  const inDocstring = docstringFlags(lines.map((line) => line.text));
   return lines
     .map(({ number, text, mark, formula }, i) => {
       const code = inDocstring[i] ? `<span class="comment">${codeHtml(text)}</span>` : codeHtml(text, mark);

@@ -108,7 +108,7 @@ export const magmaAt = (t) => {
 // Calls onPoint(layer, head) for the cell under the cursor or with the focus, onClick(layer, head, event) for a clicked
 // cell, and onLayer(layer), if given, for a clicked layer number.
 // tag: "a" if a click leads to another page, else "button".
-export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, onLayer }) {
+export function createHeadGrid(box, { layers, heads, tag, onPoint, onClick, onLayer }) {
   const [cells, sides] = [[], []];
   const corner = document.createElement("div");
   Object.assign(corner, { className: "corner", textContent: "layer" });
@@ -134,22 +134,22 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
     }
   }
   const cellAt = (layer, head) => cells[layer * heads + head];
-  const placeOf = (event) => {
+  const headUnder = (event) => {
     const cell = event.target.closest?.(".cell");
     return cell ? [Number(cell.dataset.layer), Number(cell.dataset.head)] : null;
   };
   const point = (event) => {
-    const cell = placeOf(event);
+    const cell = headUnder(event);
     if (cell) onPoint(...cell, event);
   };
   grid.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
   grid.addEventListener("focusin", point);
   grid.addEventListener("click", (event) => {
-    const cell = placeOf(event);
+    const cell = headUnder(event);
     if (cell) onClick(...cell, event);
   });
-  grid.addEventListener("keydown", (event) => moveByKey(event, placeOf(event), cellAt, layers, heads));
-  place.replaceChildren(grid);
+  grid.addEventListener("keydown", (event) => moveByKey(event, headUnder(event), cellAt, layers, heads));
+  box.replaceChildren(grid);
   return { at: cellAt, grid, sides };
 }
 

@@ -12,7 +12,7 @@ export function keepDrawing({ data, parentElement, setStateValue }, create) {
     stage.data = data;
     stage.drawing.take(data);
   }
-  stage.stage.redraw(); // Streamlit also calls this at a theme switch, with the same data
+  stage.functions.redraw(); // Streamlit also calls this at a theme switch, with the same data
   return () => {
     stage.close();
     delete parentElement.__drawing;
@@ -24,7 +24,7 @@ function openStage(parentElement, create) {
   const stage = Object.seal({
     data: null, //          the latest data
     drawing: null, //       {take, paint, read, end}
-    stage: null, //         functions that the drawing may call
+    functions: null, //     functions that the drawing may call
     setStateValue: null, // Streamlit's function
     frame: 0,
     alive: true,
@@ -43,7 +43,7 @@ function openStage(parentElement, create) {
     stage.frame = 0;
     if (stage.alive && stage.data && root.clientWidth) stage.drawing.paint(themeOf(root));
   };
-  stage.stage = {
+  stage.functions = {
     root,
     find: (name) => root.querySelector(`[data-ref="${name}"]`),
     redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
@@ -62,9 +62,9 @@ function openStage(parentElement, create) {
     },
     moves: (duration, step) => move(stage, duration, step),
   };
-  stage.drawing = create(stage.stage);
+  stage.drawing = create(stage.functions);
   root.__drawing = stage.drawing; // for tests and the console
-  const observer = new ResizeObserver(stage.stage.redraw);
+  const observer = new ResizeObserver(stage.functions.redraw);
   observer.observe(root);
   stage.close = () => {
     stage.alive = false;
@@ -146,11 +146,11 @@ const BELOW_ZERO = [
   [140, 81, 10],
   [222, 165, 80],
 ];
-const ABOVE = [
+const ABOVE_ZERO = [
   [1, 102, 94],
   [62, 190, 172],
 ];
-const ZERO = [
+const AT_ZERO = [
   [246, 246, 246],
   [38, 38, 45],
 ];
@@ -158,7 +158,7 @@ const ZERO = [
 export function signedColour(t, dark) {
   const side = dark ? 1 : 0;
   const strength = Math.min(1, Math.abs(t)) || 0;
-  return between(ZERO[side], (t < 0 ? BELOW_ZERO : ABOVE)[side], strength);
+  return between(AT_ZERO[side], (t < 0 ? BELOW_ZERO : ABOVE_ZERO)[side], strength);
 }
 
 export const signedCss = (t, dark) => cssOf(signedColour(t, dark));

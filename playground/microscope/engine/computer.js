@@ -16,7 +16,7 @@ import { createThreads } from "./faster/threads.js";
 import { createGpuPasses } from "./faster/webgpu.js";
 import { modelInput, resizedPicture } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
-import { cutting, QUERIES, VisionTransformer } from "./vit.js";
+import { cutting, MOST_QUERIES, VisionTransformer } from "./vit.js";
 
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
 // averaged over heads.
@@ -34,15 +34,15 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
     t.numbers(flows)[i * tokens + token] = 1;
   });
   for (let layer = layers.length - 1; layer >= 0; layer--) {
-    const inner = t.mark();
+    const layerMark = t.mark();
     const silenceScores = changeAt(`layers.${layer}.attention.heard`, null);
     const nextFlows = t.put(new Float32Array(queries.length * tokens), queries.length, tokens);
     for (let head = 0; head < config.heads; head++) {
       const rowsOfHead = (numbers) => t.put(numbers.subarray(head * tokens * d, (head + 1) * tokens * d), tokens, d);
       const [q, k] = [t.take(rowsOfHead(layers[layer].q), scale), rowsOfHead(layers[layer].k)];
-      for (let first = 0; first < tokens; first += QUERIES) {
+      for (let first = 0; first < tokens; first += MOST_QUERIES) {
         const mark = t.mark();
-        const rows = t.linear(someRows(q, first, Math.min(QUERIES, tokens - first)), k); // (QUERIES, N)
+        const rows = t.linear(someRows(q, first, Math.min(MOST_QUERIES, tokens - first)), k);
         silenceScores?.(t, rows, first, head);
         t.softmax(rows);
         t.add(nextFlows, t.product(someColumns(flows, first, rows.rows), rows));
@@ -51,7 +51,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
     }
     const [current, added] = [t.numbers(flows), t.numbers(nextFlows)];
     for (let i = 0; i < current.length; i++) current[i] = current[i] / 2 + added[i] / (2 * config.heads);
-    t.backTo(inner);
+    t.backTo(layerMark);
     if (!(await mayContinue())) return null;
   }
   const result = t.numbers(flows).slice();
@@ -92,14 +92,14 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
       const vit = networks.get(model);
       const startTime = performance.now();
       const image = await inputOf(vit, picture, grid);
-      const words = { prefix: vit.config.prefix, columns: grid[1] };
-      const options = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, words)) };
-      const copy = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // the GPU makes no cuts
+      const layout = { prefix: vit.config.prefix, columns: grid[1] };
+      const options = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, layout)) };
+      const gpuVit = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // the GPU makes no cuts
       const progress = { layer: 0 }; // the next layer to send
       const sendLogits = (logits) => send({ id, done: { logits, ms: performance.now() - startTime } });
-      if (copy)
+      if (gpuVit)
         try {
-          const pass = await runLayers(id, vit.t, copy, [image, grid, options], progress);
+          const pass = await runLayers(id, vit.t, gpuVit, [image, grid, options], progress);
           return pass && sendLogits(pass.logits);
         } catch {
           await gpu.giveUp(); // the kernels compute the rest
@@ -111,10 +111,10 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
     },
     async rollout({ id, model, layers, grid, scale, cuts, query }) {
       const vit = networks.get(model);
-      const words = { prefix: vit.config.prefix, columns: grid[1] };
+      const layout = { prefix: vit.config.prefix, columns: grid[1] };
       const decoded = layers.map(({ q, k }) => ({ q: decodeHalves(q), k: decodeHalves(k) }));
-      const question = { layers: decoded, grid, scale: scale ?? vit.scale, cuts: readCuts(cuts, words), query };
-      const flows = await rollout(vit, question, () => mayContinue(id));
+      const request = { layers: decoded, grid, scale: scale ?? vit.scale, cuts: readCuts(cuts, layout), query };
+      const flows = await rollout(vit, request, () => mayContinue(id));
       if (!flows) return send({ id, stopped: true });
       const halves = vit.t.toHalves(flows);
       send({ id, done: { rollout: halves } }, [halves.buffer]);

@@ -4,7 +4,7 @@
 // along rows, then columns, in fixed point, and rounds to bytes.
 
 const SHARPNESS = -0.5; // a in Keys' filter, as in Pillow and torch
-const BITS = 22;
+const FRACTION_BITS = 22;
 const CHANNELS = 4;
 
 function cubic(x) {
@@ -16,10 +16,10 @@ function cubic(x) {
 
 const triangle = (x) => Math.max(0, 1 - Math.abs(x));
 const sinc = (x) => (x ? Math.sin(Math.PI * x) / (Math.PI * x) : 1);
-const windowed = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
+const lanczos = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
 
 // [radius in pixels, weight]
-const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] };
+const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, lanczos] };
 
 // For each of `to` pixels, the source pixels to mix: {first, weights}.
 export function contributions(from, to, interpolation = "bicubic") {
@@ -65,7 +65,7 @@ function inFixedPoint(from, to, step, interpolation) {
   mixtures.forEach(({ first, weights }, place) => {
     spans.set([first, weights.length], 2 * place);
     weights.forEach((weight, i) => {
-      fixed[place * longest + i] = Math.trunc(weight * 2 ** BITS + (weight < 0 ? -0.5 : 0.5));
+      fixed[place * longest + i] = Math.trunc(weight * 2 ** FRACTION_BITS + (weight < 0 ? -0.5 : 0.5));
     });
   });
   return { spans, weights: fixed, most: longest, count: to };
@@ -114,7 +114,7 @@ export function modelInput(pixels, { mean, std }) {
 // Reads a picture as pixels of sRGB on white, in bands of rows. Bands reuse bytes if possible: a worker frees memory
 // late.
 
-const ROWS = 128;
+const BAND_ROWS = 128;
 
 let context = null; // a canvas's, kept: a new canvas takes longer than drawing
 let band = new Uint8Array(0);
@@ -125,7 +125,8 @@ export async function resizedPicture(t, bitmap, height, width, interpolation) {
   const frame = plainFrame(bitmap);
   try {
     const readBand = frame ? bandOfFrame(frame, bitmap) : bandOfBitmap(bitmap);
-    for (let y = 0; y < bitmap.height; y += ROWS) resizer.band(await readBand(y, Math.min(ROWS, bitmap.height - y)));
+    for (let y = 0; y < bitmap.height; y += BAND_ROWS)
+      resizer.band(await readBand(y, Math.min(BAND_ROWS, bitmap.height - y)));
     const pixels = resizer.end();
     if (frame?.format === "BGRX")
       for (let i = 0; i < pixels.length; i += 4) [pixels[i], pixels[i + 2]] = [pixels[i + 2], pixels[i]];
@@ -152,7 +153,7 @@ function plainFrame(bitmap) {
 
 function bandOfFrame(frame, { width }) {
   const stride = 4 * width;
-  if (band.length < stride * ROWS) band = new Uint8Array(stride * ROWS);
+  if (band.length < stride * BAND_ROWS) band = new Uint8Array(stride * BAND_ROWS);
   return async (y, height) => {
     await frame.copyTo(band, { rect: { x: 0, y, width, height }, layout: [{ offset: 0, stride }] });
     return band.subarray(0, stride * height);
@@ -161,11 +162,11 @@ function bandOfFrame(frame, { width }) {
 
 function bandOfBitmap(bitmap) {
   const { width } = bitmap;
-  context ??= new OffscreenCanvas(1, ROWS).getContext("2d", { willReadFrequently: true });
+  context ??= new OffscreenCanvas(1, BAND_ROWS).getContext("2d", { willReadFrequently: true });
   if (context.canvas.width !== width) context.canvas.width = width;
   context.fillStyle = "white";
   return (y, height) => {
-    context.fillRect(0, 0, width, ROWS);
+    context.fillRect(0, 0, width, BAND_ROWS);
     context.drawImage(bitmap, 0, -y);
     return context.getImageData(0, 0, width, height).data;
   };

@@ -2,16 +2,16 @@
 // columns, step: numbers from row to row}. JavaScript allocates; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
-import { oneThread, wholeBlocks } from "./faster/threads.js";
+import { oneThread, paddedLength } from "./faster/threads.js";
 
-const PAGE = 65_536; // bytes: the memory grows by pages
+const PAGE_BYTES = 65_536; // the memory grows by pages
 const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of a float16
 const PIXEL = 4; // bytes
 
 // [slope, bend] of the activation x · σ(slope · x + bend · x³).
-const ROOT = Math.sqrt(8 / Math.PI);
-export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
+const GELU_ROOT = Math.sqrt(8 / Math.PI);
+export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [GELU_ROOT, 0.044715 * GELU_ROOT] };
 
 // A part of a matrix: some of its rows and columns.
 export const partOfMatrix = ({ at, step }, row, rows, column, columns) => ({
@@ -34,7 +34,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     const address = Math.ceil(top / ALIGN) * ALIGN;
     top = address + bytes;
     const missing = top - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+    if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
     return address;
   }
   const matrix = (rows, columns) => ({ at: allocate(FLOAT * rows * columns), rows, columns, step: columns });
@@ -43,14 +43,14 @@ export async function createTensors(compiled, threads = oneThread()) {
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
   // Converts x to integers, for a product with codes in kernels.c.
-  function integers({ at: start, step, rows, columns }) {
-    const [numbers, units] = [allocate(SHORT * rows * wholeBlocks(columns)), allocate(FLOAT * rows)];
+  function toIntegers({ at: start, step, rows, columns }) {
+    const [numbers, units] = [allocate(SHORT * rows * paddedLength(columns)), allocate(FLOAT * rows)];
     kernels.to_integers(start, step, rows, columns, numbers, units);
     return [numbers, units];
   }
-  const multiplyCodes = (x, codesOfX, w, bias, out, adds = 0) =>
+  const multiplyCodes = (x, integersOfX, w, bias, out, adds = 0) =>
     kernels.product_of_codes(
-      ...[...codesOfX, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
+      ...[...integersOfX, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
     );
 
   // Copies an array of bytes or integers into the memory; returns its address.
@@ -95,9 +95,9 @@ export async function createTensors(compiled, threads = oneThread()) {
     linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
       const mark = top;
       if (w.gains) {
-        const codesOfX = integers(x);
-        multiplyCodes(x, codesOfX, w, bias, out);
-        if (w.fine) multiplyCodes(x, codesOfX, w.fine, null, someColumns(out, 0, w.fine.rows), 1);
+        const integersOfX = toIntegers(x);
+        multiplyCodes(x, integersOfX, w, bias, out);
+        if (w.fine) multiplyCodes(x, integersOfX, w.fine, null, someColumns(out, 0, w.fine.rows), 1);
       } else multiply(x, w, 0, w.rows, bias, out);
       top = mark;
       return out;

@@ -12,25 +12,25 @@ import { resizedPositions, rotary, sinusoidal } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
 // The most queries with scores in memory at one time: more than 16 × 16 patches and prefix
-export const QUERIES = 320;
+export const MOST_QUERIES = 320;
 
 // A pass calls at(point, x) at the points that vit.py names and uses the result: another matrix, or x itself with other
 // numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
 // function (t, scores, first, head) that sets the cut scores to −∞: a mask of N × N would be too large.
 const untouched = (_, x) => x;
-const IN_LAYER =
+const POINTS =
   "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
 
 // One head's attention: out = softmax(q kᵀ · scale) v.
 function attention(t, q, k, v, scale, silenceScores, out) {
   const scaled = t.take(q, scale); // (N, d)
-  for (let first = 0; first < q.rows; first += QUERIES) {
+  for (let first = 0; first < q.rows; first += MOST_QUERIES) {
     const mark = t.mark();
-    const queries = someRows(scaled, first, Math.min(QUERIES, q.rows - first));
-    const scores = t.linear(queries, k); // (QUERIES, N): how well each query matches each key
+    const queries = someRows(scaled, first, Math.min(MOST_QUERIES, q.rows - first));
+    const scores = t.linear(queries, k); // (MOST_QUERIES, N): how well each query matches each key
     silenceScores?.(scores, first);
     t.softmax(scores); // every row sums to one
-    t.product(scores, v, someRows(out, first, queries.rows)); // (QUERIES, d): mixed values
+    t.product(scores, v, someRows(out, first, queries.rows)); // their mixed values
     t.backTo(mark); // the next scores reuse the memory
   }
 }
@@ -129,12 +129,15 @@ export class VisionTransformer {
   block(x, layer, scale, rotation, at) {
     const { t } = this;
     const mark = t.mark();
-    const [mixture, kept] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, rotation, at);
+    const [mixture, outputs] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, rotation, at);
     t.add(x, at("attention", mixture));
     t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`)));
     const changed = at("residual", x);
     if (changed !== x) t.take(changed, 1, x);
-    const parts = Object.entries({ ...kept, features: x }).map(async ([part, matrix]) => [part, await t.read(matrix)]);
+    const parts = Object.entries({ ...outputs, features: x }).map(async ([part, matrix]) => [
+      part,
+      await t.read(matrix),
+    ]);
     t.backTo(mark);
     return Promise.all(parts).then(Object.fromEntries);
   }
@@ -154,7 +157,7 @@ export class VisionTransformer {
   // The names of a pass's points, in order, such as "layers.6.attention.values".
   points() {
     const layers = Array.from({ length: this.config.depth }, (_, layer) => layer);
-    return ["embedding", ...layers.flatMap((layer) => IN_LAYER.split(" ").map((point) => `layers.${layer}.${point}`))];
+    return ["embedding", ...layers.flatMap((layer) => POINTS.split(" ").map((point) => `layers.${layer}.${point}`))];
   }
 
   // Turns pixels into tokens, with positions added.
@@ -222,7 +225,9 @@ export class VisionTransformer {
     };
     const poolNames = config.pool.split("+");
     const pooledRow = t.matrix(1, poolNames.length * config.width); // (1, D), or (1, 2 · D) for two
-    poolNames.forEach((way, i) => t.take(pooled[way](), 1, someColumns(pooledRow, i * config.width, config.width)));
+    poolNames.forEach((poolName, i) =>
+      t.take(pooled[poolName](), 1, someColumns(pooledRow, i * config.width, config.width)),
+    );
     return t.read(this.linear(this.preLogits(normed("fc_norm", pooledRow)), "head")); // (classes,)
   }
 
@@ -276,16 +281,16 @@ const FINE = ".fine"; // suffix of sections with 8 more bits, for all rows or th
 // The file's arrays, put into the kernels' memory, by name: matrices of int8 codes with their gains, or floats.
 function readWeights(t, header, section) {
   const floats = (name) => (header.sections[name].dtype === "float16" ? decodeHalves(section(name)) : section(name));
-  const groups = {};
+  const weights = {};
   for (const [name, { dtype, shape }] of Object.entries(header.sections)) {
     const [rows, columns] = shape.length > 1 ? shape : [1, ...shape];
     if (dtype === "int8") {
       const codes = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
-      if (name.endsWith(FINE)) groups[name.slice(0, -FINE.length)].fine = codes;
-      else groups[name] = codes;
-    } else if (!name.endsWith(".gain")) groups[name] = t.put(floats(name), rows, columns);
+      if (name.endsWith(FINE)) weights[name.slice(0, -FINE.length)].fine = codes;
+      else weights[name] = codes;
+    } else if (!name.endsWith(".gain")) weights[name] = t.put(floats(name), rows, columns);
   }
-  return groups;
+  return weights;
 }
 
 // The numbers of a (rows, columns) matrix of the file, transposed.

@@ -46,7 +46,7 @@ export function chosenPair(choice, frame) {
 // The rank of the patch under the cursor among the row's weights, from 0; −1: none.
 export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0) - 1;
 
-export const grouped = (count) => count.toLocaleString("en");
+export const withCommas = (count) => count.toLocaleString("en");
 
 // The score as a formula: "q·k/√64" at the trained scale, "q·k" at scale 1; at another scale, "q·k × " and the scale.
 export function productText(pack, scale) {
@@ -54,7 +54,7 @@ export function productText(pack, scale) {
   return Math.abs(scale / pack.scale - 1) < 1e-6 ? `q·k/${divisorOf(pack)}` : `q·k × ${scaleText(scale)}`;
 }
 
-const SUMS = `
+const SUMS_HTML = `
   <header><h2><span>One weight,</span> <b class="chip query"></b> <span>to</span> <b class="chip key"></b></h2>
     <button class="close" aria-label="Close the arithmetic" title="Close (Esc)">×</button></header>
   <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
@@ -67,7 +67,7 @@ export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
   panel.className = "sums";
   panel.setAttribute("aria-label", "The arithmetic of one weight");
-  panel.innerHTML = SUMS;
+  panel.innerHTML = SUMS_HTML;
   panel.hidden = true;
   page.root.append(panel);
   const [query, key] = panel.querySelectorAll(".chip");
@@ -117,8 +117,8 @@ export function paintSums(choice, frame, page) {
   const { view } = choice,
     { shown, colours, unit, ratio } = frame,
     { sums } = page;
-  const isHere = holdsHead(shown.pack, view.layer, view.head);
-  const shownPair = isMap(view.what) || !view.locked || !isHere ? null : chosenPair(choice, frame);
+  const isHeadHeld = holdsHead(shown.pack, view.layer, view.head);
+  const shownPair = isMap(view.what) || !view.locked || !isHeadHeld ? null : chosenPair(choice, frame);
   if (!shownPair) return void setVisible(sums.panel, false);
   placeSums(page);
   const { pack, scale } = shown;
@@ -129,18 +129,18 @@ export function paintSums(choice, frame, page) {
   writeSteps(sums.steps, stepsOf(page, pair, pack, scale));
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
-  const index = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
+  const index = dimension >= 0 && dimension < pack.dim ? dimension : largestProductIndex(pair.products);
   drawStrips(sums.canvas, pair, index, unit, colours);
   const numberText = (x) => x.toFixed(2).replace("-", "−");
-  const placeValues = { place: index + 1, count: pack.dim };
-  const opening = wordsInFace(page, "sumsNumber", `number ${placeValues.place} of ${placeValues.count}`, placeValues);
+  const wordValues = { place: index + 1, count: pack.dim };
+  const opening = wordsInFace(page, "sumsNumber", `number ${wordValues.place} of ${wordValues.count}`, wordValues);
   setText(
     sums.product,
     `${opening}: ${numberText(pair.q[index])} × ${numberText(pair.k[index])} = ${numberText(pair.products[index])}`,
   );
 }
 
-function largestPlace(products) {
+function largestProductIndex(products) {
   let largest = 0;
   for (let x = 1; x < products.length; x++) if (Math.abs(products[x]) > Math.abs(products[largest])) largest = x;
   return largest;
@@ -203,7 +203,7 @@ function drawStrips(canvas, { q, k, products }, index, unit, colours) {
 function stepsOf(page, pair, pack, scale) {
   const numberText = (x) => x.toFixed(2).replace("-", "−");
   const [dim, product, largest] = [pack.dim, productText(pack, scale), numberText(pair.largest)];
-  const [count, total] = [grouped(pair.of), pair.total.toPrecision(4)];
+  const [count, total] = [withCommas(pair.of), pair.total.toPrecision(4)];
   const power = `e^(score − ${largest}), the row's largest taken off`;
   return [
     [wordsInFace(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), numberText(pair.dot)],
@@ -230,7 +230,7 @@ function writeSteps(list, steps) {
 const LABEL_REST = 250; // ms until the label takes clicks; until then the cursor passes through it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch
 
-const LINE = `
+const LINE_HTML = `
   <svg preserveAspectRatio="none" aria-hidden="true">
     <line class="halo"/><line class="wire"/><rect width="1" height="1"/></svg>
   <button class="pair-label" title="Show the arithmetic of this weight (key a)"><b></b><span></span></button>`;
@@ -246,7 +246,7 @@ export function bindLine(lens) {
   const { choice, page } = lens;
   const lineBox = document.createElement("div");
   lineBox.className = "lockline";
-  lineBox.innerHTML = LINE;
+  lineBox.innerHTML = LINE_HTML;
   lineBox.hidden = true;
   page.refs.pictureBox.append(lineBox);
   const label = lineBox.querySelector("button");
@@ -256,9 +256,9 @@ export function bindLine(lens) {
     drawing: lineBox.querySelector("svg"),
     lines: [...lineBox.querySelectorAll("line")],
     cell: lineBox.querySelector("rect"),
-    given: label.querySelector("b"),
-    more: label.querySelector("span"),
-    resting: 0, // the timer that runs for LABEL_REST
+    value: label.querySelector("b"),
+    rank: label.querySelector("span"),
+    timer: 0, // runs for LABEL_REST
   };
   label.addEventListener("click", () => openSums(choice, lens.frame, page));
   label.addEventListener("pointerleave", (event) => {
@@ -340,8 +340,8 @@ function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
   style.setProperty("--top", `${(100 * row) / rows}%`);
   style.setProperty("--bottom", `${(100 * (row + 1)) / rows}%`);
   classList.remove("resting");
-  clearTimeout(line.resting);
-  line.resting = setTimeout(() => classList.add("resting"), LABEL_REST);
+  clearTimeout(line.timer);
+  line.timer = setTimeout(() => classList.add("resting"), LABEL_REST);
 }
 
 function writeLabel({ choice, data, frame, page: { line } }, pair) {
@@ -355,16 +355,16 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
     const rankText =
       overlay && !explainsLabel(view)
-        ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}`
+        ? `rank ${withCommas(rankOf(overlay.values, aim))} of ${withCommas(overlay.values.length)}`
         : "";
-    setText(line.given, overlay ? pairWords(view, value) : "");
-    setText(line.more, rankText);
+    setText(line.value, overlay ? pairWords(view, value) : "");
+    setText(line.rank, rankText);
     return;
   }
   const aimName = aim === shown.token ? "itself" : aim < pack.prefixCount ? prefixName(pack.prefix[aim]) : "this patch";
   const verb =
     view.direction === "row" ? `gives ${aimName}` : aim === shown.token ? "gives itself" : `gets from ${aimName}`;
-  setText(line.given, `${verb} ${percent(pair.weight)}`);
-  const rank = `rank ${grouped(pair.rank)} of ${grouped(pair.of)}`;
-  setText(line.more, isMeanRow ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
+  setText(line.value, `${verb} ${percent(pair.weight)}`);
+  const rank = `rank ${withCommas(pair.rank)} of ${withCommas(pair.of)}`;
+  setText(line.rank, isMeanRow ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
 }

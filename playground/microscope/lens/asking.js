@@ -7,10 +7,20 @@ import { isLate } from "../core/moments.js";
 import { sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { missingMatrix, takeMatrix } from "./features.js";
+import { missingMatrix, storeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
-import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
+import {
+  canAsk,
+  entryToDraw,
+  isRounded,
+  missingNames,
+  overlayNow,
+  passOf,
+  resolve,
+  sampleOfPut,
+  storeNames,
+} from "./state.js";
 
 // The cache of pictures and traces. A trace holds the layers received so far. Entries that were shown longest ago are
 // evicted.
@@ -24,7 +34,7 @@ export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
   if (entry.pack !== pack) mergePack(entry.pack, pack);
-  if (entry.drawn) replaceRounded(entry, pack.stored.keys());
+  if (entry.rounded) replaceRounded(entry, pack.stored.keys());
   entry.size += bytes.byteLength;
   data.packs.set(trace.id, entry);
   return entry;
@@ -34,18 +44,18 @@ export function receive(data, trace, bytes) {
 export function receiveRounded(data, id, bytes) {
   const entry = data.packs.get(id);
   if (!entry) return;
-  const pack = entry.drawn?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
-  entry.drawn ??= { pack, answers: createAnswers(pack) };
+  const pack = entry.rounded?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
+  entry.rounded ??= { pack, answers: createAnswers(pack) };
   for (const [layer, decoded] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, decoded);
   entry.size += bytes.byteLength;
 }
 
 // Replaces rounded layers by the full ones that have arrived.
-function replaceRounded({ drawn, pack }, layers) {
+function replaceRounded({ rounded, pack }, layers) {
   for (const layer of layers) {
     if (!holdsAll(pack, layer)) continue;
-    drawn.pack.stored.set(layer, pack.stored.get(layer));
-    for (const cache of [drawn.answers.normalisers, drawn.answers.ranges]) cache.delete(layer);
+    rounded.pack.stored.set(layer, pack.stored.get(layer));
+    for (const cache of [rounded.answers.normalisers, rounded.answers.ranges]) cache.delete(layer);
   }
 }
 
@@ -92,11 +102,11 @@ const RETRY_DELAY = 5000; // ms until a failed request is repeated
 // on view is missing, the request is sent at once.
 export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
-  if (onlyPointed && page.asking) return;
-  clearTimeout(page.asking);
+  if (onlyPointed && page.askTimer) return;
+  clearTimeout(page.askTimer);
   const delay = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REQUEST_DELAY : 0;
-  page.asking = setTimeout(() => {
-    page.asking = 0;
+  page.askTimer = setTimeout(() => {
+    page.askTimer = 0;
     if (page.alive) askNow(lens);
   }, delay);
 }
@@ -124,18 +134,18 @@ function askNow(lens) {
 
 // Sends one request. If the lens still shows the same trace, `accept` gets the answer, and a frame is drawn unless
 // `accept` returns false. A new request of the same kind cancels the former one.
-export function askOnce(lens, kind, key, question, accept) {
+export function askOnce(lens, kind, key, sendRequest, accept) {
   const { data, page } = lens;
-  const formerRequest = data.asked.get(kind);
+  const formerRequest = data.requests.get(kind);
   if (formerRequest?.key === key && (formerRequest.open || performance.now() - formerRequest.at < RETRY_DELAY)) return;
   formerRequest?.stop.abort();
   const request = { key, open: true, at: performance.now(), stop: new AbortController() };
-  data.asked.set(kind, request);
-  question({ signal: request.stop.signal })
+  data.requests.set(kind, request);
+  sendRequest({ signal: request.stop.signal })
     .then((answer) => {
       if (!page.alive || request.stop.signal.aborted) return;
       const result = accept(answer); // if `accept` throws, the request counts as failed
-      data.asked.delete(kind);
+      data.requests.delete(kind);
       if (result !== false) page.schedule();
       askNow(lens); // the next request does not wait for a frame
     })
@@ -150,8 +160,8 @@ export function askOnce(lens, kind, key, question, accept) {
 
 // Cancels all requests, because another picture is shown.
 export function stopAsking(data) {
-  for (const { stop } of data.asked.values()) stop.abort();
-  data.asked.clear();
+  for (const { stop } of data.requests.values()) stop.abort();
+  data.requests.clear();
 }
 
 // The next layer to fetch: [entry, layer, whether rounded], or null. The layers on view come first, then their
@@ -171,7 +181,7 @@ function wantedLayer({ choice, data, frame, page }) {
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
   const isMissing = ([entry, layer, rounded]) =>
-    layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
+    layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? entryToDraw(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // the moments of See come from the later layers
   const optionalLayers = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
@@ -184,10 +194,10 @@ export const isComplete = (lens) => !wantedLayer(lens);
 
 function askForLayer(lens, { trace, id }, layer, rounded) {
   const { choice, data } = lens;
-  const question = (options) => data.host.source.layers(trace, [layer], { ...options, ...(rounded && { rounded }) });
-  askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, question, (bytes) => {
+  const sendRequest = (options) => data.host.source.layers(trace, [layer], { ...options, ...(rounded && { rounded }) });
+  askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, sendRequest, (bytes) => {
     if (rounded) receiveRounded(data, id, bytes);
-    else keepNew(data, receive(data, trace, bytes));
+    else dropOldExcept(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
     paintFilmSoon(lens); // only the film shows this layer
     return isComplete(lens);
@@ -199,10 +209,10 @@ function askForMatrix(lens, { what: need, entry, layer }) {
   const { source } = data.host;
   const requestKind = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
   if (!canAsk(data, requestKind)) return;
-  const question = (options) =>
+  const sendRequest = (options) =>
     need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
-  askOnce(lens, need, `${entry.id} ${layer}`, question, (values) =>
-    takeMatrix(data, lens.frame, { what: need, entry, layer, values }),
+  askOnce(lens, need, `${entry.id} ${layer}`, sendRequest, (values) =>
+    storeMatrix(data, lens.frame, { what: need, entry, layer, values }),
   );
 }
 
@@ -215,8 +225,8 @@ function askForLocked(lens, kind) {
     { shown } = lens.frame;
   const { trace } = shown.wholeArrived ? whole : main;
   const { query } = view;
-  const question = (options) => data.host.source[kind](trace, query, options);
-  askOnce(lens, kind, `${trace.id} ${query}`, question, (values) => {
+  const sendRequest = (options) => data.host.source[kind](trace, query, options);
+  askOnce(lens, kind, `${trace.id} ${query}`, sendRequest, (values) => {
     data.overlay = { what: kind, query, id: trace.id, values: decodeHalves(values) };
   });
 }
@@ -225,9 +235,9 @@ function askForWhole(lens) {
   const { choice, data } = lens;
   const { view } = choice,
     { main } = data;
-  const source = putFrom(choice, data);
+  const source = sampleOfPut(choice, data);
   const passSettings = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
-  const question = async (options) => {
+  const sendRequest = async (options) => {
     const trace = await data.host.source.whole(main.trace, passSettings, options).catch((error) => {
       // a link may name a cut that this model can't make
       if (error.status === 400 && passSettings.cut) lens.page.choose({ cut: "" });
@@ -239,32 +249,32 @@ function askForWhole(lens) {
     lens,
     "whole",
     `${main.id} ${passSettings.scale} ${passSettings.cut} ${source}`,
-    question,
+    sendRequest,
     ({ trace, bytes }) => {
       data.whole = receive(data, trace, bytes);
-      keepNew(data, data.whole);
+      dropOldExcept(data, data.whole);
     },
   );
 }
 
 // Drops old whole passes, because the dial may ask for a hundred of them for one picture.
-const keepNew = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
+const dropOldExcept = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
 
 function askForNames(lens, { trace, id }) {
   const { data } = lens;
   const layer = missingNames(lens.choice, data);
   if (layer < 0) return;
-  const question = (options) => data.host.source.names(trace, layer, options);
-  askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
+  const sendRequest = (options) => data.host.source.names(trace, layer, options);
+  askOnce(lens, "names", `${id} ${layer}`, sendRequest, (heads) => storeNames(data, id, layer, heads));
 }
 
 // Below: fetches a trace's picture and the head on view. The former picture stays until both have arrived.
 
 // The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
-export async function bring(data, page, traces, view) {
-  data.coming?.abort();
-  data.coming = new AbortController();
-  const { signal } = data.coming;
+export async function fetchEntries(data, page, traces, view) {
+  data.fetchController?.abort();
+  data.fetchController = new AbortController();
+  const { signal } = data.fetchController;
   try {
     const entries = await Promise.all(traces.map((trace) => bringOne(data, page, trace, view, signal)));
     return signal.aborted ? null : entries;
@@ -277,19 +287,19 @@ export async function bring(data, page, traces, view) {
 // Fetches a person's own picture with all layers in which the best moment is searched, because the picture opens in
 // that moment. Returns a promise of {entry, scene}, or of null if a newer request has replaced this one.
 export async function bringBest(data, page, trace) {
-  data.coming?.abort();
-  data.coming = new AbortController();
-  const { signal } = data.coming;
+  data.fetchController?.abort();
+  data.fetchController = new AbortController();
+  const { signal } = data.fetchController;
   const { source } = data.host;
   try {
     const picturePromise = receivePicture(data, trace, signal).catch((error) =>
       withoutPicture(page, trace, error, signal),
     );
     const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
-    const missingLate = lateLayers.filter(
+    const missingLateLayers = lateLayers.filter(
       (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
     );
-    if (missingLate.length) receive(data, trace, await source.layers(trace, missingLate, { signal }));
+    if (missingLateLayers.length) receive(data, trace, await source.layers(trace, missingLateLayers, { signal }));
     const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await picturePromise });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };
@@ -311,7 +321,7 @@ async function bringOne(data, page, trace, view, signal) {
 // source chooses the layer.
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
-  const { layer, head } = headWanted(view);
+  const { layer, head } = wantedHead(view);
   const entry = data.packs.get(trace.id);
   if (entry && (layer === null || layer >= entry.pack.layers || holdsHead(entry.pack, layer, head))) return entry;
   const bytes = await source
@@ -324,7 +334,7 @@ async function headOnView(data, trace, view, signal) {
 }
 
 // {layer, head} of a view; `layer` is null if the source is to choose.
-export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
+export const wantedHead = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
 // The number that a text from an address contains; null for any other text.
 const numberIn = (text) => (/^\d{1,3}$/.test(String(text ?? "")) ? Number(text) : null);

@@ -1,27 +1,27 @@
 // The second picture: the patches that a convolution reads, all heads of all layers, or another picture to compare
 // with.
-import { answerCell, ownExposure } from "../core/answers.js";
+import { answerCell, pictureDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
-import { isMuch, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
+import { isNearlySame, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
 import { clippedPatches } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
-import { nearnessSentence, placeName, spread } from "../core/sentence.js";
+import { nearnessSentence, placeName, summaryOf } from "../core/sentence.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { drawCells, drawColourBar } from "../drawing/charts.js";
 import { makeCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
-import { drawConvolution, drawPicture, drawRead, drawWall, printParts, wallCells } from "../drawing/draw.js";
+import { drawConvolution, drawPicture, drawReadPatches, drawWall, printParts, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { loadingWords } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
-import { brightestFrom, titleOf, tokenName, writeOther } from "./readouts.js";
+import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
 import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
 
 // The second picture without a network: the filter by colour and place, for the same patch.
 
-const PIXELS = 8; // pixels along each side of a patch, for its mean colour
+const PIXELS_PER_SIDE = 8; // pixels along each side of a patch, for its mean colour
 export const FILTER_TITLE = "no network: colour and nearness alone";
 
 // Opens the filter, or closes it and shows the former second picture.
@@ -37,7 +37,7 @@ function nearnessOf({ main }, { nearness }, patch) {
   const { rows, columns } = main.pack;
   const pictureKey = `${main.picture.id} ${rows} ${columns}`;
   if (nearness.key !== pictureKey) {
-    const canvas = makeCanvas(columns * PIXELS, rows * PIXELS);
+    const canvas = makeCanvas(columns * PIXELS_PER_SIDE, rows * PIXELS_PER_SIDE);
     const context = canvas.getContext("2d", { willReadFrequently: true });
     context.imageSmoothingQuality = "high";
     context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
@@ -98,7 +98,7 @@ function nearnessPicture({ view }, data, frame) {
   const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
   const row = nearnessOf(data, frame, mark);
   if (!row) return { row, domain: null, picture };
-  const domain = ownExposure(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling, view.log);
+  const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling, view.log);
   const brightest = largestIndex(row, 0, patches);
   picture.tag = { patch: brightest, text: percent(row[brightest]), colour: ROLES.key };
   picture.clipped = clippedPatches(row, 0, patches, domain.high)
@@ -124,11 +124,11 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
     return;
   }
   const { rows, columns, patches } = shown.pack;
-  const summary = spread(row, 0, rows, columns, shown.mark, view.k);
+  const summary = summaryOf(row, 0, rows, columns, shown.mark, view.k);
   const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
-  setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
+  setText(refs.filterExposed, brightestText(domain.high, clippedCount, summary.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, summary, place: placeName(summary.best, columns) });
-  const sentences = [sentence, sharedWords(choice, frame, row)].join(" ");
+  const sentences = [sentence, overlapWords(choice, frame, row)].join(" ");
   setText(refs.filterWords, sentences.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
   const { filterBar: barCanvas } = refs;
   if (!barCanvas.width) return;
@@ -145,12 +145,12 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
 }
 
 // The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
-function sharedWords(choice, frame, filterRow) {
+function overlapWords(choice, frame, filterRow) {
   const { view } = choice,
     { shown } = frame;
   if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
   const share = overlapWithFilter(...rowOnShow(choice, frame), filterRow, shown.mark);
-  const comparison = isMuch(share) ? "much the same" : "another";
+  const comparison = isNearlySame(share) ? "much the same" : "another";
   const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   return `The row of layer ${view.layer}, ${head} is ${comparison}: ${percent(share)} in common.`;
 }
@@ -161,14 +161,14 @@ const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
 ];
 
 // The overlap of the head's row with the filter's row, 0 to 1; null if one of the rows is missing.
-export function nearnessShare(choice, data, frame, patch) {
+export function nearnessOverlap(choice, data, frame, patch) {
   const filterRow = nearnessOf(data, frame, patch);
   return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
 }
 
-const CELLS = { low: 0, high: 0.25, log: false }; // up to 25 %, the middle weight of the 3 × 3 kernel
+const CELL_DOMAIN = { low: 0, high: 0.25, log: false }; // up to 25 %, the middle weight of the 3 × 3 kernel
 const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
-const NOT_READY = 0xff171212; // colour of a thumbnail whose column can't be computed yet
+const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
 
@@ -188,7 +188,7 @@ export function paintTwin({ choice, data, frame, page }) {
   });
   const photo = photoOf(data, frame, page, main);
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
-  drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
+  drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
   if (!choice.more) return; // the kernel's cells are hidden
   const { k } = view;
@@ -202,7 +202,7 @@ export function paintTwin({ choice, data, frame, page }) {
       k,
       (i) => frame.kernel[i],
       frame.ramps.heat,
-      CELLS,
+      CELL_DOMAIN,
       frame.unit,
       frame.colours,
     );
@@ -216,7 +216,7 @@ export function paintTwin({ choice, data, frame, page }) {
     k,
     values,
     frame.ramps.heat,
-    CELLS,
+    CELL_DOMAIN,
     frame.unit,
     frame.colours,
   );
@@ -255,11 +255,11 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
       const values = answerCell(answers, layer, head, token, shown.scale, shown.what, view.direction);
       if (!values) {
         for (let r = 0; r < pack.rows; r++)
-          wallHeat.pixels.fill(NOT_READY, start + r * width, start + r * width + pack.columns);
+          wallHeat.pixels.fill(NOT_READY_COLOUR, start + r * width, start + r * width + pack.columns);
         continue;
       }
-      const ownScale = view.colours === "own" || WAYS[shown.what].spread;
-      const domain = ownScale ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+      const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
+      const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
       heatInto(
         wallHeat.pixels,
         start,
@@ -322,7 +322,7 @@ export function paintOther(lens) {
   if (values) {
     printPatches(choice, frame, frame.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
   } else printNothing(frame.otherPrint);
-  setOther(choice, frame, page, other, token - pack.prefixCount, null);
+  drawOther(choice, frame, page, other, token - pack.prefixCount, null);
   const weightRow = values && WAYS[shown.what].rows ? values : null;
   writeOther(lens, other, {
     token,
@@ -379,7 +379,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     }
   }
   if (missingMatrix(choice, data, frame)) noteText = "Its features are on their way.";
-  setOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
+  drawOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
   setText(page.refs.otherFoot, noteText);
 }
 
@@ -392,7 +392,7 @@ const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 
 // Draws the compared picture, centred in the canvas of the second picture.
-function setOther({ view }, frame, page, other, mark, tag) {
+function drawOther({ view }, frame, page, other, mark, tag) {
   const { refs } = page;
   const { pack } = other;
   const context = refs.twin.getContext("2d");

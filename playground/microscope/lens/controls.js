@@ -106,7 +106,7 @@ export function buildHeads({ main }, page) {
     name.textContent = String(number);
     label.append(name, numberMark);
     button.append(canvas, label);
-    return { button, canvas, number: numberMark, said: "", print: null };
+    return { button, canvas, number: numberMark, saidNumber: "", print: null };
   });
   refs.heads.replaceChildren(...page.thumbs.map(({ button }) => button));
   const queryLabel = document.createElement("span");
@@ -205,8 +205,8 @@ export function bindPointer(lens) {
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
-const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote, and the step that each makes
-const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
+const CLICKER_STEPS = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote, and the step that each makes
+const PRESENT_STEPS = { ...CLICKER_STEPS, ArrowRight: 1, ArrowLeft: -1 };
 
 // The lens takes keys while the focus is inside the lens, or while no element has the focus.
 export function bindKeys(lens, signal) {
@@ -224,7 +224,7 @@ function actByKey(lens, event) {
     { refs } = page;
   const { pack } = main;
   const inSlider = event.target.tagName === "INPUT";
-  const stepKeys = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
+  const stepKeys = choice.presenting && !inSlider ? PRESENT_STEPS : CLICKER_STEPS;
   const step = stepKeys[event.key];
   if (step && (stepScene(choice, data, page, step) || (choice.presenting && page.see?.stepMoment(step)))) {
     // nothing else to do for this key
@@ -283,7 +283,7 @@ export function bindButtons(lens) {
       const isChosen = choice.view.locked && choice.view.query === button.dataset.token;
       page.choose({ query: button.dataset.token, locked: !isChosen });
     }
-    if (button.dataset.step) step(choice, page, button.dataset.step);
+    if (button.dataset.step) stepDepth(choice, page, button.dataset.step);
     if (button.dataset.save) {
       savePicture(lens, Number(button.dataset.save), Boolean(button.dataset.both));
       closeSheets(page);
@@ -329,7 +329,7 @@ export function pressOutside(page, event) {
   if (!event.composedPath().some(isSheet)) closeSheets(page);
 }
 
-function step(choice, page, change) {
+function stepDepth(choice, page, change) {
   if (change === "follow") page.choose({ depth: "follow" });
   else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(change)) });
 }

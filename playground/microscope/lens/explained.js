@@ -9,13 +9,13 @@ import { asks, trustWords, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { isExplained } from "./features.js";
-import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./state.js";
+import { canAsk, entryShown, explanationKey, labelNow, labelsOf, overlayNow } from "./state.js";
 
-const BLANKED = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
-const CHOICE_RESTS = 150; // ms without a new choice before a request
-const MOST_MEASURED = 40; // the most entries of data.labels, and of data.foretold
+const BLANK_NAMES = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
+const MAP_REQUEST_DELAY = 150; // ms without a new choice before a request
+const MOST_MEASURED = 40; // the most entries of data.labels, and of data.correlations
 
-const BOX = `
+const BOX_HTML = `
   <label data-part="label">of <select aria-label="What is explained"></select></label>
   <label data-part="text">like <input type="text" maxlength="60" size="24" spellcheck="false"
     placeholder="a cat" aria-label="A text, which patches are compared with"></label>
@@ -26,11 +26,11 @@ const BOX = `
 export function bindExplained(page) {
   const box = document.createElement("div");
   box.className = "explained";
-  box.innerHTML = BOX;
+  box.innerHTML = BOX_HTML;
   box.hidden = true;
   page.refs.legend.before(box);
   const [labelSelect, blankSelect] = box.querySelectorAll("select");
-  for (const [value, words] of Object.entries(BLANKED)) blankSelect.add(new Option(words, value));
+  for (const [value, words] of Object.entries(BLANK_NAMES)) blankSelect.add(new Option(words, value));
   const textInput = box.querySelector("input");
   textInput.addEventListener("change", () => page.choose({ text: textInput.value.trim() }));
   labelSelect.addEventListener("change", () => page.choose({ label: labelSelect.value }));
@@ -41,9 +41,9 @@ export function bindExplained(page) {
     ofBlank: blankSelect,
     ofText: textInput,
     bar: box.querySelector("progress"),
-    said: box.querySelector("[role=status]"),
+    status: box.querySelector("[role=status]"),
     timer: 0,
-    written: "", // key of the options in the list of labels
+    optionsKey: "", // key of the options in the list of labels
   };
 }
 
@@ -54,7 +54,7 @@ export function askForExplained(lens) {
   const { page } = lens;
   clearTimeout(page.explained.timer);
   if (isExplained(lens.choice.view))
-    page.explained.timer = setTimeout(() => lens.data.main && page.alive && askAbout(lens), CHOICE_RESTS);
+    page.explained.timer = setTimeout(() => lens.data.main && page.alive && askAbout(lens), MAP_REQUEST_DELAY);
 }
 
 function askAbout(lens) {
@@ -72,9 +72,9 @@ function askAbout(lens) {
       (options) => data.host.source.labels(trace, options),
       (labels) => keepMeasured(data.labels, id, labels),
     );
-  const requestSubject = askedOf(choice, data, frame);
+  const requestSubject = requestSubjectOf(choice, data, frame);
   if (!requestSubject || !canAsk(data, view.what)) return;
-  const subjectKey = explainedBy(choice, data, frame);
+  const subjectKey = explanationKey(choice, data, frame);
   const overlay = overlayNow(choice, data, frame);
   const query = asks(view) ? queryOf(shown.token, main.pack) : null;
   const showOverlay = (values, details = {}) => {
@@ -92,7 +92,7 @@ function askAbout(lens) {
       ({ matrix, ...details }) => {
         showOverlay(matrix, { ...details, step });
         if (details.foretells !== undefined)
-          keepMeasured(data.foretold, `${id} ${subject(choice, data, frame)}`, { ...details, by: view.blank });
+          keepMeasured(data.correlations, `${id} ${explainedKey(choice, data, frame)}`, { ...details, by: view.blank });
       },
     );
   } else if (!overlay)
@@ -106,7 +106,7 @@ function askAbout(lens) {
 }
 
 // The subject of the request: {query}, {label, layer}, {text, layer} or {label}; null if nothing is chosen yet.
-function askedOf(choice, data, frame) {
+function requestSubjectOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
     { shown } = frame;
@@ -119,7 +119,7 @@ function askedOf(choice, data, frame) {
 }
 
 // A key of the explained patch or label, the same for all maps that explain it.
-const subject = ({ view }, { main }, { shown }) =>
+const explainedKey = ({ view }, { main }, { shown }) =>
   asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
 
 function keepMeasured(map, key, value) {
@@ -127,7 +127,7 @@ function keepMeasured(map, key, value) {
   for (const oldestKey of map.keys()) if (map.size > MOST_MEASURED) map.delete(oldestKey);
 }
 
-export function waitingForExplained({ view }, data, frame) {
+export function explainedWaitingWords({ view }, data, frame) {
   const labels = labelsOf(data, frame);
   const way = wayOf(view);
   if (way.explains === "label" && !labels) return "Asking for the labels…";
@@ -149,7 +149,7 @@ export function paintExplained({ choice, data, frame, page }) {
     ofBlank: blankSelect,
     ofText: textInput,
     bar: progressBar,
-    said: sentence,
+    status: sentence,
   } = explained;
   const isShown = isExplained(view);
   setVisible(box, isShown);
@@ -173,8 +173,8 @@ export function paintExplained({ choice, data, frame, page }) {
 function writeOptions({ view }, { explained }, labels) {
   const isRequired = wayOf(view).explains === "label";
   const key = `${isRequired} ${labels.map(([number]) => number).join()}`;
-  if (explained.written === key) return;
-  explained.written = key;
+  if (explained.optionsKey === key) return;
+  explained.optionsKey = key;
   const patchOption = isRequired ? [] : [new Option("the locked patch's feature", "")];
   const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
   explained.ofLabel.replaceChildren(...patchOption, ...options);
@@ -186,7 +186,7 @@ function explainedWords(choice, data, frame, overlay) {
   const way = wayOf(view);
   if (way.explains === "label") return labelWords(choice, data, frame, overlay);
   if (way.explains === "text") return "";
-  const correlations = data.foretold.get(`${entryShown(data, frame).id} ${subject(choice, data, frame)}`);
+  const correlations = data.correlations.get(`${entryShown(data, frame).id} ${explainedKey(choice, data, frame)}`);
   const passWords =
     way.uses.includes("blank") && overlay
       ? `${overlay.passes} passes${overlay.step + 1 < overlay.steps ? ` of ${overlay.of}` : ""}, ${overlay.how}. `

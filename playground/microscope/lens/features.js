@@ -6,9 +6,9 @@ import {
   componentPixels,
   makeFeatures,
   matchOf,
-  PARTS_CUT,
+  PART_COUNT,
   partsOf,
-  principal,
+  principalComponents,
   similarityInto,
 } from "../core/features.js";
 import { sameLayer, upperLayer } from "../core/view.js";
@@ -19,11 +19,11 @@ export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; above
 const KEPT_FEATURES = 8; // the most layers whose features are in memory
 const KEPT_FLOWS = 2; // the most pictures whose rollouts are in memory
 export const isExplained = (view) => wayOf(view).needs === "network"; // whether explained.js shows the map
-const OPACITY = 0.78; // opacity of the colours above the photograph
+const COLOUR_OPACITY = 0.78; // opacity of the colours above the photograph
 
 // -------------------------------------------------------------------------------------------------- received data
 
-export function takeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
+export function storeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
   if (values.length % pack.tokens) return;
   if (need === "flows") keepInMap(data.flows, id, values, KEPT_FLOWS);
   else {
@@ -39,7 +39,7 @@ function keepInMap(map, key, value, maximum) {
   for (const oldestKey of map.keys()) if (map.size > maximum) map.delete(oldestKey);
 }
 
-const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
+const shownEntry = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
 // The compared picture's features at the layer on view; null if nothing is compared, or until they have arrived.
@@ -49,14 +49,14 @@ function otherFeatures({ view }, data) {
   return featuresOf(data, other, sameLayer(view.layer, main.pack, other.pack));
 }
 
-const comparable = (features, otherFeatures) =>
+const areComparable = (features, otherFeatures) =>
   features && otherFeatures && features.model === otherFeatures.model && features.width === otherFeatures.width;
 
 // The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
 export function missingMatrix(choice, data, frame) {
   const { view } = choice,
     { main, other } = data;
-  const entry = entryFor(data, frame);
+  const entry = shownEntry(data, frame);
   const { needs, resembles } = wayOf(view);
   if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
@@ -73,16 +73,16 @@ export function missingMatrix(choice, data, frame) {
 
 // Both pictures' features for matching, after the layer that Trace.match (Python) uses: {one, two, layer, ready:
 // whether both can be compared}. null if no picture is compared, or if the two models differ.
-export function matchable({ view }, data) {
+export function featuresToMatch({ view }, data) {
   const { main, other } = data;
   if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
   const layer = upperLayer(main.pack);
   const [first, second] = [main, other].map((entry) => featuresOf(data, entry, layer));
-  return { one: first, two: second, layer, ready: comparable(first, second) };
+  return { one: first, two: second, layer, ready: areComparable(first, second) };
 }
 
 function missingForMatches(choice, data) {
-  const matchFeatures = matchable(choice, data);
+  const matchFeatures = featuresToMatch(choice, data);
   if (
     !matchFeatures ||
     matchFeatures.ready ||
@@ -93,12 +93,12 @@ function missingForMatches(choice, data) {
 }
 
 // The sentence that says that the map's data can't come; "" if they may still arrive.
-export function missingSentence({ view }, { asked }) {
-  const request = isExplained(view) ? null : asked.get(wayOf(view).needs);
+export function missingSentence({ view }, { requests }) {
+  const request = isExplained(view) ? null : requests.get(wayOf(view).needs);
   return request?.open === false ? "What this needs is not here." : "";
 }
 
-export function waitingFor(choice, data) {
+export function mapWaitingWords(choice, data) {
   const { view } = choice,
     { main } = data;
   if (missingSentence(choice, data)) return missingSentence(choice, data);
@@ -115,19 +115,19 @@ export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
   if (isExplained(view)) return null; // the source computes these maps
-  const entry = entryFor(data, frame);
+  const entry = shownEntry(data, frame);
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
   if (!matrix) return null;
   const comparedFeatures = needs === "flows" ? null : otherFeatures(choice, data);
-  const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, comparedFeatures);
+  const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && areComparable(matrix, comparedFeatures);
   const token = isFromOther ? choice.hoverOther : shown.token;
   const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
   live.pixels = live.parts = live.there = null;
-  const sharedFeatures = comparable(matrix, comparedFeatures) ? comparedFeatures : null;
+  const sharedFeatures = areComparable(matrix, comparedFeatures) ? comparedFeatures : null;
   MAP_MAKERS[view.what](live, {
     matrix,
     asked: token,
@@ -147,9 +147,9 @@ const MAP_MAKERS = {
   rollout: (map, { matrix, asked }) => flowInto(map.values, matrix, asked),
   components: (map, inputs) => {
     similarityMap(map, inputs);
-    map.pixels = coloursOf(inputs.matrix, inputs.together);
+    map.pixels = componentColours(inputs.matrix, inputs.together);
   },
-  parts: (map, { matrix, together: joint }) => takeParts(map, matrix, joint),
+  parts: (map, { matrix, together: joint }) => setParts(map, matrix, joint),
 };
 
 function flowInto(values, halves, token) {
@@ -158,9 +158,9 @@ function flowInto(values, halves, token) {
 }
 
 // Compared pictures share principal components, so similar patches have the same colour in both.
-function coloursOf(features, comparedFeatures) {
+function componentColours(features, comparedFeatures) {
   if (features.colours?.beside !== comparedFeatures) {
-    const components = principal(comparedFeatures ? [features, comparedFeatures] : [features]);
+    const components = principalComponents(comparedFeatures ? [features, comparedFeatures] : [features]);
     features.colours = { beside: comparedFeatures, pixels: componentPixels(features, components) };
     if (comparedFeatures)
       comparedFeatures.colours = { beside: features, pixels: componentPixels(comparedFeatures, components) };
@@ -169,9 +169,9 @@ function coloursOf(features, comparedFeatures) {
 }
 
 // Compared pictures are divided into parts together, so a part has the same number in both.
-function takeParts(map, features, comparedFeatures) {
+function setParts(map, features, comparedFeatures) {
   if (features.parts?.beside !== comparedFeatures) {
-    const [parts, comparedParts] = partsOf(comparedFeatures ? [features, comparedFeatures] : [features], PARTS_CUT);
+    const [parts, comparedParts] = partsOf(comparedFeatures ? [features, comparedFeatures] : [features], PART_COUNT);
     features.parts = { beside: comparedFeatures, here: parts, there: comparedParts ?? null };
   }
   const { here: parts, there: comparedParts } = features.parts;
@@ -184,7 +184,7 @@ function takeParts(map, features, comparedFeatures) {
 export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
-  const features = featuresOf(data, entryFor(data, frame), view.layer),
+  const features = featuresOf(data, shownEntry(data, frame), view.layer),
     comparedFeatures = otherFeatures(choice, data);
   if (wayOf(view).needs !== "features" || !comparedFeatures) return null;
   const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1
@@ -194,20 +194,20 @@ export function otherMap(choice, data, frame) {
 const COMPARED_MAP_MAKERS = {
   norm: (_mine, comparedFeatures) => ({ values: comparedFeatures.norms, pixels: null, asked: -1 }),
   components(features, comparedFeatures) {
-    const isShared = comparable(features, comparedFeatures);
+    const isShared = areComparable(features, comparedFeatures);
     return {
       values: comparedFeatures.norms,
-      pixels: coloursOf(comparedFeatures, isShared ? features : null),
+      pixels: componentColours(comparedFeatures, isShared ? features : null),
       asked: -1,
       shared: isShared,
     };
   },
   parts: (features, comparedFeatures) =>
-    comparable(features, comparedFeatures)
+    areComparable(features, comparedFeatures)
       ? { values: comparedFeatures.norms, pixels: null, parts: features.parts?.there, asked: -1 }
       : null,
   similarity(features, comparedFeatures, { token, mark }, otherPatch) {
-    if (!comparable(features, comparedFeatures)) return null;
+    if (!areComparable(features, comparedFeatures)) return null;
     const values = new Float32Array(comparedFeatures.tokens);
     if (otherPatch >= 0) similarityInto(values, comparedFeatures, otherPatch, comparedFeatures);
     else similarityInto(values, comparedFeatures, token, features);
@@ -224,7 +224,7 @@ export function printComponents(print, pixels, { rows, columns }) {
   const imageData = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
   miniature.getContext("2d").putImageData(imageData, 0, 0);
   context.drawImage(softOf(photo), 0, 0);
-  context.globalAlpha = OPACITY;
+  context.globalAlpha = COLOUR_OPACITY;
   context.imageSmoothingEnabled = false;
   context.drawImage(miniature, 0, 0, photo.width, photo.height);
   context.globalAlpha = 1;

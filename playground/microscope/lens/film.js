@@ -1,7 +1,7 @@
 // All layers as a film: a strip under the picture that shows the row of the same patch in each layer. A click goes to a
 // layer; dragging along the strip plays the film.
 
-import { answerCell, ownExposure } from "../core/answers.js";
+import { answerCell, pictureDomain } from "../core/answers.js";
 import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
@@ -12,9 +12,9 @@ import { habitOf, isMap, layersAtHand } from "./state.js";
 
 const FILM_PAINT_INTERVAL = 40; // ms between two drawings of the film
 
-const FILM = `
+const FILM_HTML = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>`;
-const FILM_HEADS = `<span>layers:</span>
+const FILM_HEADS_HTML = `<span>layers:</span>
   <button data-film="head"></button>
   <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
   <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
@@ -23,11 +23,11 @@ const FILM_HEADS = `<span>layers:</span>
 export function bindFilm({ choice, data, frame, page }) {
   const box = document.createElement("div");
   box.className = "film";
-  box.innerHTML = FILM;
+  box.innerHTML = FILM_HTML;
   page.refs.pictureBox.after(box);
   const headTabs = document.createElement("p");
   headTabs.className = "tabs small film-heads";
-  headTabs.innerHTML = FILM_HEADS;
+  headTabs.innerHTML = FILM_HEADS_HTML;
   page.refs.row.append(headTabs);
   const canvas = box.querySelector("canvas");
   page.film = {
@@ -35,7 +35,7 @@ export function bindFilm({ choice, data, frame, page }) {
     canvas,
     heads: headTabs,
     buttons: [...headTabs.querySelectorAll("button")],
-    sign: headTabs.querySelector("i"),
+    loading: headTabs.querySelector("i"),
     timer: 0, // the timer of the next drawing; 0: none
   };
   const layerAt = (event) => {
@@ -114,16 +114,16 @@ function paintFilm(lens) {
   if (layers.length < 2) return;
   for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
   setText(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
-  setText(film.sign, loadingWords(choice, data, frame));
+  setText(film.loading, loadingWords(choice, data, frame));
   const { rows, columns } = pack;
   const width = layers.length * columns;
   if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);
   frame.patchPhoto ??= makePhoto(frame.photo.image, columns, rows);
   strip.heat.pixels.fill(0);
   for (const [index, layer] of layers.entries()) {
-    const values = rowOf(choice, frame, layer) ?? noWeights(frame);
-    const ownScale = view.colours === "own" || WAYS[shown.what].spread;
-    const domain = ownScale ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+    const values = rowOf(choice, frame, layer) ?? zeroRow(frame);
+    const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
+    const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
       strip.heat.pixels,
       index * columns,
@@ -141,9 +141,9 @@ function paintFilm(lens) {
 }
 
 // A row of zeros for a layer that has not arrived: the film then shows only the photograph.
-function noWeights({ strip, shown: { pack } }) {
-  if (strip.nothing?.length !== pack.tokens) strip.nothing = new Float32Array(pack.tokens);
-  return strip.nothing;
+function zeroRow({ strip, shown: { pack } }) {
+  if (strip.zeros?.length !== pack.tokens) strip.zeros = new Float32Array(pack.tokens);
+  return strip.zeros;
 }
 
 // The row in this layer, one weight for each token: of the chosen head, of the head with the sharpest row, or the mean
@@ -221,7 +221,7 @@ const LEAST_COLLAPSED_WEIGHT = 0.9; // least weight at which a row without scale
 
 // Whether the curtain can be drawn. Columns would need all rows' sums at the other scale. Maps of features have no
 // scale, and show another pass left of the curtain only if edges are cut.
-export const canDraw = (choice, frame) =>
+export const canDrawCurtain = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
 // Whether the part left of the curtain shows the pass without the cut, which has the same scale.
@@ -234,14 +234,14 @@ export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
   placeCurtain(choice, frame, page);
-  if (!view.curtain || !canDraw(choice, frame)) return null;
+  if (!view.curtain || !canDrawCurtain(choice, frame)) return null;
   const { pack, token, what } = shown;
   if (wayOf(view).resembles) return similarityBehind(choice, data, frame);
   const { answers } = isCutNow(choice, frame) ? data.main : shown;
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
   if (!values) return null; // this head has not arrived
-  const domain = ownExposure(values, 0, pack, what, view.ceiling, view.log);
+  const domain = pictureDomain(values, 0, pack, what, view.ceiling, view.log);
   printPatches(choice, frame, frame.behind, values, pack.prefixCount, pack, domain);
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
@@ -263,7 +263,7 @@ function placeCurtain(choice, frame, page) {
   const { curtain } = page.refs;
   const { view } = choice,
     { shown } = frame;
-  setVisible(curtain, canDraw(choice, frame));
+  setVisible(curtain, canDrawCurtain(choice, frame));
   curtain.style.left = `${100 * view.curtain}%`;
   curtain.classList.toggle("drawn", view.curtain > 0);
   curtain.dataset.behind = isCutNow(choice, frame) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
@@ -308,7 +308,7 @@ export function bindCurtain(choice, page) {
 // head on view does not collapse, returns a head that collapses for this patch, in this layer or the nearest loaded
 // one: {layer, head, weight, here: the largest weight of the head on view}. Otherwise returns null. Searches once for
 // each patch.
-export function collapsing(choice, frame) {
+export function findCollapse(choice, frame) {
   const { view } = choice,
     { shown } = frame;
   const { pack, drawn, answers, token } = shown;

@@ -3,15 +3,24 @@
 
 import { holdsHead, largestIndex, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { isEarlyLayer, isMuch, isPeak, kindOf, kindWords, likenessOf, meanRowOf, rowFacts } from "../core/kinds.js";
+import {
+  isEarlyLayer,
+  isNearlySame,
+  isPeak,
+  kindOf,
+  kindWords,
+  likenessOf,
+  meanRowOf,
+  rowFacts,
+} from "../core/kinds.js";
 import { isEven } from "../core/light.js";
-import { headsFor, STRIKING, tellingLayers } from "../core/moments.js";
-import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
+import { headsFor, STRIKING_SCORE, tellingLayers } from "../core/moments.js";
+import { placeName, sentenceOf, summaryOf, wholeSentence } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
-import { nearnessShare } from "./beside.js";
+import { nearnessOverlap } from "./beside.js";
 import { MOST_FLOWS, missingSentence } from "./features.js";
-import { sceneOf, towardOf } from "./moment.js";
+import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
@@ -49,9 +58,9 @@ export function factsOf(choice, data, frame) {
   const isReady = isMapShown
     ? overlay?.values.length >= pack.patches && !way.coloured
     : (answers.ready[view.head] || way.raw) && !shown.rough;
-  const values = isMapShown ? overlay?.values : answers.drawn;
+  const values = isMapShown ? overlay?.values : answers.values;
   const firstIndex = isMapShown ? (values?.length === pack.patches ? 0 : pack.prefixCount) : start + pack.prefixCount;
-  const summary = isReady ? spread(values, firstIndex, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
+  const summary = isReady ? summaryOf(values, firstIndex, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
   return {
     what: view.what,
     direction: view.direction,
@@ -74,9 +83,9 @@ export function factsOf(choice, data, frame) {
     special: {
       names: specialNames(pack),
       share: isReady && !isMapShown ? sumOf(answers.weights, start, start + pack.prefixCount) : 0,
-      most: isReady && !isMapShown ? mostOf(answers.weights, start, start + pack.prefixCount) : 0,
+      most: isReady && !isMapShown ? largestIn(answers.weights, start, start + pack.prefixCount) : 0,
     },
-    most: isReady && !isMapShown ? mostOf(answers.weights, start, start + pack.tokens) : 0,
+    most: isReady && !isMapShown ? largestIn(answers.weights, start, start + pack.tokens) : 0,
     scale: scaleOpening(data, frame),
     even: isReady && !isMapShown && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
     tokens: pack.tokens,
@@ -109,7 +118,7 @@ function partOf({ parts, there }, mark) {
   return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
 }
 
-const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
+const largestIn = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
 // Whether the patch lies left of the curtain, where the number beside a patch is hidden.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
@@ -137,7 +146,7 @@ const KIND_LINE_INTERVAL = 60; // ms between two updates
 const LEAST_IMPROVEMENT = 1.5; // a suggested head's score is at least this many times that of the head on view
 const CACHED_MEAN_ROWS = 24; // number of heads whose mean rows are cached
 
-const KIND_LINE = `
+const KIND_LINE_HTML = `
   <b data-hint></b>
   <span data-kind></span>
   <button class="quiet" data-go hidden></button>`;
@@ -145,12 +154,12 @@ const KIND_LINE = `
 export function bindKindLine(frame, page) {
   const line = document.createElement("p");
   line.className = "kindline";
-  line.innerHTML = KIND_LINE;
+  line.innerHTML = KIND_LINE_HTML;
   page.refs.pictureBox.after(line);
   const [hint, kind, button] = line.children;
   page.kindline = { line, hint, kind, go: button, timer: 0 };
   button.addEventListener("click", () => {
-    if (frame.better) page.choose({ ...frame.better, locked: true });
+    if (frame.betterHead) page.choose({ ...frame.betterHead, locked: true });
   });
 }
 
@@ -181,10 +190,10 @@ function writeKind(lens) {
     !isMean(choice, frame) &&
     shown.mark >= 0 &&
     shown.answers.ready[view.head];
-  frame.better = null;
+  frame.betterHead = null;
   setText(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
   setText(kindline.kind, isReadable ? kindSentence(lens) : "");
-  setVisible(kindline.go, Boolean(isReadable && frame.better));
+  setVisible(kindline.go, Boolean(isReadable && frame.betterHead));
 }
 
 function kindSentence({ choice, data, frame, page: { kindline } }) {
@@ -192,23 +201,23 @@ function kindSentence({ choice, data, frame, page: { kindline } }) {
     { main } = data,
     { shown } = frame;
   const { pack, mark } = shown;
-  const keyVectors = directions(frame);
+  const keyVectors = keyDirections(frame);
   if (!keyVectors) return "";
   const start = view.head * pack.tokens;
   const row = shown.answers.weights.subarray(start, start + pack.tokens);
-  const meanRow = crowdNow(choice, frame);
+  const meanRow = meanRowNow(choice, frame);
   const facts = rowFacts(row, pack, mark, meanRow, likenessOf(keyVectors, mark));
   const peakWord = !isPeak(facts) ? "" : meanRow.most < pack.prefixCount ? "token" : "patch";
-  const share = nearnessShare(choice, data, frame, mark);
-  const isPlain = share === null ? null : isMuch(share);
+  const share = nearnessOverlap(choice, data, frame, mark);
+  const isPlain = share === null ? null : isNearlySame(share);
   findBetter(choice, data, frame);
-  const { better: betterHead } = frame;
+  const { betterHead } = frame;
   if (betterHead)
     setText(kindline.go, `layer ${betterHead.layer}, head ${main.pack.headNumbers[betterHead.head]} shows more here`);
   return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: peakWord, plain: isPlain });
 }
 
-// Sets frame.better to a head whose row for this patch is clearly more telling than the row on view.
+// Sets frame.betterHead to a head whose row for this patch is clearly more telling than the row on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;
@@ -217,28 +226,29 @@ function findBetter({ view }, data, frame) {
   const heads = headsFor(scene, shown.mark);
   const [bestHead] = heads;
   const shownHead = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
-  if (bestHead === shownHead || bestHead.tells < Math.max(STRIKING, LEAST_IMPROVEMENT * (shownHead?.tells ?? 0)))
+  if (bestHead === shownHead || bestHead.tells < Math.max(STRIKING_SCORE, LEAST_IMPROVEMENT * (shownHead?.tells ?? 0)))
     return;
-  frame.better = { layer: bestHead.layer, head: bestHead.head, query: patchText(shown.mark, main.pack.columns) };
+  frame.betterHead = { layer: bestHead.layer, head: bestHead.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
 // The vectors for comparing patches: the keys of a late layer; null until that layer has arrived.
-function directions({ kinds, shown }) {
+function keyDirections({ kinds, shown }) {
   const { pack } = shown.drawn;
   const layerCount = tellingLayers(pack).length;
   if (!layerCount) return null;
   if (kinds.pack !== pack || kinds.layers !== layerCount) {
-    kinds.crowds.clear();
-    Object.assign(kinds, { pack, layers: layerCount, toward: towardOf(pack) });
+    kinds.meanRows.clear();
+    Object.assign(kinds, { pack, layers: layerCount, directions: searchDirections(pack) });
   }
-  return kinds.toward;
+  return kinds.directions;
 }
 
-function crowdNow({ view }, { kinds, shown }) {
+function meanRowNow({ view }, { kinds, shown }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
-  const meanRow = kinds.crowds.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
-  kinds.crowds.delete(key);
-  kinds.crowds.set(key, meanRow);
-  for (const oldestKey of kinds.crowds.keys()) if (kinds.crowds.size > CACHED_MEAN_ROWS) kinds.crowds.delete(oldestKey);
+  const meanRow = kinds.meanRows.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
+  kinds.meanRows.delete(key);
+  kinds.meanRows.set(key, meanRow);
+  for (const oldestKey of kinds.meanRows.keys())
+    if (kinds.meanRows.size > CACHED_MEAN_ROWS) kinds.meanRows.delete(oldestKey);
   return meanRow;
 }

@@ -39,10 +39,10 @@ const LAYOUTS = {
   // for a projector: sentence, legend and switch end above the window's lower edge
   present: { column: 0, lowest: "scale" },
 };
-const GAP = 1.6; // em, between the picture and the column
+const COLUMN_GAP = 1.6; // em, between the picture and the column
 const WIDER_FACTOR = 1.06; // "over" is chosen if its picture is more than this many times as wide as in "one"
 const SHALLOW_HEIGHT = 480; // px: in a window lower than this, the picture comes before the texts
-const SHALLOWEST = 380;
+const LEAST_SHALLOW_HEIGHT = 380;
 const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture
 const LEAST_PICTURE_HEIGHT = 11; // em, least height of a picture
 const STACKED_PARTS_WIDTH = 48; // em: below a narrower picture, the parts are stacked
@@ -79,21 +79,20 @@ function layOut(lens) {
   root.style.setProperty("--aspect", String(pictureAspect));
   root.classList.toggle("tall", pictureAspect < PORTRAIT_ASPECT);
   root.style.setProperty("--twin", String(twinAspect(choice, data, pictureAspect)));
-  if (choice.presenting) tryWay(choice, frame, page, "present", width, em, pictureAspect);
-  else if (page.ui.bare) tryWay(choice, frame, page, "bare", width, em, pictureAspect);
+  if (choice.presenting) tryLayout(choice, frame, page, "present", width, em, pictureAspect);
+  else if (page.ui.bare) tryLayout(choice, frame, page, "bare", width, em, pictureAspect);
   else if (size === "wide") {
-    const layoutOver = tryWay(choice, frame, page, "over", width, em, pictureAspect);
-    const layoutBeside = tryWay(choice, frame, page, "one", width, em, pictureAspect);
-    if (layoutOver.width > WIDER_FACTOR * layoutBeside.width)
-      tryWay(choice, frame, page, "over", width, em, pictureAspect);
+    const overWidth = tryLayout(choice, frame, page, "over", width, em, pictureAspect);
+    const besideWidth = tryLayout(choice, frame, page, "one", width, em, pictureAspect);
+    if (overWidth > WIDER_FACTOR * besideWidth) tryLayout(choice, frame, page, "over", width, em, pictureAspect);
   } else {
     root.dataset.way = size;
     root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone on its side: picture first
-    const height = 0.5 * Math.max(SHALLOWEST, window.innerHeight);
+    const height = 0.5 * Math.max(LEAST_SHALLOW_HEIGHT, window.innerHeight);
     setPictures(frame, page, Math.min(width, height * pictureAspect), pictureAspect);
     root.classList.toggle("tight", frame.pictureWidth < STACKED_PARTS_WIDTH * em);
   }
-  const columnWidth = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - GAP * em : width;
+  const columnWidth = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - COLUMN_GAP * em : width;
   const isBroad = root.dataset.way === "one" && columnWidth >= SPLIT_COLUMN_WIDTH * em;
   root.classList.toggle("broad", isBroad);
   // If a second picture is large in a broad column, the controls get a slender column beside it.
@@ -103,8 +102,8 @@ function layOut(lens) {
     hasThreeColumns || (root.dataset.way === "one" && columnWidth < STACKED_COLUMN_WIDTH * em),
   );
   root.classList.toggle("more", choice.more);
-  fillBelow(choice, page, em);
-  fillBeneath(lens, em);
+  showSpareCurve(choice, page, em);
+  fillWithFilm(lens, em);
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);
   // Lines and letters on canvas are sized by the page's type.
   frame.unit = (frame.ratio * em) / 14;
@@ -112,7 +111,7 @@ function layOut(lens) {
 }
 
 // Shows the curve if the narrow column beside the picture has room for it.
-function fillBelow(choice, page, em) {
+function showSpareCurve(choice, page, em) {
   const { root } = page;
   root.classList.remove("spare");
   if (!root.classList.contains("slender")) return;
@@ -122,7 +121,7 @@ function fillBelow(choice, page, em) {
 }
 
 // Below a wide picture, the film fills the free height, with the number of lines that makes its pictures largest.
-function fillBeneath({ choice, data, frame, page }, em) {
+function fillWithFilm({ choice, data, frame, page }, em) {
   const { root, refs, film } = page;
   frame.filmLines = 1;
   const stageBottom = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
@@ -149,12 +148,12 @@ const aspectOf = ({ pack }) =>
   pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
 // Applies a layout and returns the largest width that its picture can have.
-function tryWay(choice, frame, page, way, width, em, aspect) {
+function tryLayout(choice, frame, page, layout, width, em, aspect) {
   const { root, refs } = page;
-  const { column, lowest } = LAYOUTS[way];
-  const isPair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
-  const largestWidth = isPair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
-  root.dataset.way = way;
+  const { column, lowest } = LAYOUTS[layout];
+  const isPair = layout === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
+  const largestWidth = isPair ? (width - COLUMN_GAP * em) / 2 : width - (column && column + COLUMN_GAP) * em;
+  root.dataset.way = layout;
   let pictureWidth = largestWidth;
   for (let attempt = 0; attempt < 3; attempt++) {
     root.classList.toggle("tight", pictureWidth < STACKED_PARTS_WIDTH * em); // this may change the heights below
@@ -170,7 +169,7 @@ function tryWay(choice, frame, page, way, width, em, aspect) {
     if (pictureWidth === formerWidth) break; // the size has converged
   }
   setPictures(frame, page, pictureWidth, aspect);
-  return { way, width: pictureWidth };
+  return pictureWidth;
 }
 
 // The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
@@ -248,7 +247,7 @@ export function printPatches({ view }, frame, print, values, from, { rows, colum
 }
 
 // All thumbnails have one size, and share one small photograph.
-export function readyThumb(frame, thumb) {
+export function prepareThumb(frame, thumb) {
   if (!frame.thumbPhoto) {
     const { image } = frame.photo;
     const { clientWidth, clientHeight } = thumb.canvas; // read once, because a read after a write forces a layout

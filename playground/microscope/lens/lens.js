@@ -55,13 +55,13 @@
 // What each file writes; tests/js/lens/writes.test.mjs compares this table with the sources:
 //
 //   arithmetic.js choice: aim dimension hover
-//   asking.js     data: asked coming overlay packs pictures whole
+//   asking.js     data: fetchController overlay packs pictures requests whole
 //   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet patchPhoto twin wallCells wallHeat
 //   controls.js   choice: aim everHovered hover hoverOther more pointer view
-//   explained.js  data: foretold labels overlay
+//   explained.js  data: correlations labels overlay
 //   features.js   data: features flows; frame: live
 //   film.js       choice: filmLooked heads; frame: behind collapse patchPhoto strip
-//   headline.js   frame: better kinds letters
+//   headline.js   frame: betterHead kinds letters
 //   layout.js     frame: barKey colours filmLines kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight
 //                 pictureWidth print ratio seenWidth thumbPhoto unit
 //   lens.js       choice: aim hover place pointer scene view viewToCome; data: host main other overlay whole; frame:
@@ -79,7 +79,7 @@ import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from 
 import { wayOf } from "../core/ways.js";
 import { collectRefs, explainWords, setText } from "../drawing/dom.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
-import { askForMissing, bring, bringBest, dropOld, isComplete, stopAsking } from "./asking.js";
+import { askForMissing, bringBest, dropOld, fetchEntries, isComplete, stopAsking } from "./asking.js";
 import {
   bindButtons,
   bindKeys,
@@ -96,11 +96,11 @@ import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, overflowOf, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
-import { askedAgain, bestView, bindMoment, endGhost, greet, lookForMoment, noteOpening, settle } from "./moment.js";
+import { bestView, bindMoment, endGhost, finerPatch, greet, lookForMoment, noteBest, noteOpening } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
-import { bindShare, leavePresenting, pictureCanvas, toTakeAway } from "./saving.js";
-import { bindScenes, readKept } from "./scenes.js";
+import { bindShare, exportFunctions, leavePresenting, pictureCanvas } from "./saving.js";
+import { bindScenes, readSavedScenes } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
 import { canAsk, createState, overlayNow, resolve } from "./state.js";
 
@@ -157,12 +157,12 @@ export function createLens(parent, options = {}) {
     },
     setHost: (host) => {
       Object.assign(data.host, host);
-      if (host.scenes) readKept(choice, data, page);
+      if (host.scenes) readSavedScenes(choice, data, page);
     },
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
-    ...toTakeAway(lens), // the functions figure(metadata) and numbers()
+    ...exportFunctions(lens), // the functions figure(metadata) and numbers()
     picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
@@ -181,16 +181,16 @@ export function createLens(parent, options = {}) {
     destroy: () => {
       page.alive = false;
       endGhost(choice, page);
-      data.coming?.abort();
+      data.fetchController?.abort();
       stopAsking(data);
       cancelAnimationFrame(frame.requested);
-      for (const timer of [page.telling, page.speaking, page.asking, page.looking]) clearTimeout(timer);
+      for (const timer of [page.reportTimer, page.speakTimer, page.askTimer, page.searchTimer]) clearTimeout(timer);
       stopFollowing();
       root.remove();
     },
   };
   root.__lens = handle; // for tests and the console
-  readKept(choice, data, page);
+  readSavedScenes(choice, data, page);
   update(lens, options);
   return handle;
 }
@@ -238,7 +238,7 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
   const viewToShow = () => (typeof view === "function" ? view(choice.view) : view);
   const viewToAsk = viewToShow() ?? choice.viewToCome ?? choice.view;
   if (wantsBest) return showBest(lens, { main, view: viewToShow, place });
-  const entries = await bring(data, page, other ? [main, other] : [main], viewToAsk);
+  const entries = await fetchEntries(data, page, other ? [main, other] : [main], viewToAsk);
   if (!entries || !page.alive) return false;
   const shownView = viewToShow();
   const nextFrame = !shownView && !other && isNextFrame(data.main, entries[0]);
@@ -264,7 +264,7 @@ async function showBest(lens, { main, view, place }) {
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
   const momentView = baseView.direction === "row" && wayOf(baseView).rows ? bestView(data, scene) : null;
   update(lens, { view: { ...baseView, ...momentView }, place });
-  if (momentView) settle(choice, page);
+  if (momentView) noteBest(choice, page);
   requestAnimationFrame(() => refresh(lens));
   return true;
 }
@@ -319,7 +319,7 @@ function update(lens, { place, view, ui, overlay }) {
   const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
   // The layer is chosen even before it has arrived.
   if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
-  choice.view = withinReach(choice, data, tidyView(nextView, data.main.pack, startOf(data)));
+  choice.view = withHeldLayer(choice, data, tidyView(nextView, data.main.pack, startOf(data)));
   showChoices(choice, data, page);
   refresh(lens);
 }
@@ -329,7 +329,7 @@ function keepPlace(choice, data, page, formerPack) {
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
   const token = tokenOf(choice.view.query, formerPack);
-  const bestPatch = askedAgain(choice, pack, formerPack);
+  const bestPatch = finerPatch(choice, pack, formerPack);
   choice.view = { ...choice.view, cut: "" }; // a cut names patches of the former grid
   const translatedToken = token >= 0 ? sameToken(token, formerPack, pack) : -1;
   const newToken = bestPatch === null ? translatedToken : pack.prefixCount + bestPatch;
@@ -346,7 +346,7 @@ function choose(lens, change, source) {
   if (!data.main) return;
   if (!("query" in change) && !choice.view.locked && choice.hover >= 0)
     change = { ...change, query: queryOf(choice.hover, data.main.pack) };
-  choice.view = withinReach(choice, data, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
+  choice.view = withHeldLayer(choice, data, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
   if (!choice.view.locked) choice.aim = -1;
   showChoices(choice, data, page, source);
   if ("beside" in change) refresh(lens);
@@ -355,12 +355,12 @@ function choose(lens, change, source) {
 }
 
 function reportView(choice, data, page) {
-  clearTimeout(page.telling);
-  page.telling = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
+  clearTimeout(page.reportTimer);
+  page.reportTimer = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
 // If the source has only some layers, a step leads to the next layer that the source has.
-function withinReach(choice, data, view) {
+function withHeldLayer(choice, data, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
   const direction = Math.sign(view.layer - choice.view.layer);
@@ -399,10 +399,10 @@ function onFrame(lens) {
   askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);
   lookForMoment(choice, data, page);
-  clearTimeout(page.speaking);
+  clearTimeout(page.speakTimer);
   if (page.ghost) return; // the soft cursor is not announced to screen readers
   const speak = () => setText(page.refs.live, page.see?.on ? page.see.spokenText() : sentenceForReaders(lens));
-  page.speaking = setTimeout(speak, 600);
+  page.speakTimer = setTimeout(speak, 600);
 }
 
 // -------------------------------------------------------------------------------------------------- the row in numbers
@@ -433,7 +433,7 @@ function readNumbers({ choice, data, frame }, isComplete) {
     peakAt: shown.peak === null ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row,
-    drawn: Array.from(answers.drawn.subarray(start, start + pack.tokens)),
+    drawn: Array.from(answers.values.subarray(start, start + pack.tokens)),
     map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
     domain: shown.mainDomain,
     layersHeld: wholeLayers(pack),

@@ -10,11 +10,11 @@ import { FIRST_WAY } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { askOnce } from "./asking.js";
-import { matchable } from "./features.js";
-import { tokenName, verdictOf } from "./readouts.js";
+import { featuresToMatch } from "./features.js";
+import { tokenName, verdictText } from "./readouts.js";
 import { canAsk } from "./state.js";
 
-const FLIGHT = 260; // ms of the line's animation
+const FLIGHT_MS = 260; // ms of the line's animation
 
 export function bindMatches(choice, page) {
   const box = document.createElement("div");
@@ -43,7 +43,7 @@ export function bindMatches(choice, page) {
 export function matchNow(choice, data, { match, shown }) {
   const { view } = choice,
     { main, other } = data;
-  const features = matchable(choice, data);
+  const features = featuresToMatch(choice, data);
   if (!features?.ready) return null;
   const fromOther = choice.hoverOther >= 0 && !view.locked;
   const token = fromOther ? choice.hoverOther : view.locked && choice.aim >= 0 ? choice.aim : shown.token;
@@ -68,17 +68,17 @@ export function paintMatch({ choice, data, frame, page }) {
   const isComparing = view.beside === "compare" && Boolean(other) && other.picture.id !== data.main.picture.id;
   setVisible(matches.line, isComparing);
   const match = isComparing ? matchNow(choice, data, frame) : null;
-  setVisible(matches.parts, isComparing && Boolean(matchable(choice, data)));
+  setVisible(matches.parts, isComparing && Boolean(featuresToMatch(choice, data)));
   matches.parts.setAttribute("aria-pressed", String(view.what === matches.parts.dataset.value));
   setText(matches.words, isComparing ? matchInWords(choice, data, match) : "");
   const isLineShown = match?.mutual && !choice.presenting;
   setVisible(matches.box, Boolean(isLineShown));
   if (isLineShown) flyToMatch(data, frame, page, match);
-  else frame.match.drawn = "";
+  else frame.match.drawnKey = "";
 }
 
 function matchInWords(choice, data, match) {
-  const features = matchable(choice, data);
+  const features = featuresToMatch(choice, data);
   if (!features) return "Features of two models have nothing in common: nothing is matched.";
   if (!features.ready) return "Matches: the features are on their way.";
   if (!match) return "";
@@ -114,12 +114,12 @@ function flyToMatch({ main, other }, frame, page, patchMatch) {
     width: `${toCell.w}px`,
     height: `${toCell.h}px`,
   });
-  if (match.drawn === match.key) return;
-  match.drawn = match.key;
+  if (match.drawnKey === match.key) return;
+  match.drawnKey = match.key;
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   const frames = [{ transform: `${transform} scaleX(0)` }, { transform: `${transform} scaleX(1)` }];
-  wire.animate(frames, { duration: FLIGHT, easing: "ease-out" });
-  cell.animate([{ opacity: 0 }, { opacity: 0, offset: 0.7 }, { opacity: 1 }], { duration: FLIGHT });
+  wire.animate(frames, { duration: FLIGHT_MS, easing: "ease-out" });
+  cell.animate([{ opacity: 0 }, { opacity: 0, offset: 0.7 }, { opacity: 1 }], { duration: FLIGHT_MS });
 }
 
 // The position of a picture's canvas within the lens. The compared picture is centred in its canvas.
@@ -150,20 +150,20 @@ export function bindPatching(choice, data, page) {
   page.refs.twin.after(box); // over the second picture, so that no other part of the page moves
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
-  page.patching = { box, button, map, said: sentence, close };
+  page.patching = { box, button, map, status: sentence, close };
   close.addEventListener("click", () => {
     choice.patchWanted = data.patched.key = "";
     page.schedule();
   });
   button.addEventListener("click", () => {
-    const { key, text } = wantedPatch(choice, data);
+    const { key, text } = patchRequest(choice, data);
     if (data.patched.key === key) return page.choose({ cut: text }); // runs the whole pass
     choice.patchWanted = key;
     page.schedule();
   });
 }
 
-function wantedPatch({ view }, { main, other }) {
+function patchRequest({ view }, { main, other }) {
   const token = tokenOf(view.query, main.pack);
   const target = sameToken(token, main.pack, other.pack);
   const { sample, mine } = other.trace.words ?? {};
@@ -192,22 +192,22 @@ export function paintPatching(lens) {
   const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // the box covers the second picture
   setVisible(patching.box, isOffered);
   if (!isOffered) return;
-  const patch = wantedPatch(choice, data);
-  const name = tokenName(patch.token, main.pack);
-  const isShown = patched.key === patch.key;
-  setVisible(patching.button, !isShown || (Boolean(patch.text) && canAsk(data, "cuts")));
+  const request = patchRequest(choice, data);
+  const name = tokenName(request.token, main.pack);
+  const isShown = patched.key === request.key;
+  setVisible(patching.button, !isShown || (Boolean(request.text) && canAsk(data, "cuts")));
   setVisible(patching.map, isShown);
   setVisible(patching.close, isShown);
   const offer = `put this ${name} into the first picture, after layer ${view.layer}`;
   setText(patching.button, isShown ? "look at this pass" : offer);
-  if (isShown) return setText(patching.said, patched.text);
-  if (choice.patchWanted !== patch.key) return setText(patching.said, "");
-  setText(patching.said, "The network goes on from there…");
-  const question = (options) => data.host.source.patched(main.trace, patch.words, options);
-  askOnce(lens, "patched", patch.key, question, (answer) => takePatched(lens, patch, answer));
+  if (isShown) return setText(patching.status, patched.text);
+  if (choice.patchWanted !== request.key) return setText(patching.status, "");
+  setText(patching.status, "The network goes on from there…");
+  const sendRequest = (options) => data.host.source.patched(main.trace, request.words, options);
+  askOnce(lens, "patched", request.key, sendRequest, (answer) => showPatched(lens, request, answer));
 }
 
-function takePatched(
+function showPatched(
   { choice: { view }, data, frame: { photo }, page: { patching } },
   { key, token },
   { matrix, labels },
@@ -230,7 +230,7 @@ function takePatched(
       : "after the last layer nobody else hears it";
   const name = tokenName(token, pack);
   const carriesWords = `After layer ${view.layer} this picture's ${name} carries what the other one has there.`;
-  const labelWords = labels?.length ? ` ${verdictOf(labels)}.` : "";
+  const labelWords = labels?.length ? ` ${verdictText(labels)}.` : "";
   Object.assign(data.patched, {
     key,
     text: `${carriesWords} Its own feature moves by ${percent(ownChange)}; ${otherChanges}.${labelWords}`,

@@ -5,15 +5,15 @@
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
-import { STRIKING, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
+import { STRIKING_SCORE, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
 import { sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
+import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
-const UNSTRIKING = "Nothing far apart stands out here.";
+const NOTHING_STRIKING = "Nothing far apart stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
 
 export function bindMoment(choice, data, page) {
@@ -53,27 +53,28 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
 
 // After each frame: continues the search if no frame was drawn for a while.
 export function lookForMoment(choice, data, page) {
-  clearTimeout(page.looking);
-  if (nextOf(choice, data)) page.looking = setTimeout(() => workOn(choice, data, page), QUIET_BEFORE_SEARCH);
+  clearTimeout(page.searchTimer);
+  if (unfinishedSearch(choice, data))
+    page.searchTimer = setTimeout(() => continueSearch(choice, data, page), QUIET_BEFORE_SEARCH);
 }
 
 // The unfinished search of the entry on view, if any.
-function nextOf(choice, data) {
+function unfinishedSearch(choice, data) {
   const { main } = data;
   if (!main || main.trace.words?.first) return null; // the trace is of a coarse grid; a finer one will follow
   const { id } = main;
-  const { pack } = drawnOf(main);
+  const { pack } = entryToDraw(main);
   const layers = tellingLayers(pack);
-  const isWhole = layers.length === pack.layers - Math.floor(pack.layers / 2);
-  if (!isWhole && !(choice.opening.wished && layers.length)) return null;
+  const hasAllLayers = layers.length === pack.layers - Math.floor(pack.layers / 2);
+  if (!hasAllLayers && !(choice.opening.wished && layers.length)) return null;
   let { search } = data;
   if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
     search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
   return search.scene && search.moved ? null : search;
 }
 
-function workOn(choice, data, page) {
-  const search = page.alive ? nextOf(choice, data) : null;
+function continueSearch(choice, data, page) {
+  const search = page.alive ? unfinishedSearch(choice, data) : null;
   if (!search) return;
   const deadline = performance.now() + SEARCH_SLICE;
   search.steps ??= searchMoments(search.pack, keysForSearch(search.pack));
@@ -81,7 +82,7 @@ function workOn(choice, data, page) {
     const { done, value } = search.steps.next();
     if (done) search.scene = value;
     else if (performance.now() > deadline) {
-      page.looking = setTimeout(() => workOn(choice, data, page), 0);
+      page.searchTimer = setTimeout(() => continueSearch(choice, data, page), 0);
       return;
     }
   }
@@ -109,22 +110,22 @@ function moveToBest(choice, data, page, scene) {
   if (!momentView) return;
   choice.view = { ...view, ...momentView };
   choice.hover = -1; // a resting cursor does not count as pointing
-  settle(choice, page);
+  noteBest(choice, page);
 }
 
 // The view of the best moment. If no row is striking: the map of the picture's parts, or null if the source has no
 // features.
 export function bestView(data, { pack, moments }) {
   const [{ layer, head, patches, tells: tellingScores }] = moments;
-  if (tellingScores[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
+  if (tellingScores[0] < STRIKING_SCORE && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
   return tellingScores[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
 }
 
 // Notes that the picture shows its best moment; the soft cursor then points at it once.
-export function settle(choice, page) {
+export function noteBest(choice, page) {
   const { opening, view } = choice;
   opening.moved = true;
-  if (!wayOf(view).rows) setText(page.refs.message, UNSTRIKING);
+  if (!wayOf(view).rows) setText(page.refs.message, NOTHING_STRIKING);
   page.opens({ greets: !opening.greeted });
   opening.greeted = true;
 }
@@ -132,7 +133,7 @@ export function settle(choice, page) {
 // The query after a change to a finer grid, where several patches lie in the place of one. Of the patches at and around
 // the former query, returns the patch that gives the largest weight to the brightest place of the former row. null if
 // no moment is known.
-export function askedAgain({ opening, view }, pack, formerPack) {
+export function finerPatch({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
   const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
@@ -196,7 +197,7 @@ export function surprise(choice, data, page) {
   const surprises = scene ? surprisesOf(scene) : [];
   if (!surprises.length) {
     opening.wished = !scene;
-    if (scene) return setText(refs.message, UNSTRIKING);
+    if (scene) return setText(refs.message, NOTHING_STRIKING);
     if (canAsk(data, "layers")) choice.filmWanted = true;
     else if (!layersAtHand(data).some((layer) => tellingLayers(main.pack).includes(layer))) return;
     return page.schedule();
@@ -209,7 +210,7 @@ export function surprise(choice, data, page) {
   page.choose({ what: way, layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
-export const towardOf = (pack) => directionsOf(keysForSearch(pack));
+export const searchDirections = (pack) => directionsOf(keysForSearch(pack));
 
 // For a first visit: a drawn "soft" cursor glides to three patches, and the sentence changes with it. Then the visitor
 // is invited to point. Any action of the visitor ends this. The host decides whether this is a first visit.
@@ -217,10 +218,10 @@ export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 const CURSOR_DELAY = 350; // ms before the soft cursor appears
 const GLIDE_MS = 800; // ms from one patch to the next
 const STAY_MS = 850; // ms on a patch: long enough to read the number
-const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture
-const BOW = 0.14; // sideways swing of a glide as a share of its length
-export const STOPS = 3;
-export const WALK = CURSOR_DELAY + STOPS * (GLIDE_MS + STAY_MS); // ms of the whole path
+const EDGE_MARGIN = 0.12; // margin that the soft cursor avoids, as a share of the picture
+const BOW_SHARE = 0.14; // sideways swing of a glide as a share of its length
+export const STOP_COUNT = 3;
+export const WALK_MS = CURSOR_DELAY + STOP_COUNT * (GLIDE_MS + STAY_MS); // ms of the whole path
 
 // Returns three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the
 // largest weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights
@@ -229,8 +230,8 @@ export function threePatches(row, from, rows, columns, startPatch) {
   const nearArea = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
   let largest = -1,
     smallest = -1;
-  const rowMargin = Math.ceil(EDGE * rows),
-    columnMargin = Math.ceil(EDGE * columns);
+  const rowMargin = Math.ceil(EDGE_MARGIN * rows),
+    columnMargin = Math.ceil(EDGE_MARGIN * columns);
   for (let r = rowMargin; r < rows - rowMargin; r++) {
     for (let c = columnMargin; c < columns - columnMargin; c++) {
       if (r >= nearArea.top && r <= nearArea.bottom && c >= nearArea.left && c <= nearArea.right) continue;
@@ -247,13 +248,13 @@ const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // rises from 0 t
 // The soft cursor's position {x, y, rests} after `ms` on its path over `places` [{x, y}], from the first one. Each
 // glide is slightly curved, like a hand's.
 export function walkAt(ms, places) {
-  const elapsed = Math.max(0, Math.min(WALK, ms) - CURSOR_DELAY);
+  const elapsed = Math.max(0, Math.min(WALK_MS, ms) - CURSOR_DELAY);
   const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE_MS + STAY_MS)));
   const t = Math.min(1, (elapsed - leg * (GLIDE_MS + STAY_MS)) / GLIDE_MS);
   const fromPlace = places[leg],
     toPlace = places[leg + 1];
   const progress = smoothStep(t),
-    bow = BOW * Math.sin(Math.PI * progress) * (leg % 2 ? 1 : -1);
+    bow = BOW_SHARE * Math.sin(Math.PI * progress) * (leg % 2 ? 1 : -1);
   const dx = toPlace.x - fromPlace.x,
     dy = toPlace.y - fromPlace.y;
   return { x: fromPlace.x + progress * dx - bow * dy, y: fromPlace.y + progress * dy + bow * dx, rests: t === 1 };
@@ -263,7 +264,7 @@ const PICTURE_ALONE_MS = 900; // ms in which only the picture is shown
 const YOUR_TURN_MS = 2600; // ms for which "your turn" stays
 const RESTING_MOVE = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
 
-const GHOST = `
+const GHOST_HTML = `
   <i class="glow"></i>
   <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
   <b>your turn</b>`;
@@ -274,7 +275,7 @@ export function greet(lens, onBegin) {
   const { page } = lens;
   if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
   const controller = new AbortController();
-  page.ghost = { box: null, stop: controller, timer: setTimeout(() => begin(lens, onBegin), PICTURE_ALONE_MS) };
+  page.ghost = { box: null, stop: controller, timer: setTimeout(() => beginWalk(lens, onBegin), PICTURE_ALONE_MS) };
   endWithAnyMovement(lens.choice, page, controller.signal);
   return true;
 }
@@ -292,7 +293,7 @@ function endWithAnyMovement(choice, page, signal) {
   document.addEventListener("visibilitychange", endWalk, options);
 }
 
-function begin({ choice, data, frame: { shown }, page }, onBegin) {
+function beginWalk({ choice, data, frame: { shown }, page }, onBegin) {
   const { view } = choice,
     { refs } = page;
   const { pack, answers } = shown;
@@ -306,7 +307,7 @@ function begin({ choice, data, frame: { shown }, page }, onBegin) {
   onBegin();
   const box = document.createElement("div");
   box.className = "ghost";
-  box.innerHTML = GHOST;
+  box.innerHTML = GHOST_HTML;
   refs.pictureBox.append(box);
   page.ghost.box = box;
   const placeOf = (patch) => ({
@@ -335,7 +336,7 @@ function walk(choice, page, places) {
     }
     ghost.box.classList.toggle("rests", rests);
     hasRested = rests;
-    if (time - startTime < WALK) return requestAnimationFrame(step);
+    if (time - startTime < WALK_MS) return requestAnimationFrame(step);
     ghost.box.classList.add("turn");
     ghost.timer = setTimeout(() => endGhost(choice, page), YOUR_TURN_MS);
   };

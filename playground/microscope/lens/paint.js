@@ -2,9 +2,9 @@
 
 import {
   answerLayer,
+  comparedDomain,
   domainOfBoth,
-  exposureOfBoth,
-  ownExposure,
+  pictureDomain,
   prepareColumns,
   sharedDomain,
 } from "../core/answers.js";
@@ -21,24 +21,24 @@ import { drawPicture, printParts } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
 import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
-import { paintExplained, waitingForExplained } from "./explained.js";
-import { isExplained, otherMap, printComponents, waitingFor } from "./features.js";
+import { explainedWaitingWords, paintExplained } from "./explained.js";
+import { isExplained, mapWaitingWords, otherMap, printComponents } from "./features.js";
 import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
-import { photoOf, printPatches, rampOf, readyThumb } from "./layout.js";
+import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
 import { paintMatch, paintPatching } from "./matches.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { paintScissors } from "./scissors.js";
-import { habitOf, isMap, layMean, overlayNow, resolve } from "./state.js";
+import { habitOf, isMap, overlayNow, putMeanRow, resolve } from "./state.js";
 
-const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
+const COUNT_WORDS = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
 export function paintFrame(lens) {
   const { choice, frame, page } = lens;
   const shown = resolve(choice, lens.data, frame);
   const { view } = choice;
-  readKernel(choice, frame);
+  updateKernel(choice, frame);
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction)) {
     paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
@@ -46,7 +46,7 @@ export function paintFrame(lens) {
     return;
   }
   shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
-  const putHeadBack = layMean(choice, frame);
+  const putHeadBack = putMeanRow(choice, frame);
   paintMain(lens);
   putHeadBack();
   if (!page.see?.on) paintHeads(lens);
@@ -57,7 +57,7 @@ export function paintFrame(lens) {
   paintAim(lens);
   paintExplained(lens);
   paintPatching(lens);
-  const restoreHead = layMean(choice, frame);
+  const restoreHead = putMeanRow(choice, frame);
   writeNumbers(lens);
   if (!page.see?.on) {
     writeTitles(lens);
@@ -72,7 +72,7 @@ export function paintFrame(lens) {
 // Paints the parts that follow the cursor while a patch is locked.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
-  const putHeadBack = layMean(choice, frame);
+  const putHeadBack = putMeanRow(choice, frame);
   paintCurve(choice, frame, page);
   paintLine(lens);
   paintMatch(lens);
@@ -81,7 +81,7 @@ export function paintAim(lens) {
   paintSums(choice, frame, page);
 }
 
-function readKernel(choice, frame) {
+function updateKernel(choice, frame) {
   const { k } = choice.view;
   if (frame.kernel.length === k * k) return;
   frame.kernel = kernelWeights(k);
@@ -110,9 +110,9 @@ function paintMain(lens) {
 
   let waitingWords = "";
   shown.mainDomain = shown.domain;
-  shown.beyond = null;
+  shown.outliers = null;
   if (isMap(view.what) && !overlay) {
-    waitingWords = isExplained(view) ? waitingForExplained(choice, data, frame) : waitingFor(choice, data);
+    waitingWords = isExplained(view) ? explainedWaitingWords(choice, data, frame) : mapWaitingWords(choice, data);
     printNothing(frame.print);
   } else if (overlay?.parts) {
     printParts(frame.print, overlay.parts, pack);
@@ -122,13 +122,13 @@ function paintMain(lens) {
     const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const endIndex = start + pack.patches;
     const inlierDomain = way.uses.includes("typical") ? withoutOutliers(overlay.values, start, endIndex) : null;
-    shown.beyond = inlierDomain;
+    shown.outliers = inlierDomain;
     if (inlierDomain && view.typical) shown.mainDomain = inlierDomain.domain;
     else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
     else if (comparesNumbers(choice, data, frame))
       shown.mainDomain = domainOfBoth([
         { values: overlay.values, from: start, to: endIndex },
-        patchesOf(other, otherMap(choice, data, frame).values),
+        patchRange(other, otherMap(choice, data, frame).values),
       ]);
     else
       shown.mainDomain = atLeastExposure(
@@ -140,8 +140,8 @@ function paintMain(lens) {
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
     printNothing(frame.print);
   } else {
-    shown.mainDomain = exposureNow(choice, data, frame, start);
-    printPatches(choice, frame, frame.print, answers.drawn, start + pack.prefixCount, pack, shown.mainDomain);
+    shown.mainDomain = domainNow(choice, data, frame, start);
+    printPatches(choice, frame, frame.print, answers.values, start + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
@@ -155,7 +155,7 @@ function paintMain(lens) {
     columns,
     grid: view.grid,
     mark,
-    asked: isColumn,
+    isKey: isColumn,
     behind: behindCanvas,
   });
   setClipped(choice, frame, Boolean(waitingWords || overlay));
@@ -169,18 +169,18 @@ function paintMain(lens) {
 // The domain with an exposure of at least `floor`, so that the map of a change without effect is not bright.
 const atLeastExposure = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
 
-const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
+const patchRange = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
 
 // Compared pictures share one exposure.
-function exposureNow(choice, data, frame, start) {
+function domainNow(choice, data, frame, start) {
   const { view } = choice,
     { other } = data,
     { shown } = frame;
   const { pack, answers, what } = shown;
   const otherValues = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
-  if (!otherValues) return ownExposure(answers.drawn, start, pack, what, view.ceiling, view.log);
-  const mainValues = { values: answers.drawn, from: start + pack.prefixCount, to: start + pack.tokens };
-  return exposureOfBoth([mainValues, patchesOf(other, otherValues)], what, view.ceiling, view.log);
+  if (!otherValues) return pictureDomain(answers.values, start, pack, what, view.ceiling, view.log);
+  const mainValues = { values: answers.values, from: start + pack.prefixCount, to: start + pack.tokens };
+  return comparedDomain([mainValues, patchRange(other, otherValues)], what, view.ceiling, view.log);
 }
 
 // Sets picture.tag, the number beside a patch: the largest weight, unless See marks another patch.
@@ -191,13 +191,13 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = null;
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
-  const brightestIndex = largestIndex(answers.drawn, firstPatch, start + pack.tokens);
+  const brightestIndex = largestIndex(answers.values, firstPatch, start + pack.tokens);
   const taggedIndex = see ? firstPatch + see.labelledPatch(brightestIndex - firstPatch) : brightestIndex;
   // An even row has no patch worth naming.
   if (WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
   tag.patch = taggedIndex - firstPatch;
-  tag.text = sizeWords(answers.drawn[taggedIndex], WAYS[what].unit);
+  tag.text = sizeWords(answers.values[taggedIndex], WAYS[what].unit);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
 }
@@ -211,12 +211,12 @@ function setClipped({ view }, { shown, picture }, isHidden) {
   if (isHidden || shown.rough || WAYS[what].spread || !answers.ready[view.head]) return;
   const start = view.head * pack.tokens + pack.prefixCount,
     end = start + pack.patches;
-  const patches = clippedPatches(answers.drawn, start, end, shown.mainDomain.high);
+  const patches = clippedPatches(answers.values, start, end, shown.mainDomain.high);
   shown.clipped = patches.length;
   const format = WAYS[what].unit === "share" ? bareShare : shortNumber;
   picture.clipped = patches
     .filter((patch) => patch !== picture.tag?.patch && patch !== shown.mark)
-    .map((patch) => ({ patch, text: format(answers.drawn[start + patch]) }));
+    .map((patch) => ({ patch, text: format(answers.values[start + patch]) }));
 }
 
 function paintColourBar({ choice, data, frame, page: { refs, see } }) {
@@ -258,35 +258,35 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
   for (let head = 0; head < thumbs.length; head++) {
     const thumb = thumbs[head];
     const start = head * pack.tokens;
-    readyThumb(frame, thumb);
+    prepareThumb(frame, thumb);
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
     else {
-      const ownScale = view.colours === "own";
-      const domain = ownScale
-        ? ownExposure(answers.drawn, start, pack, shown.what, view.ceiling, view.log)
+      const hasOwnDomain = view.colours === "own";
+      const domain = hasOwnDomain
+        ? pictureDomain(answers.values, start, pack, shown.what, view.ceiling, view.log)
         : shown.domain;
-      printHeat(thumb.print, answers.drawn, start + pack.prefixCount, rows, columns, domain, view.smooth);
+      printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, domain, view.smooth);
     }
-    const headNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
+    const shownNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text =
-      !answers.ready[head] || shown.rough ? "…" : headNumber >= 99.5 ? headNumber.toFixed(0) : headNumber.toFixed(1);
+      !answers.ready[head] || shown.rough ? "…" : shownNumber >= 99.5 ? shownNumber.toFixed(0) : shownNumber.toFixed(1);
     nameHead(choice, data, frame, thumb, head, text);
   }
 }
 
-const HABIT_OF = "This is measured on average over the patches of this picture.";
+const HABIT_NOTE = "This is measured on average over the patches of this picture.";
 
 // Writes a head's average behaviour below its thumbnail, if known; then `number` is shown only under "More".
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;
-  if (thumb.said === number && thumb.number.saidText === text) return;
-  thumb.said = number;
+  if (thumb.saidNumber === number && thumb.number.saidText === text) return;
+  thumb.saidNumber = number;
   setText(thumb.number, text);
-  thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${SPOKEN[choice.view.direction]} ${number}`;
+  thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${COUNT_WORDS[choice.view.direction]} ${number}`;
   const name = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
   thumb.button.title = habit?.means ? "" : name;
-  thumb.button.dataset.explains = habit?.means ? `${name}. ${habit.means} ${HABIT_OF}` : "";
+  thumb.button.dataset.explains = habit?.means ? `${name}. ${habit.means} ${HABIT_NOTE}` : "";
   thumb.number.classList.toggle("habit", Boolean(habit));
   if (habit) thumb.number.style.setProperty("--habit", habit.colour);
 }
@@ -304,7 +304,7 @@ export function paintCurve(choice, frame, { refs, see }) {
   const start = view.head * pack.tokens;
   const domain = isRowWay
     ? shown.mainDomain
-    : ownExposure(answers.weights, start, pack, FIRST_WAY, view.ceiling, view.log);
+    : pictureDomain(answers.weights, start, pack, FIRST_WAY, view.ceiling, view.log);
   drawCurve(
     refs.curve.getContext("2d"),
     refs.curve.width,

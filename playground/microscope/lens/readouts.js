@@ -1,7 +1,7 @@
 // Writes the words and numbers of the lens.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
-import { PARTS_CUT } from "../core/features.js";
+import { PART_COUNT } from "../core/features.js";
 import { isEven } from "../core/light.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
@@ -9,7 +9,7 @@ import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
-import { collapsing } from "./film.js";
+import { findCollapse } from "./film.js";
 import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 
 export const tokenName = (token, pack) =>
@@ -86,7 +86,7 @@ export function writeTitles({ choice, data, frame, page }) {
 
   // explained.js itself writes such a note for its maps
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
-  setText(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trustNote].filter(Boolean).join(". "));
+  setText(refs.note, [wayWords(way, "note", cases, { parts: PART_COUNT }), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   setVisible(refs.drawn, !way.coloured);
@@ -99,7 +99,7 @@ export function writeTitles({ choice, data, frame, page }) {
       : view.locked
         ? `locked at ${tokenName(lockedToken, main.pack)} · ${page.touch ? "tap it to free it" : "Esc frees it"}`
         : !choice.everHovered
-          ? hasNoLine(page)
+          ? hasNoKindLine(page)
             ? whatToDo(data, page)
             : "" // headline.js writes this sentence below the picture
           : page.touch
@@ -128,7 +128,7 @@ function labelText(choice, data, frame) {
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
-const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
+const hasNoKindLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 
 // The share of the row within the contour lines.
 const outlineText = (print) =>
@@ -140,16 +140,16 @@ const outlineText = (print) =>
 function exposureText({ view }, { shown }) {
   const { answers, mainDomain, pack } = shown;
   if (shown.rough) return "";
-  if (shown.beyond) return beyondText(shown.beyond, view.typical);
+  if (shown.outliers) return outlierText(shown.outliers, view.typical);
   if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
   const start = view.head * pack.tokens + pack.prefixCount;
-  const largest = answers.drawn[largestIndex(answers.drawn, start, start + pack.patches)];
-  return brightestFrom(mainDomain.high, shown.clipped, largest, view.what);
+  const largest = answers.values[largestIndex(answers.values, start, start + pack.patches)];
+  return brightestText(mainDomain.high, shown.clipped, largest, view.what);
 }
 
 // `clippedCount`: the number of patches above the exposure; `largest`: the largest value.
-export function brightestFrom(exposure, clippedCount, largest, way) {
+export function brightestText(exposure, clippedCount, largest, way) {
   const format = (x) => sizeWords(x, WAYS[way].unit);
   const [fromText, toText] = (clippedCount ? toldApart(exposure, largest, format) : [format(exposure)]).map(
     (x) => x.replaceAll(" ", "\u00a0"), // keeps each number on one line
@@ -164,7 +164,7 @@ const isUnderCorner = (patch, pack) =>
 
 // The sentence about outliers, patches whose features are longer than the limit. Large models without registers have
 // some.
-function beyondText({ count, bound: limit }, typical) {
+function outlierText({ count, bound: limit }, typical) {
   if (!count) return `no patch stands apart (is longer than ${shortNumber(limit)})`;
   const subject = count === 1 ? "1 patch stands" : `${count} patches stand`;
   return `${subject} apart, longer than ${shortNumber(limit)}${typical ? ": left out of the exposure" : ""}`;
@@ -201,9 +201,9 @@ function writeConvolution({ view }, { shown }, { refs }) {
     const row = Math.floor(mark / pack.columns),
       column = mark % pack.columns;
     const readCount = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
-    const reachedCells = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
+    const reachedCount = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
     setText(refs.reads, `reads ${readCount} of ${pack.patches} patches`);
-    setText(refs.field, depth === 1 ? "" : `reach ${reachedCells} of ${pack.patches} patches`);
+    setText(refs.field, depth === 1 ? "" : `reach ${reachedCount} of ${pack.patches} patches`);
   }
   setText(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
@@ -220,7 +220,7 @@ const TRANSLATED_TEXTS = [
   ["sumsOne", "One weight,", ".sums h2 span:first-child"],
   ["sumsTo", "to", ".sums h2 span:nth-of-type(2)"],
 ];
-const NAMED_PARTS = [
+const ACCESSIBLE_NAMES = [
   ["pictureNamed", "Attention picture. Arrow keys move the patch, Escape unlocks it.", '[data-ref="picture"]'],
   ["layerNamed", "Layer", '[data-ref="layer"]'],
   ["wallNamed", "Every layer and head as a thumbnail; click one to enlarge it", '[data-ref="wall"]'],
@@ -231,12 +231,12 @@ const NAMED_PARTS = [
   ["sumsClose", "Close the arithmetic", ".sums .close"],
 ];
 
-export function writeMarked(page) {
+export function writeMarkupTexts(page) {
   for (const [key, english, selector] of TRANSLATED_TEXTS) {
     const element = page.root.querySelector(selector);
     if (element) setText(element, wordsInFace(page, key, english));
   }
-  for (const [key, english, selector] of NAMED_PARTS)
+  for (const [key, english, selector] of ACCESSIBLE_NAMES)
     page.root.querySelector(selector)?.setAttribute("aria-label", wordsInFace(page, key, english));
 }
 
@@ -323,12 +323,12 @@ function headsNote(direction, habit, withCounts) {
 function writeVerdict({ whole }, { shown }, { refs }) {
   const isKnown = shown.wholeArrived && whole.trace.verdict?.length > 0;
   setVisible(refs.verdict, isKnown || shown.wholeMissing);
-  if (isKnown) setText(refs.verdict, verdictOf(whole.trace.verdict));
+  if (isKnown) setText(refs.verdict, verdictText(whole.trace.verdict));
   else if (shown.wholeMissing) setText(refs.verdict, "running the whole network…");
 }
 
 // The sentence about changed labels, [label, before, after], the largest change first.
-export function verdictOf(changes) {
+export function verdictText(changes) {
   const [[label, before, after]] = changes;
   if (Math.abs(after - before) < LEAST_LABEL_CHANGE)
     return `${label} ${percent(before)}: no label changed by ${percent(LEAST_LABEL_CHANGE)} or more`;
@@ -341,7 +341,7 @@ const LEAST_LABEL_CHANGE = 0.02; // as in analysis/scale.py
 // effect.
 function writeOffer(choice, frame, { refs }) {
   const { view } = choice;
-  const collapse = collapsing(choice, frame);
+  const collapse = findCollapse(choice, frame);
   setVisible(refs.offer, collapse !== null);
   if (!collapse) return;
   const layerWords = collapse.layer === view.layer ? "" : `, layer ${collapse.layer}`;

@@ -10,7 +10,7 @@ import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
 import { captionOf, tokenName, wordsInFace } from "./readouts.js";
-import { isMap, layMean, overlayNow } from "./state.js";
+import { isMap, overlayNow, putMeanRow } from "./state.js";
 
 // The picture as a canvas, at 1, 2 or 4 times its size on the page.
 export function pictureCanvas({ choice, data, frame, page }, factor, withOther) {
@@ -26,7 +26,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
     {
       title: question.replace(" ?", "?"),
       draw: (context, w, h, unit) =>
-        drawPicture(context, w, h, printed(choice, data, frame, photo), frame.picture, unit),
+        drawPicture(context, w, h, printMap(choice, data, frame, photo), frame.picture, unit),
     },
   ];
   if (withOther && view.beside === "convolution") {
@@ -59,13 +59,13 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
 }
 
 // A canvas of the large picture's content, drawn at the file's size.
-export function printed(choice, data, frame, photo) {
+export function printMap(choice, data, frame, photo) {
   const { view } = choice,
     { shown } = frame;
   const { pack, answers } = shown;
   const print = makePrint(photo);
   const overlay = overlayNow(choice, data, frame);
-  const values = overlay ? overlay.values : answers.drawn;
+  const values = overlay ? overlay.values : answers.values;
   const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const start = overlay ? 0 : view.head * pack.tokens;
   if (isMap(view.what) && !overlay) return printNothing(print);
@@ -74,7 +74,7 @@ export function printed(choice, data, frame, photo) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  const putHeadBack = layMean(choice, frame);
+  const putHeadBack = putMeanRow(choice, frame);
   printPatches(choice, frame, print, values, start + prefixOffset, pack, shown.mainDomain);
   putHeadBack();
   return print.canvas;
@@ -85,7 +85,7 @@ const NUMBERS_MISSING = "Its numbers are on their way: try again in a moment."; 
 export function savePicture(lens, factor, withOther) {
   if (lens.frame.shown.rough) return setText(lens.page.refs.saveNote, NUMBERS_MISSING);
   pictureCanvas(lens, factor, withOther).toBlob((blob) => {
-    handOver(
+    downloadFile(
       new File([blob], fileName(lens.choice, lens.frame, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }),
     );
   }, "image/png");
@@ -101,7 +101,7 @@ export function fileName({ view }, { shown }, extension, suffix = "") {
 }
 
 // Downloads the file on this machine.
-export function handOver(file) {
+export function downloadFile(file) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);
   link.download = file.name;
@@ -109,12 +109,12 @@ export function handOver(file) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-export const linkNow = async ({ view }, { host }) =>
+export const currentLink = async ({ view }, { host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
 
 export async function copyLink(choice, data, page) {
   const { refs } = page;
-  const url = await linkNow(choice, data);
+  const url = await currentLink(choice, data);
   const isCopied = await putOnClipboard(page, url);
   setText(refs.message, isCopied ? "Link copied." : url);
   setTimeout(() => setText(refs.message, ""), isCopied ? 4000 : 20000);
@@ -174,7 +174,7 @@ export function leavePresenting(lens) {
 const PICTURE_SCALE = 2;
 // make() shows a preview of the format. It returns a promise of the file as a blob, or of null if that failed or is no
 // longer wanted. end() returns the extension of the file's name.
-const SHARED = {
+const SHARE_FORMATS = {
   picture: { make: sharedPicture, end: () => "png" },
   tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
   wide: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
@@ -190,12 +190,12 @@ export function bindShare(lens) {
   page.share = { file: null, link: "", of: "", round: 0 };
   refs.shareWays.addEventListener(
     "click",
-    ({ target }) => target.dataset.share && chooseShared(lens, target.dataset.share),
+    ({ target }) => target.dataset.share && chooseFormat(lens, target.dataset.share),
   );
   refs.shareGo.addEventListener("click", () => openShareMenu(page));
   refs.shareSave.addEventListener("click", () => {
     if (page.share.link) copyShared(page);
-    else if (page.share.file) handOver(page.share.file);
+    else if (page.share.file) downloadFile(page.share.file);
   });
   refs.sharePresent.addEventListener("click", () => {
     setVisible(refs.sendingSheet, false);
@@ -203,10 +203,10 @@ export function bindShare(lens) {
   });
 }
 
-const OWN_STAYS = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
+const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
 
 // Called when the sheet has been opened.
-export function beginShare(lens, way) {
+export function beginShare(lens, format) {
   const { see, refs } = lens.page;
   const possible = { picture: true, link: Boolean(lens.data.host.link) };
   for (const button of refs.shareWays.querySelectorAll("[data-share]")) {
@@ -215,14 +215,14 @@ export function beginShare(lens, way) {
   }
   setVisible(refs.sharePresent, Boolean(see?.on) && !lens.choice.presenting);
   see?.writeShared();
-  chooseShared(lens, way);
+  chooseFormat(lens, format);
 }
 
 // Shows the link, and which parts of the view it contains, before the person copies it.
 async function showLink(lens) {
   const { share, refs } = lens.page;
   const { private: isPrivate } = lens.data.main.trace;
-  share.link = await linkNow(lens.choice, lens.data);
+  share.link = await currentLink(lens.choice, lens.data);
   if (share.of !== "link") return;
   const field = document.createElement("input");
   Object.assign(field, { readOnly: true, value: share.link });
@@ -230,8 +230,8 @@ async function showLink(lens) {
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
   setText(refs.shareSave, wordsInFace(lens.page, "shareCopy", "Copy link"));
-  const words = isPrivate ? ["shareOwnLink", OWN_STAYS] : ["shareLinkSays", "Who opens it sees this very view."];
-  setText(refs.shareStatus, wordsInFace(lens.page, ...words));
+  const keyAndText = isPrivate ? ["shareOwnLink", NO_PHOTO] : ["shareLinkSays", "Who opens it sees this very view."];
+  setText(refs.shareStatus, wordsInFace(lens.page, ...keyAndText));
 }
 
 async function copyShared(page) {
@@ -239,7 +239,7 @@ async function copyShared(page) {
   if (isCopied) setText(page.refs.shareStatus, wordsInFace(page, "shareCopied", "Link copied."));
 }
 
-async function chooseShared(lens, format) {
+async function chooseFormat(lens, format) {
   const { page } = lens;
   const { share, refs } = page;
   const round = ++share.round; // cancels the former job
@@ -252,7 +252,7 @@ async function chooseShared(lens, format) {
   if (format === "link") return showLink(lens);
   if (lens.frame.shown.rough) return setText(refs.shareStatus, wordsInFace(page, "shareComes", NUMBERS_MISSING));
   setText(refs.shareStatus, wordsInFace(page, "shareMaking", "Making it …"));
-  const { make, end: extension } = SHARED[format];
+  const { make, end: extension } = SHARE_FORMATS[format];
   const blob = await make(lens, format, isCurrent).catch(() => null);
   if (!isCurrent()) return;
   if (!blob)
@@ -313,18 +313,18 @@ async function sharedPage(lens) {
 
 // Below: the present view as an SVG with real text, and as numbers. Both contain the values on the screen.
 
-const WIDTH = 504; // points: the width of a page's text
-const PER_POINT = 3; //  pixels of a picture for each point
+const FIGURE_WIDTH = 504; // points: the width of a page's text
+const PIXELS_PER_POINT = 3; //  pixels of a picture for each point
 const PANEL_GAP = 8;
 const PANEL_TOP = 24;
-const SMALL_LETTERS = 6.8;
+const SMALL_SIZE = 6.8;
 const FIGURE_INK = { text: "#14141a", soft: "#5d5f69", query: "#0072b2", key: "#d55e00" };
 const FIGURE_FONT = "'Source Sans 3', 'Source Sans Pro', system-ui, sans-serif";
 
-const asText = (text) =>
+const escapedXml = (text) =>
   String(text).replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter]);
 
-export const toTakeAway = (lens) => ({
+export const exportFunctions = (lens) => ({
   figure: (metadata) => figureSvg(lens, metadata),
   numbers: () => lens.data.main && numbersOnView(lens),
 });
@@ -334,10 +334,14 @@ function figureSvg({ choice, data, frame, page }, metadata) {
   const { view } = choice;
   const { pack, token, mark } = frame.shown;
   const aspect = frame.pictureHeight / frame.pictureWidth;
-  const panelWidth = (WIDTH - PANEL_GAP) / 2;
+  const panelWidth = (FIGURE_WIDTH - PANEL_GAP) / 2;
   const h = panelWidth * aspect;
-  const photo = makePhoto(data.main.picture.bitmap, Math.round(panelWidth * PER_POINT), Math.round(h * PER_POINT));
-  const map = printed(choice, data, frame, photo);
+  const photo = makePhoto(
+    data.main.picture.bitmap,
+    Math.round(panelWidth * PIXELS_PER_POINT),
+    Math.round(h * PIXELS_PER_POINT),
+  );
+  const map = printMap(choice, data, frame, photo);
   const [cw, ch] = [panelWidth / pack.columns, h / pack.rows];
   const { ask1, chip, ask2 } = page.refs;
   const question = [ask1, chip, ask2].map(({ textContent }) => textContent.trim()).join(" ");
@@ -351,8 +355,8 @@ function figureSvg({ choice, data, frame, page }, metadata) {
         )
       : [];
   const panel = (id, x, canvas, kind, heading, subtitle) => [
-    line(x, 10, heading, { size: 8.5, bold: true }),
-    line(x, 19.7, subtitle, { colour: FIGURE_INK.soft }),
+    textAt(x, 10, heading, { size: 8.5, bold: true }),
+    textAt(x, 19.7, subtitle, { colour: FIGURE_INK.soft }),
     `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${panelWidth}" height="${h}" preserveAspectRatio="none" ` +
       `href="${canvas.toDataURL(kind, 0.9)}"/>`,
     ...outlineAt(x),
@@ -362,16 +366,16 @@ function figureSvg({ choice, data, frame, page }, metadata) {
   const elements = [
     ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, queryName),
     ...panel("map", panelWidth + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
-    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + h + 8, panelWidth)),
+    ...(wayOf(view).coloured ? [] : colourBar(choice, frame, PANEL_TOP + h + 8, panelWidth)),
   ];
   const lines = wrapWords(caption, 62);
-  lines.forEach((words, i) => elements.push(line(panelWidth + PANEL_GAP, PANEL_TOP + h + 13 + 9 * i, words)));
+  lines.forEach((words, i) => elements.push(textAt(panelWidth + PANEL_GAP, PANEL_TOP + h + 13 + 9 * i, words)));
   const height = PANEL_TOP + h + Math.max(32, 16 + 9 * lines.length);
   const facts = Object.entries(metadata).map(([key, value]) => `${key}: ${value}`);
   return (
-    `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}pt" ` +
-    `height="${height}pt" viewBox="0 0 ${WIDTH} ${height}">\n<title>${asText(caption)}</title>\n` +
-    `<desc>${asText(facts.join("; "))}</desc>\n<rect width="100%" height="100%" fill="#ffffff"/>\n` +
+    `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${FIGURE_WIDTH}pt" ` +
+    `height="${height}pt" viewBox="0 0 ${FIGURE_WIDTH} ${height}">\n<title>${escapedXml(caption)}</title>\n` +
+    `<desc>${escapedXml(facts.join("; "))}</desc>\n<rect width="100%" height="100%" fill="#ffffff"/>\n` +
     `${elements.join("\n")}\n</svg>\n`
   );
 }
@@ -379,13 +383,13 @@ function figureSvg({ choice, data, frame, page }, metadata) {
 const layerAndHead = (view, pack) =>
   wayOf(view).throughLayers ? "" : `layer ${view.layer}, head ${pack.headNumbers[view.head]}`;
 
-const line = (x, y, words, { size = SMALL_LETTERS, bold = false, colour = FIGURE_INK.text, anchor = "start" } = {}) =>
+const textAt = (x, y, words, { size = SMALL_SIZE, bold = false, colour = FIGURE_INK.text, anchor = "start" } = {}) =>
   `<text x="${x}" y="${y}" font-family="${FIGURE_FONT}" font-size="${size}" fill="${colour}" text-anchor="${anchor}"` +
-  `${bold ? ' font-weight="700"' : ""}>${asText(words)}</text>`;
+  `${bold ? ' font-weight="700"' : ""}>${escapedXml(words)}</text>`;
 
 const BAR_STOPS = 32; // steps of the colour bar's gradient
 
-function bar(choice, frame, y, figureWidth) {
+function colourBar(choice, frame, y, figureWidth) {
   const ramp = rampOf(choice, frame);
   const gradientStops = Array.from({ length: BAR_STOPS + 1 }, (_, i) => {
     const colour = ramp[Math.round((i / BAR_STOPS) * (ramp.length - 1))];
@@ -397,7 +401,7 @@ function bar(choice, frame, y, figureWidth) {
     `<defs><linearGradient id="colours">${gradientStops.join("")}</linearGradient></defs>`,
     `<rect x="0" y="${y}" width="${width}" height="4" fill="url(#colours)"/>`,
     ...ticksOfBar(frame.bar).map(({ t, words }) =>
-      line(t * width, y + 11, words, { colour: FIGURE_INK.soft, anchor: anchors[t] ?? "middle", size: 6.1 }),
+      textAt(t * width, y + 11, words, { colour: FIGURE_INK.soft, anchor: anchors[t] ?? "middle", size: 6.1 }),
     ),
   ];
 }
@@ -422,7 +426,7 @@ function numbersOnView({ choice, data, frame }) {
   const way = wayOf(view);
   if (way.coloured || overlay?.parts || (!way.ofHeads && !overlay)) return null;
   const start = view.head * pack.tokens;
-  const values = overlay ? overlay.values : answers.drawn.subarray(start, start + pack.tokens);
+  const values = overlay ? overlay.values : answers.values.subarray(start, start + pack.tokens);
   const names = Array.from({ length: pack.tokens }, (_, i) => queryOf(i, pack));
   return {
     tokens: values.length === pack.patches ? names.slice(pack.prefixCount) : names,

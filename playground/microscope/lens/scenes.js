@@ -4,7 +4,7 @@
 import {
   LONGEST_NAME,
   moveScene,
-  openScene,
+  readSceneAddress,
   readScenes,
   renameScene,
   sceneAddress,
@@ -33,16 +33,16 @@ export function bindScenes(choice, data, page) {
     const item = event.target.closest("li");
     if (!action || !item) return;
     const { list } = data.scenes;
-    const place = Number(item.dataset.place);
-    if (action === "go") return showScene(choice, data, page, place);
+    const index = Number(item.dataset.place);
+    if (action === "go") return showScene(choice, data, page, index);
     const currentScene = list[choice.scene.at];
-    const changedList = action === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(action));
+    const changedList = action === "drop" ? list.toSpliced(index, 1) : moveScene(list, index, Number(action));
     changeScenes(choice, data, page, changedList, changedList.indexOf(currentScene));
   });
   // A new name is saved at every letter; the list is not redrawn while a person types.
   refs.sceneList.addEventListener("input", (event) => {
-    const place = Number(event.target.closest("li").dataset.place);
-    keepList(data, renameScene(data.scenes.list, place, event.target.value));
+    const index = Number(event.target.closest("li").dataset.place);
+    saveList(data, renameScene(data.scenes.list, index, event.target.value));
   });
   // Typing a name triggers no shortcut. Enter ends the typing.
   refs.sceneList.addEventListener("keydown", (event) => {
@@ -54,7 +54,7 @@ export function bindScenes(choice, data, page) {
 
 // Reads the stored scenes, when the lens is ready and at every run of the page, because another tab may have changed
 // the list. An unchanged list keeps its elements, because a person may be typing or clicking there.
-export function readKept(choice, data, page) {
+export function readSavedScenes(choice, data, page) {
   setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
   const list = readScenes(data.host.scenes.read());
@@ -78,10 +78,10 @@ export function stepScene(choice, data, page, step) {
 export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
   list[position] ? `${position + 1} / ${list.length} · ` : "";
 
-function showScene(choice, data, page, place) {
-  const { address } = data.scenes.list[place];
-  const scene = openScene(address);
-  choice.scene.at = place;
+function showScene(choice, data, page, index) {
+  const { address } = data.scenes.list[index];
+  const scene = readSceneAddress(address);
+  choice.scene.at = index;
   writeList(choice, data, page);
   if (scene.place === (choice.scene.heading ?? choice.place)) return page.showView(scene.view); // needs no new trace
   choice.scene.heading = scene.place;
@@ -89,13 +89,13 @@ function showScene(choice, data, page, place) {
 }
 
 function changeScenes(choice, data, page, list, position) {
-  keepList(data, list);
+  saveList(data, list);
   choice.scene.at = position;
   writeList(choice, data, page);
   page.schedule();
 }
 
-function keepList(data, scenes) {
+function saveList(data, scenes) {
   const list = readScenes(writeScenes(scenes)); // readScenes drops scenes that are too many or too long
   const text = writeScenes(list);
   Object.assign(data.scenes, { list, kept: text });
@@ -114,7 +114,7 @@ const sceneName = (choice, data) =>
 function writeList(choice, data, page) {
   const { list } = data.scenes,
     { at: position } = choice.scene;
-  page.refs.sceneList.replaceChildren(...list.map((scene, place) => sceneItem(scene, place, place === position)));
+  page.refs.sceneList.replaceChildren(...list.map((scene, index) => sceneItem(scene, index, index === position)));
   setVisible(page.refs.sceneLink, list.length > 0);
   setText(
     page.refs.sceneNote,
@@ -125,19 +125,19 @@ function writeList(choice, data, page) {
   );
 }
 
-function sceneItem({ name }, place, isShown) {
+function sceneItem({ name }, index, isShown) {
   const item = document.createElement("li");
-  item.dataset.place = place;
+  item.dataset.place = index;
   item.classList.toggle("shown", isShown);
   const input = document.createElement("input");
   Object.assign(input, { value: name, maxLength: LONGEST_NAME, spellcheck: false });
-  input.setAttribute("aria-label", `Name of scene ${place + 1}`);
+  input.setAttribute("aria-label", `Name of scene ${index + 1}`);
   item.append(
-    sceneButton("go", String(place + 1), `Show scene ${place + 1}`),
+    sceneButton("go", String(index + 1), `Show scene ${index + 1}`),
     input,
-    sceneButton("-1", "↑", `Move scene ${place + 1} up`),
-    sceneButton("1", "↓", `Move scene ${place + 1} down`),
-    sceneButton("drop", "×", `Delete scene ${place + 1}`),
+    sceneButton("-1", "↑", `Move scene ${index + 1} up`),
+    sceneButton("1", "↓", `Move scene ${index + 1} down`),
+    sceneButton("drop", "×", `Delete scene ${index + 1}`),
   );
   return item;
 }

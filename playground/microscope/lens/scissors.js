@@ -7,14 +7,14 @@ import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
-import { verdictOf } from "./readouts.js";
+import { verdictText } from "./readouts.js";
 import { canAsk } from "./state.js";
 
 const NEIGHBOURS = "*>3x3";
 const SILENCED_WORDS = { zero: "gives nothing", mean: "gives its mean" };
 const INVITATION_TO_CUT = "Lock a patch, point at another and press x; or choose here.";
 
-const CUTS = `
+const CUTS_HTML = `
   <ol></ol>
   <p class="ways">
     <button class="quiet" data-way="paint" title="Drag over patches that shall not be heard">paint patches</button>
@@ -31,7 +31,7 @@ export function bindScissors(lens) {
   const { choice, data, page } = lens;
   const box = document.createElement("div");
   box.className = "cuts";
-  box.innerHTML = CUTS;
+  box.innerHTML = CUTS_HTML;
   const button = document.createElement("button");
   button.className = "pair-cut";
   button.title = "Cut this edge: the whole pass runs again without it (key x)";
@@ -46,31 +46,31 @@ export function bindScissors(lens) {
   const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
   page.scissors = { box, list, ways, status, labels, button, tool, shown: "", words: "" };
   const addCut = (text) => putCuts(page, [...cutsOf(choice), text]);
-  const words = (sentence) => {
+  const showMessage = (sentence) => {
     page.scissors.words = sentence;
     page.schedule();
   };
-  bindPainting(choice, data, page, { cut: addCut, words });
+  bindPainting(choice, data, page, { cut: addCut, words: showMessage });
   button.addEventListener("click", () => cutAimed(lens));
   tool.addEventListener("click", () => {
     choice.cutting = !choice.cutting;
     if (!choice.cutting) endPainting(choice, data, page);
-    words("");
+    showMessage("");
   });
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
-  ways.head.addEventListener("click", () => addCut(headText(choice, data)));
-  ways.zero.addEventListener("click", () => addCut(offText(choice, data)));
-  ways.made.addEventListener("click", () => cutPainted(choice, data, page, addCut, words));
+  ways.head.addEventListener("click", () => addCut(headCut(choice, data)));
+  ways.zero.addEventListener("click", () => addCut(headOffCut(choice, data)));
+  ways.made.addEventListener("click", () => cutPainted(choice, data, page, addCut, showMessage));
   ways.paint.addEventListener("click", () => {
     if (choice.painting.on) endPainting(choice, data, page);
     else beginPainting(choice, data, page);
-    words(paintingWords(choice));
+    showMessage(paintingWords(choice));
   });
 }
 
-const headText = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
+const headCut = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
-const offText = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
+const headOffCut = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
@@ -113,8 +113,8 @@ export function paintScissors(lens) {
   const isPainting = choice.painting.on;
   setText(ways.paint, isPainting ? "stop painting" : "paint patches");
   setVisible(ways.made, isPainting);
-  setVisible(ways.head, !isPainting && !cutsOf(choice).includes(headText(choice, data)));
-  setVisible(ways.zero, !isPainting && !cutsOf(choice).includes(offText(choice, data)));
+  setVisible(ways.head, !isPainting && !cutsOf(choice).includes(headCut(choice, data)));
+  setVisible(ways.zero, !isPainting && !cutsOf(choice).includes(headOffCut(choice, data)));
   setVisible(ways.neighbours, !isPainting && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
   setText(
     scissors.status,
@@ -122,7 +122,7 @@ export function paintScissors(lens) {
   );
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   setVisible(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
-  if (verdict?.length) setText(scissors.labels, verdictOf(verdict));
+  if (verdict?.length) setText(scissors.labels, verdictText(verdict));
 }
 
 function writeCuts(choice, data, page) {
@@ -132,7 +132,7 @@ function writeCuts(choice, data, page) {
       const item = document.createElement("li");
       const [edge, layers = ""] = cut.split("@");
       const name = document.createElement("span");
-      const words = wordsOfPut(cut);
+      const words = interventionWords(cut);
       name.textContent = words || `✂ ${edgeWords(edge)}`;
       const chooser = words ? [] : [placeChooser(choice, data, page, edge, layers, index)];
       item.append(name, ...chooser, undoButton(choice, page, index));
@@ -154,7 +154,7 @@ function edgeWords(edge) {
 
 // Describes an intervention that puts a value into the pass, such as "residual@6:7,5", "head@4.1" or "zero@4.1>5.3".
 // Returns "" for a cut.
-export function wordsOfPut(text) {
+export function interventionWords(text) {
   const [, part, place, tokens, source] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
   if (!part || (SILENCED_WORDS[part] && !source)) return "";
   const effectWords = SILENCED_WORDS[part] ? "gives nothing" : "of the other picture is heard";
@@ -205,8 +205,8 @@ function movedSentence(lens) {
   const query = queryOf(shown.token, main.pack);
   const passKey = `${whole.id} ${query}`;
   if (moved.key === passKey) return moved.text;
-  const question = (options) => data.host.source.moved(whole.trace, query, options);
-  askOnce(lens, "moved", passKey, question, (answer) => {
+  const sendRequest = (options) => data.host.source.moved(whole.trace, query, options);
+  askOnce(lens, "moved", passKey, sendRequest, (answer) => {
     Object.assign(moved, { key: passKey, text: movedWords(answer) });
   });
   return "Measuring how far its feature moves…";
@@ -224,7 +224,7 @@ export function movedWords({ by: share, times: factor }) {
 const LONGEST_CUTS = 1000; // most letters of all cuts together, as in figures/drawing/view.py
 
 // `cut(text)` applies one more cut; `words(sentence)` shows a message.
-export function bindPainting(choice, data, page, { cut, words }) {
+export function bindPainting(choice, data, page, { cut, words: showMessage }) {
   const { picture, pictureBox } = page.refs;
   pictureBox.insertAdjacentHTML("beforeend", '<svg class="painted" preserveAspectRatio="none"></svg>');
   const paintingSvg = pictureBox.lastElementChild;
@@ -241,18 +241,18 @@ export function bindPainting(choice, data, page, { cut, words }) {
     if (adds) painting.patches.add(patch);
     else painting.patches.delete(patch);
     paintPainting(choice, data, page);
-    words(paintingWords(choice));
+    showMessage(paintingWords(choice));
   };
   const handlers = {
     pointerdown(event) {
       painting.down = true;
-      painting.takes = !painting.patches.has(patchUnder(event));
+      painting.adds = !painting.patches.has(patchUnder(event));
       picture.setPointerCapture?.(event.pointerId);
       picture.focus();
-      paint(patchUnder(event), painting.takes);
+      paint(patchUnder(event), painting.adds);
     },
     pointermove(event) {
-      if (painting.down) paint(patchUnder(event), painting.takes);
+      if (painting.down) paint(patchUnder(event), painting.adds);
     },
     pointerup: () => (painting.down = false),
     pointercancel: () => (painting.down = false),
@@ -278,12 +278,12 @@ export function bindPainting(choice, data, page, { cut, words }) {
       else if (event.target !== picture) return;
       else if (event.key.startsWith("Arrow")) painting.at = patchAfterKey(event.key, painting.at, rows, columns);
       else if (event.key === " ") paint(painting.at, !painting.patches.has(painting.at));
-      else if (event.key === "Enter") cutPainted(choice, data, page, cut, words);
+      else if (event.key === "Enter") cutPainted(choice, data, page, cut, showMessage);
       else return;
       event.preventDefault();
       event.stopPropagation();
       paintPainting(choice, data, page);
-      words(paintingWords(choice));
+      showMessage(paintingWords(choice));
     },
     true,
   );
@@ -304,15 +304,15 @@ export function endPainting(choice, data, page) {
   paintPainting(choice, data, page);
 }
 
-export function cutPainted(choice, data, page, cut, words) {
+export function cutPainted(choice, data, page, cut, showMessage) {
   const { painting, view } = choice,
     { main } = data;
   const names = [...painting.patches].sort((a, b) => a - b).map((patch) => patchText(patch, main.pack.columns));
-  if (!names.length) return words("Paint some patches first: drag over them.");
+  if (!names.length) return showMessage("Paint some patches first: drag over them.");
   const text = `${view.locked ? view.query : "*"}>${names.join("+")}`;
-  if (view.locked && names.length === 1 && names[0] === view.query) return words("A patch always hears itself.");
+  if (view.locked && names.length === 1 && names[0] === view.query) return showMessage("A patch always hears itself.");
   if (text.length + view.cut.length + 1 > LONGEST_CUTS)
-    return words(`These ${names.length} patches are too many for an address: paint fewer.`);
+    return showMessage(`These ${names.length} patches are too many for an address: paint fewer.`);
   endPainting(choice, data, page);
   cut(text);
 }

@@ -10,10 +10,10 @@ import { barColours } from "../drawing/light.js";
 import { isExplained, liveMap } from "./features.js";
 
 export const createState = (root, refs, host) =>
-  Object.freeze({ choice: aChoice(), data: noData(host), frame: noFrame(), page: aPage(root, refs) });
+  Object.freeze({ choice: newChoice(), data: newData(host), frame: newFrame(), page: newPage(root, refs) });
 
 // A person's choices, and the place of the cursor.
-const aChoice = () =>
+const newChoice = () =>
   Object.seal({
     view: { ...DEFAULT_VIEW },
     viewToCome: null, //                    a view given before the first pack arrived
@@ -31,7 +31,7 @@ const aChoice = () =>
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
     cutting: false, //                      whether the scissors are open
-    painting: Object.seal({ on: false, patches: new Set(), at: 0, takes: true, down: false }), // see scissors.js
+    painting: Object.seal({ on: false, patches: new Set(), at: 0, adds: true, down: false }), // see scissors.js
     patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
       at: -1, //                            index of the scene on show
@@ -49,10 +49,10 @@ const aChoice = () =>
   });
 
 // The data from the source, and the requests.
-const noData = (host) =>
+const newData = (host) =>
   Object.seal({
     host, //                                as lens.js describes: source, onView, link, …
-    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, drawn}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, rounded}
     main: null, //                          the entry of the large picture
     other: null, //                         the entry to compare with
     whole: null, //                         the entry of the whole pass with another scale or cuts
@@ -62,7 +62,7 @@ const noData = (host) =>
     flows: new Map(), //                    id → the rollout of every token, as float16
     overlay: null, //                       a map from the source: {what, query, id, values}
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
-    foretold: new Map(), //                 id and subject → the rank correlation, see explained.js
+    correlations: new Map(), //             id and subject → the rank correlation, see explained.js
     moved: { key: "", text: "" }, //        the text about a cut's effect, see scissors.js
     patched: { key: "", text: "" }, //      the text about a patched token, see matches.js
     search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
@@ -70,12 +70,12 @@ const noData = (host) =>
       list: [], //                          saved views
       kept: null, //                        the text of this list that the host has stored
     }),
-    asked: new Map(), //                    kind → {key, open, at, stop}: the requests, see asking.js
-    coming: null, //                        AbortController of the picture on its way
+    requests: new Map(), //                 kind → {key, open, at, stop}, see asking.js
+    fetchController: null, //               AbortController of the picture on its way
   });
 
 // The content of the present frame, and data made once for many frames.
-const noFrame = () =>
+const newFrame = () =>
   Object.seal({
     // ---- derived from choices and data at the beginning of every frame (see below and paint.js)
     shown: Object.seal({
@@ -94,13 +94,13 @@ const noFrame = () =>
       mainDomain: null, //                  the range of values for the colours of the large picture
       clipped: 0, //                        number of patches above the exposure
       peak: null, //                        the token with the largest weight
-      beyond: null, //                      the outliers on a map of lengths, see core/features.js
+      outliers: null, //                    the outliers on a map of lengths, see core/features.js
       mark: -1, //                          the patch of `token`; −1: a prefix token
     }),
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map of features.js
-    match: { key: "", found: null, drawn: "" }, // the match of two patches, see matches.js
-    better: null, //                        {layer, head, query}: a head that shows more of this patch, see headline.js
-    kinds: { pack: null, layers: 0, toward: null, crowds: new Map() }, // see headline.js
+    match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
+    betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
+    kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js
     collapse: { pack: null, key: "", found: null }, // a head that collapses without scale, see film.js
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
 
@@ -128,10 +128,10 @@ const noFrame = () =>
     patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
     filmLines: 1, //                        the number of the film's lines, see layout.js
-    strip: { heat: null, values: null, nothing: null }, // the film's pixels, one row, a row of zeros
+    strip: { heat: null, values: null, zeros: null }, // the film's pixels, one row, a row of zeros
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
-    picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null },
+    picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         the weights of the k × k kernel
@@ -151,14 +151,14 @@ const noFrame = () =>
   });
 
 // The elements of the lens, its timers, and functions for its parts.
-const aPage = (root, refs) =>
+const newPage = (root, refs) =>
   Object.seal({
     root, //                                the element that holds the lens
     refs, //                                its parts by name, see markup.js
     ui: { height: 600, below: 0, bare: false },
     alive: true, //                         whether the lens is not destroyed yet
     touch: matchMedia("(hover: none)").matches,
-    thumbs: [], //                          {button, canvas, number, said, print} of every head
+    thumbs: [], //                          {button, canvas, number, saidNumber, print} of every head
     shares: [], //                          the elements with the share of each prefix token
     expected: null, //                      the bitmap of a picture whose trace is on its way, see layout.js
 
@@ -177,10 +177,10 @@ const aPage = (root, refs) =>
     ghost: null, //                         the soft cursor that greets a newcomer, see moment.js
 
     // ---- timers
-    telling: 0,
-    speaking: 0,
-    asking: 0,
-    looking: 0, //                          the timer of the search for the best moment
+    reportTimer: 0,
+    speakTimer: 0,
+    askTimer: 0,
+    searchTimer: 0, //                      of the search for the best moment
 
     // ---- set by lens.js
     schedule: null, //                      (onlyPointed?) requests a frame
@@ -211,10 +211,10 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
-// Matches a cut that takes values from another sample's pass. putFrom returns this sample as in an address.
-const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
-export const putFrom = ({ view }, { other }) =>
-  OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
+// Matches a cut that takes values from another sample's pass. sampleOfPut returns this sample as in an address.
+const PUT_PATTERN = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
+export const sampleOfPut = ({ view }, { other }) =>
+  PUT_PATTERN.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
 const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
 
 // The layers that can be shown: all if the source has more, else those of the pack.
@@ -224,7 +224,7 @@ export const layersAtHand = (data) =>
   );
 
 // An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
-export const drawnOf = (entry) => entry.drawn ?? entry;
+export const entryToDraw = (entry) => entry.rounded ?? entry;
 
 // Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Comparing and
 // printed numbers need full precision. If the page computes the layers, full precision costs nothing.
@@ -245,7 +245,7 @@ export function labelNow({ view }, data, frame) {
 }
 
 // A key for a map of explained.js, made of the map's subject and settings.
-export function explainedBy({ view }, { main }, { shown }) {
+export function explanationKey({ view }, { main }, { shown }) {
   const way = wayOf(view);
   const settingsText = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
   const queryText = asks(view) ? queryOf(shown.token, main.pack) : "";
@@ -266,14 +266,14 @@ export function resolve(choice, data, frame) {
     whole !== null &&
     Math.abs(forwardScale(whole.pack) - passScale) < 1e-6 &&
     cutOf(whole) === view.cut &&
-    (whole.trace.words?.with ?? "") === putFrom(choice, data);
+    (whole.trace.words?.with ?? "") === sampleOfPut(choice, data);
   const entry = hasArrived ? whole : main;
-  const isRough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
-  const { answers, pack } = isRough ? drawnOf(entry) : entry;
+  const isRough = !holds(entry.pack, view.layer) && holds(entryToDraw(entry).pack, view.layer);
+  const { answers, pack } = isRough ? entryToDraw(entry) : entry;
   return Object.assign(frame.shown, {
     answers,
     pack,
-    drawn: isRounded(choice, data) ? drawnOf(entry) : entry,
+    drawn: isRounded(choice, data) ? entryToDraw(entry) : entry,
     rough: isRough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
@@ -294,7 +294,7 @@ export function overlayNow(choice, data, frame) {
   const featureMap = liveMap(choice, data, frame);
   if (featureMap || !overlay || overlay.what !== view.what) return featureMap;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
-  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(choice, data, frame))
+  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explanationKey(choice, data, frame))
     return null;
   if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
   return overlay;
@@ -330,13 +330,13 @@ export function isMean({ heads, view }, { shown }) {
 }
 
 // Puts the mean in place of the chosen head's row. Returns a function that restores that row.
-export function layMean(choice, frame) {
+export function putMeanRow(choice, frame) {
   if (!isMean(choice, frame)) return () => {};
   const { head } = choice.view;
   const { answers, pack } = frame.shown;
   const { heads, tokens } = pack;
   const start = head * tokens;
-  const arrays = [...new Set([answers.weights, answers.drawn])];
+  const arrays = [...new Set([answers.weights, answers.values])];
   const rows = arrays.map((values) => values.slice(start, start + tokens));
   const { [head]: formerBits } = answers.entropies,
     { [head]: total } = answers.totals;
@@ -356,7 +356,7 @@ export function layMean(choice, frame) {
 
 // The average behaviour of each head on the picture on view, as a name. The source measures it, layer by layer.
 
-export function takeNames(data, id, layer, heads) {
+export function storeNames(data, id, layer, heads) {
   if (!data.habits.has(id)) data.habits.set(id, new Map());
   data.habits.get(id).set(layer, heads);
 }

@@ -4,13 +4,21 @@
 // can't be moved yet}. The drawing sends and reports the setting "arrows".
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
-import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
+import {
+  clampCoordinate,
+  MOST_COORDINATE,
+  readArrows,
+  scoresOf,
+  TOKEN_COUNT,
+  weightsOf,
+  writeArrows,
+} from "../core/nine.js";
 import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 // The place in `state.arrows` at which an arrow's two numbers begin.
-export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
+export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKEN_COUNT + token);
 
 export const cellSide = (state) => state.grid.clientWidth / 3;
 export const middleOf = (token, cell) => [((token % 3) + 0.5) * cell, (Math.floor(token / 3) + 0.5) * cell];
@@ -19,12 +27,12 @@ export function tipOf(state, token, kind) {
   const cell = cellSide(state),
     [x, y] = middleOf(token, cell),
     index = indexOf(token, kind);
-  const unit = (0.44 * cell) / MOST_LONG;
+  const unit = (0.44 * cell) / MOST_COORDINATE;
   return [x + state.arrows[index] * unit, y - state.arrows[index + 1] * unit];
 }
 
 export const tipsOf = (state) =>
-  Array.from({ length: TOKENS }, (_, token) => ({ q: tipOf(state, token, "q"), k: tipOf(state, token, "k") }));
+  Array.from({ length: TOKEN_COUNT }, (_, token) => ({ q: tipOf(state, token, "q"), k: tipOf(state, token, "k") }));
 
 // Paints the tokens with their arrows and the matrix, and writes the arithmetic of one weight. For `state`, see
 // createArrows.
@@ -38,7 +46,7 @@ export function paintNine(state, theme) {
   const { context, width } = sheetOf(state.matrix, state.matrix.clientWidth);
   const markedCell = state.hover ?? { row: state.token, column: -1 };
   const values = state.show === "weight" ? weights : scores;
-  drawMatrix(context, width, TOKENS, { values, reach: values === weights ? null : 6 }, markedCell, theme, {
+  drawMatrix(context, width, TOKEN_COUNT, { values, reach: values === weights ? null : 6 }, markedCell, theme, {
     query: ROLES.query,
     key: ROLES.key,
   });
@@ -54,7 +62,7 @@ export function paintNine(state, theme) {
 function paintGrid(state, theme, weights) {
   const { context, width } = sheetOf(state.grid, state.grid.clientWidth);
   const cell = width / 3;
-  for (let token = 0; token < TOKENS; token++) {
+  for (let token = 0; token < TOKEN_COUNT; token++) {
     const x = (token % 3) * cell,
       y = Math.floor(token / 3) * cell;
     context.fillStyle = token === state.token ? theme.wash : theme.paper;
@@ -62,12 +70,12 @@ function paintGrid(state, theme, weights) {
     context.strokeStyle = theme.line;
     context.lineWidth = 1;
     context.strokeRect(x + 0.5, y + 0.5, cell - 1, cell - 1);
-    paintShare(context, x, y, cell, weights[state.token * TOKENS + token], theme);
+    paintShare(context, x, y, cell, weights[state.token * TOKEN_COUNT + token], theme);
     context.font = `${token === state.token ? 700 : 400} 14px ${theme.font}`;
     context.fillStyle = token === state.token ? theme.ink : theme.soft;
     context.fillText(LETTERS[token], x + 7, y + 18);
   }
-  for (let token = 0; token < TOKENS; token++) {
+  for (let token = 0; token < TOKEN_COUNT; token++) {
     const centre = middleOf(token, cell);
     paintArrow(
       context,
@@ -131,9 +139,9 @@ function paintArrow(context, start, end, colour, lineWidth, tipRadius, theme, is
 
 function writeSum(state, scores, weights) {
   const i = state.token;
-  const row = Array.from(weights.subarray(i * TOKENS, (i + 1) * TOKENS));
+  const row = Array.from(weights.subarray(i * TOKEN_COUNT, (i + 1) * TOKEN_COUNT));
   const j = state.hover?.column >= 0 ? state.hover.column : row.indexOf(Math.max(...row));
-  const index = i * TOKENS + j,
+  const index = i * TOKEN_COUNT + j,
     q = indexOf(i, "q"),
     k = indexOf(j, "k"),
     numberText = (x) => (x < 0 ? `(${withMinus(x, 1)})` : withMinus(x, 1));
@@ -224,8 +232,8 @@ function createArrows(stage) {
 
 function setArrow(state, token, kind, x, y) {
   const index = indexOf(token, kind);
-  state.arrows[index] = inReach(x);
-  state.arrows[index + 1] = inReach(y);
+  state.arrows[index] = clampCoordinate(x);
+  state.arrows[index + 1] = clampCoordinate(y);
   reportChange(state);
 }
 
@@ -238,12 +246,13 @@ function reportChange(state) {
 
 function doAction(state, action) {
   const { arrows } = state;
-  const q = arrows.subarray(0, 2 * TOKENS),
-    k = arrows.subarray(2 * TOKENS);
+  const q = arrows.subarray(0, 2 * TOKEN_COUNT),
+    k = arrows.subarray(2 * TOKEN_COUNT);
   if (action === "match") turnLeastKey(state);
   if (action === "self") q.set(k);
   if (action === "flat") q.fill(0);
-  if (action === "shake") for (let i = 0; i < arrows.length; i++) arrows[i] = inReach((Math.random() * 2 - 1) * 3);
+  if (action === "shake")
+    for (let i = 0; i < arrows.length; i++) arrows[i] = clampCoordinate((Math.random() * 2 - 1) * 3);
   if (action === "reset") arrows.set(readArrows(state.start));
   reportChange(state);
 }
@@ -251,14 +260,14 @@ function doAction(state, action) {
 // Finds the token with the smallest weight in the chosen row. Turns its key into the direction of the chosen token's
 // query, and makes the key as long as possible.
 function turnLeastKey(state) {
-  const start = state.token * TOKENS;
-  const row = weightsOf(scoresOf(state.arrows)).subarray(start, start + TOKENS);
+  const start = state.token * TOKEN_COUNT;
+  const row = weightsOf(scoresOf(state.arrows)).subarray(start, start + TOKEN_COUNT);
   const leastKey = row.indexOf(Math.min(...row));
   const queryIndex = indexOf(state.token, "q");
   // A query of length 0 has no direction.
   if (!state.arrows[queryIndex] && !state.arrows[queryIndex + 1]) state.arrows[queryIndex] = 2;
   const [x, y] = state.arrows.subarray(queryIndex, queryIndex + 2);
-  const stretch = MOST_LONG / Math.max(Math.abs(x), Math.abs(y));
+  const stretch = MOST_COORDINATE / Math.max(Math.abs(x), Math.abs(y));
   setArrow(state, leastKey, "k", x * stretch, y * stretch);
   state.hover = { row: state.token, column: leastKey };
 }
@@ -268,7 +277,7 @@ function turnLeastKey(state) {
 function arrowUnder(state, x, y, isTouch) {
   let nearestArrow = null,
     leastDistance = isTouch ? 26 : 15;
-  for (let token = 0; token < TOKENS; token++) {
+  for (let token = 0; token < TOKEN_COUNT; token++) {
     for (const kind of ["q", "k"]) {
       const [tx, ty] = tipOf(state, token, kind);
       const distance = Math.hypot(tx - x, ty - y) - (token === state.token ? 3 : 0);
@@ -300,7 +309,7 @@ function bindGrid(state) {
     if (state.held) {
       const cell = cellSide(state),
         [mx, my] = middleOf(state.held.token, cell),
-        unit = (0.44 * cell) / MOST_LONG;
+        unit = (0.44 * cell) / MOST_COORDINATE;
       setArrow(state, state.held.token, state.held.kind, (x - mx) / unit, (my - y) / unit);
       return;
     }
@@ -348,7 +357,7 @@ function onKey(state, event) {
 
 function bindMatrix(state) {
   const point = (event) => {
-    const cell = cellUnder(...spotOf(event, state.matrix), state.matrix.clientWidth, TOKENS);
+    const cell = cellUnder(...spotOf(event, state.matrix), state.matrix.clientWidth, TOKEN_COUNT);
     state.hover = cell;
     if (cell) state.token = cell.row;
     state.stage.redraw();
@@ -359,12 +368,12 @@ function bindMatrix(state) {
 
 function bindTyping(state) {
   for (const input of state.stage.root.querySelectorAll("[data-number]")) {
-    Object.assign(input, { min: -MOST_LONG, max: MOST_LONG, step: 0.1 });
+    Object.assign(input, { min: -MOST_COORDINATE, max: MOST_COORDINATE, step: 0.1 });
     input.addEventListener("input", () => {
       const number = Number(input.value),
         place = Number(input.dataset.number);
       if (input.value === "" || !Number.isFinite(number)) return;
-      state.arrows[indexOf(state.token, place < 2 ? "q" : "k") + (place % 2)] = inReach(number);
+      state.arrows[indexOf(state.token, place < 2 ? "q" : "k") + (place % 2)] = clampCoordinate(number);
       reportChange(state);
     });
     input.addEventListener("change", () => state.stage.redraw());

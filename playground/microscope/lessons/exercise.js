@@ -4,8 +4,8 @@
 // the server checks them: {id, question, hint, answer, done: true, false, or null if nothing can be checked, why: the
 // reason why a tempting state of the page is wrong}. In the texts, **, * and ` are as in Markdown.
 
-import { EXERCISES_KEY, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
-import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { EXERCISES_KEY, forgetGuesses, keepGuess, onReport, readGuesses, reportsHere } from "../core/guesses.js";
+import { isBroken, readArrows, scoresOf, TOKEN_COUNT, weightsOf } from "../core/nine.js";
 import { markedWords } from "../drawing/listing.js";
 
 // Checks whether an exercise is done. A condition (playground/lessons/parts.py) has one of four forms: true or false,
@@ -14,7 +14,7 @@ import { markedWords } from "../drawing/listing.js";
 
 const WEIGHT_TOLERANCE = 0.005; // largest difference between two weights that count as equal
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
-const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < WEIGHT_TOLERANCE;
+const isEven = (weight) => Math.abs(weight - 1 / TOKEN_COUNT) < WEIGHT_TOLERANCE;
 const LEAST_A_TO_B = 0.5; // least weight that token A must give token B
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < WEIGHT_TOLERANCE;
 const VANISHING_SCORE = -88; // for a smaller score s, e^s is nearly 0 in 32-bit numbers
@@ -23,13 +23,13 @@ const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === l
 
 const CHECKS = {
   one_key: ({ peak }) => peak > 0.99,
-  even: (report) => weightsIn(report).every((weight, index) => index >= TOKENS || isEven(weight)),
+  even: (report) => weightsIn(report).every((weight, index) => index >= TOKEN_COUNT || isEven(weight)),
   one_role({ arrows }) {
     const numbers = readArrows(arrows);
-    return numbers.subarray(0, 2 * TOKENS).every((number, index) => number === numbers[2 * TOKENS + index]);
+    return numbers.subarray(0, 2 * TOKEN_COUNT).every((number, index) => number === numbers[2 * TOKEN_COUNT + index]);
   },
-  one_way: (report) => weightsIn(report)[1] > LEAST_A_TO_B && weightsIn(report)[TOKENS] < MOST_B_TO_A,
-  both_ways: (report) => weightsIn(report)[1] > LEAST_A_TO_B && weightsIn(report)[TOKENS] >= MOST_B_TO_A,
+  one_way: (report) => weightsIn(report)[1] > LEAST_A_TO_B && weightsIn(report)[TOKEN_COUNT] < MOST_B_TO_A,
+  both_ways: (report) => weightsIn(report)[1] > LEAST_A_TO_B && weightsIn(report)[TOKEN_COUNT] >= MOST_B_TO_A,
   a_receives: ({ received: totals, nearly: threshold }) => totals[0] > threshold,
   another_receives: ({ received: totals, nearly: threshold }) => totals.some((number) => number > threshold),
   tags_apart: ({ tops }) => tops[0] !== tops[1],
@@ -99,8 +99,8 @@ function showExercise(data, parentElement) {
   const isFinished = () =>
     Boolean(data.done && (!answerOptions.length || answerOptions[state.chosenIndex]?.[1] === ""));
   const keepDone = () => {
-    if (!isFinished() || data.id in readKept(localStorage, EXERCISES_KEY)) return;
-    keep(localStorage, data.id, true, EXERCISES_KEY);
+    if (!isFinished() || data.id in readGuesses(localStorage, EXERCISES_KEY)) return;
+    keepGuess(localStorage, data.id, true, EXERCISES_KEY);
     dispatchEvent(new CustomEvent("guess-locked"));
   };
   const chooseAnswer = (n) => {
@@ -114,7 +114,7 @@ function showExercise(data, parentElement) {
   state.why = data.why;
   state.done = data.done;
   state.draw = () => {
-    const isDone = isFinished() || (data.id && data.id in readKept(localStorage, EXERCISES_KEY));
+    const isDone = isFinished() || (data.id && data.id in readGuesses(localStorage, EXERCISES_KEY));
     const isAnswered = isDone || state.answerShown || !(data.hint || answerOptions.length);
     const reason =
       data.done && state.chosenIndex !== null ? answerOptions[state.chosenIndex][1] : data.done ? "" : data.why;
@@ -163,8 +163,8 @@ export function overview({ data, parentElement, setTriggerValue }) {
     ...buttonsOf("after"),
   ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
   const showCounts = () => {
-    const guessCount = Object.values(readKept(localStorage)).filter((guess) => guess?.words).length;
-    const doneCount = Object.keys(readKept(localStorage, EXERCISES_KEY)).length;
+    const guessCount = Object.values(readGuesses(localStorage)).filter((guess) => guess?.words).length;
+    const doneCount = Object.keys(readGuesses(localStorage, EXERCISES_KEY)).length;
     const counts = [
       guessCount && `${guessCount} of ${data.questions} questions guessed`,
       doneCount && `${doneCount} of ${data.exercises} exercises done`,
@@ -176,7 +176,7 @@ export function overview({ data, parentElement, setTriggerValue }) {
     const button = event.target.closest?.("button");
     if (button?.dataset.page) setTriggerValue("go", { page: button.dataset.page, stamp: Date.now() });
     if (button && "forget" in button.dataset) {
-      forget(localStorage);
+      forgetGuesses(localStorage);
       showCounts();
     }
   };

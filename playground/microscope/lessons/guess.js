@@ -9,16 +9,16 @@
 // contains the question's id.
 
 import {
-  asGuessed,
-  asTyped,
   bestOverlap,
+  errorWords,
   isTyped,
-  keep,
-  nearest,
-  nearOf,
+  keepGuess,
+  nearestGuess,
   overlapOf,
-  readKept,
+  readGuesses,
   reasonFor,
+  sliderGuess,
+  typedGuess,
 } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
 import { applyDataStyles, collectRefs } from "../drawing/dom.js";
@@ -109,7 +109,7 @@ function beginGuess(root, data, key) {
 // Shows the guess of an earlier visit.
 function showFormerGuess(state) {
   const { id, context, afresh: isAfresh } = state.data;
-  const formerGuess = readKept(localStorage)[id];
+  const formerGuess = readGuesses(localStorage)[id];
   if (formerGuess?.words) state.refs.before.textContent = `Last time here: ${formerGuess.words}.`;
   const isSameContext = formerGuess?.context === context;
   state.stale = Boolean(formerGuess && !isSameContext && !isAfresh);
@@ -135,7 +135,7 @@ function lockGuess(state, isSkipped = false) {
   const words = isSkipped ? "" : comparisonWords(state).replace(/\.$/, "");
   const { id, context } = state.data;
   const shortWords = words && words[0].toLowerCase() + words.slice(1);
-  keep(localStorage, id, { words: shortWords, guess: isSkipped ? "" : plainGuess(state.guess), context });
+  keepGuess(localStorage, id, { words: shortWords, guess: isSkipped ? "" : plainGuess(state.guess), context });
   showGuess(state);
   dispatchEvent(new CustomEvent("guess-locked"));
   if (state.data.picture) scrollToRevealed(state);
@@ -164,7 +164,7 @@ function askNumber(state) {
   Object.assign(input, { min: log ? 0 : low, max: log ? 1000 : high, step: log ? 1 : step });
   input.value = (Number(input.min) + Number(input.max)) / 2;
   const setNumber = (x) => {
-    const guess = asGuessed(x, state.data.guess);
+    const guess = sliderGuess(x, state.data.guess);
     input.value = toSlider(guess);
     chooseGuess(state, guess);
   };
@@ -197,7 +197,7 @@ function typedField(state) {
   input.placeholder = "or type";
   input.setAttribute("aria-label", "your guess, typed");
   place.append(input, unit);
-  const readNumber = () => (input.value === "" ? null : asTyped(Number(input.value), state.data.guess));
+  const readNumber = () => (input.value === "" ? null : typedGuess(Number(input.value), state.data.guess));
   input.addEventListener("input", () => chooseGuess(state, readNumber()));
   input.addEventListener("change", () => (input.value = readNumber() ?? ""));
   input.addEventListener("keydown", (event) => {
@@ -355,7 +355,7 @@ function showGuess(state) {
   drawGuess(state);
   if (!isOpen) return;
   const words = state.locked && !isNothing(state.guess) ? comparisonWords(state) : truthSentence(state);
-  const truth = data.guess.kind === "Number" ? nearest(data.truth, data.guess) : data.truth;
+  const truth = data.guess.kind === "Number" ? nearestGuess(data.truth, data.guess) : data.truth;
   const reason =
     state.locked && !isNothing(state.guess) ? reasonFor(plainGuess(state.guess), truth, data.tempting) : "";
   const sentences = [words && `<b>${markedWords(words)}</b>`, markedWords(reason), markedWords(data.says)];
@@ -379,6 +379,6 @@ function comparisonWords(state) {
   }
   if (data.guess.kind === "Choice") return guess === data.truth ? "Right." : "Not so.";
   const [guessWords, truthWords] = [inWords(state, guess), inWords(state, data.truth)];
-  const nearness = guessWords === truthWords ? "exactly" : nearOf(guess, data.truth, data.guess);
+  const nearness = guessWords === truthWords ? "exactly" : errorWords(guess, data.truth, data.guess);
   return `You said ${guessWords}, it is ${truthWords}: ${nearness}.`;
 }

@@ -3,7 +3,7 @@
 // null, truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: the
 // elements of the chart as text, valueAt(x, y): the number under the pointer, or null}.
 import { MAGMA } from "../core/colours.js";
-import { lowered } from "../drawing/listing.js";
+import { withSubscripts } from "../drawing/listing.js";
 
 const LETTER_WIDTH = 7; // estimated width in pixels of a letter in a name
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
@@ -47,7 +47,7 @@ export function ticks(low, high, log = false, maximum = 6) {
 }
 
 const label = (x, y, words, attributes = "") =>
-  `<text x="${x}" y="${y}" ${attributes}>${lowered(escapeHtml(words))}</text>`;
+  `<text x="${x}" y="${y}" ${attributes}>${withSubscripts(escapeHtml(words))}</text>`;
 // A label over a wide outline in the colour of the paper, so that lines behind it do not make it illegible.
 const seriesLabel = (x, y, words, attributes = "") =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
@@ -379,7 +379,7 @@ export function photograph(chart, state) {
       : patchRect(cellOf(area, chart.grid, chart.mark), "halo") +
         patchRect(cellOf(area, chart.grid, chart.mark), "mark");
   let svg = imageSvg(box, chart.heat && (state.open || chart.paints));
-  const captionSvg = (text, left) => `<text x="${left}" y="${box.top + box.height + 17}">${lowered(text)}</text>`;
+  const captionSvg = (text, left) => `<text x="${left}" y="${box.top + box.height + 17}">${withSubscripts(text)}</text>`;
   if (chart.words) svg += captionSvg(chart.words, box.left);
   if (secondPicture) {
     const left = box.width + PICTURE_GAP;
@@ -437,7 +437,7 @@ export function pictures(chart, state) {
       top = Math.floor(i / columnCount) * cellHeight;
     svg += `<image href="${image}" x="${left}" y="${top}" width="${box.width}" height="${box.height}"
       preserveAspectRatio="none"/>`;
-    svg += `<text x="${left}" y="${top + box.height + 17}">${lowered(chart.captions[i])}</text>`;
+    svg += `<text x="${left}" y="${top + box.height + 17}">${withSubscripts(chart.captions[i])}</text>`;
     totalWidth = Math.max(totalWidth, left + box.width);
     totalHeight = Math.max(totalHeight, top + box.height + WORDS_HEIGHT);
   });

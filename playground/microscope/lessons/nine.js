@@ -4,7 +4,7 @@
 
 import { ROLES } from "../core/colours.js";
 import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
-import { maskedOf, readArrows, receivedOf, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { maskScores, readArrows, receivedOf, scoresOf, TOKEN_COUNT, weightsOf } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
@@ -38,7 +38,7 @@ function createMasks(stage) {
     refused: false, //    whether the last click was refused, because it would have hidden every token
   });
   const choose = (mask) => {
-    state.refused = mask.length === TOKENS && mask !== "causal";
+    state.refused = mask.length === TOKEN_COUNT && mask !== "causal";
     if (!state.refused) {
       state.mask = mask;
       stage.tell("mask", mask);
@@ -59,7 +59,7 @@ function createMasks(stage) {
     button.addEventListener("click", () => choose(button.dataset.mask));
   for (const canvas of state.canvases) {
     const point = (event) => {
-      const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKENS);
+      const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKEN_COUNT);
       if (cell) state.markedCell = cell;
       stage.redraw();
     };
@@ -73,7 +73,7 @@ function createMasks(stage) {
       reportNumbers("masks", { mask: state.mask });
     },
     paint: (theme) => paintMasks(state, theme),
-    read: () => ({ mask: state.mask, weights: Array.from(weightsOf(maskedOf(scoresOf(state.arrows), state.mask))) }),
+    read: () => ({ mask: state.mask, weights: Array.from(weightsOf(maskScores(scoresOf(state.arrows), state.mask))) }),
   };
 }
 
@@ -85,11 +85,11 @@ function paintMasks(state, theme) {
   for (const button of root.querySelectorAll("[data-mask]"))
     button.setAttribute("aria-pressed", String(button.dataset.mask === state.mask));
   const scores = scoresOf(state.arrows),
-    maskedScores = maskedOf(scores, state.mask),
+    maskedScores = maskScores(scores, state.mask),
     weights = weightsOf(maskedScores);
   [scores, maskedScores, weights].forEach((values, index) => {
     const { context, width } = sheetOf(state.canvases[index], state.canvases[index].clientWidth);
-    drawMatrix(context, width, TOKENS, { values, reach: index === 2 ? null : 6 }, state.markedCell, theme, {
+    drawMatrix(context, width, TOKEN_COUNT, { values, reach: index === 2 ? null : 6 }, state.markedCell, theme, {
       query: ROLES.query,
       key: ROLES.key,
     });
@@ -101,14 +101,14 @@ function paintMasks(state, theme) {
 
 function rowInWords(state, maskedScores, weights) {
   const { row } = state.markedCell;
-  const scores = maskedScores.subarray(row * TOKENS, (row + 1) * TOKENS);
+  const scores = maskedScores.subarray(row * TOKEN_COUNT, (row + 1) * TOKEN_COUNT);
   const column = state.markedCell.column >= 0 ? state.markedCell.column : Math.max(0, scores.indexOf(-Infinity));
   const powers = Array.from(scores, (score) =>
     score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${withMinus(score, 1)}</sup>`,
   );
   const exponential = scores[column] === -Infinity ? "0" : Math.exp(scores[column]).toFixed(2);
   const total = scores.reduce((sum, score) => sum + Math.exp(score), 0);
-  const weight = weights[row * TOKENS + column];
+  const weight = weights[row * TOKEN_COUNT + column];
   const share = weight === 0 ? "0, exactly" : percent(weight);
   return (
     `Row ${LETTERS[row]}, column ${LETTERS[column]}: ${powers[column]} / (${powers.join(" + ")}) ` +
@@ -170,12 +170,12 @@ function createReceived({ root, find, redraw }) {
 function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   const { context, width, height } = sheetOf(canvas, CANVAS_HEIGHT);
   const weights = weightsOf(scoresOf(arrows));
-  const y = (token) => ((token + 0.5) * height) / TOKENS;
+  const y = (token) => ((token + 0.5) * height) / TOKEN_COUNT;
   const [left, right] = [LABEL_WIDTH, width - LABEL_WIDTH];
   const pairs = Array.from(weights, (weight, index) => ({
     weight,
-    query: Math.floor(index / TOKENS),
-    key: index % TOKENS,
+    query: Math.floor(index / TOKEN_COUNT),
+    key: index % TOKEN_COUNT,
   }));
   for (const { weight, query, key } of pairs.sort((a, b) => a.weight - b.weight)) {
     context.beginPath();
@@ -189,7 +189,7 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   context.globalAlpha = 1;
   context.font = `14px ${theme.font}`;
   context.textBaseline = "middle";
-  for (let token = 0; token < TOKENS; token++) {
+  for (let token = 0; token < TOKEN_COUNT; token++) {
     for (const [x, text, align, offset] of [
       [left, `${letters[token]}  ${values[token]}`, "right", -16],
       [right, `${letters[token]}  ${received[token]}`, "left", 16],

@@ -8,7 +8,7 @@
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
 import { FORMAT, rowInto } from "../core/core.js";
-import { apartIn, habitOf, habitWords, headNumbers } from "../core/habits.js";
+import { colourDistancesOf, habitOf, habitWords, headMeasures } from "../core/habits.js";
 import { meanColours } from "../core/kinds.js";
 import { greyOf } from "../core/light.js";
 import {
@@ -19,9 +19,9 @@ import {
   measureOf,
   middleOf,
   movedTokens,
+  placeShares,
   quantile,
   sharpnessOf,
-  toPlaces,
   wordsOf,
 } from "../core/measures.js";
 import { percent } from "../core/numbers.js";
@@ -93,8 +93,8 @@ const headsOf = (subject) =>
     const { pack, bitmap } = subject;
     const [height, width] = pack.header.size;
     const { data } = contextWith(bitmap, width, height).getImageData(0, 0, width, height);
-    const colourDistances = apartIn(meanColours(data, width, height, pack.rows, pack.columns));
-    return mapHeads(pack, (layer, head) => headNumbers(pack, colourDistances, layer, head));
+    const colourDistances = colourDistancesOf(meanColours(data, width, height, pack.rows, pack.columns));
+    return mapHeads(pack, (layer, head) => headMeasures(pack, colourDistances, layer, head));
   });
 
 const mapHeads = ({ layers, heads }, value) =>
@@ -291,7 +291,7 @@ const FIELDS = {
     const heads = headsOf(subject);
     const { prefixCount, prefix } = subject.pack;
     const registers = prefix.filter((name) => name.startsWith("reg")).length;
-    const topHeads = [...toPlaces(subject.pack)].sort((a, b) => b.share - a.share).slice(0, 5);
+    const topHeads = [...placeShares(subject.pack)].sort((a, b) => b.share - a.share).slice(0, 5);
     return topHeads.map(({ layer, head, mean, toOne }) => {
       const share = (from, to) => mean.subarray(from, to).reduce((sum, weight) => sum + weight, 0);
       const shares = [toOne, share(0, prefixCount - registers), share(prefixCount - registers, prefixCount)];

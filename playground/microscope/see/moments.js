@@ -1,12 +1,12 @@
 // The row of moments below See's picture: at most five, and a button for a surprise. A moment is a striking row of
 // weights; a press on it shows the moment's layer, head and patch.
 
-import { ownExposure } from "../core/answers.js";
+import { pictureDomain } from "../core/answers.js";
 import { holdsHead, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { surprisesOf } from "../core/moments.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, oneStop } from "../drawing/dom.js";
+import { fitCanvas, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
@@ -21,7 +21,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
   const moments = { scene: null, list: [], buttons: [] };
   let openingMoment = null; // {layer, head, patch} at which the picture opened
   box.setAttribute("role", "group");
-  oneStop(box, () => [...box.children]);
+  oneTabStop(box, () => [...box.children]);
 
   function showMoments(isPlainRow) {
     const { main } = data;
@@ -100,7 +100,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
     const print = makePrint(photo);
-    const domain = ownExposure(values, 0, pack, FIRST_WAY, "auto", false);
+    const domain = pictureDomain(values, 0, pack, FIRST_WAY, "auto", false);
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
     const [w, h] = [canvas.width, canvas.height];

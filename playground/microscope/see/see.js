@@ -5,11 +5,11 @@ import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { cutTo, fitCanvas, oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
+import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
-import { prefixName, writeMarked } from "../lens/readouts.js";
+import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/state.js";
 import {
   barsAt,
@@ -67,7 +67,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const tabBar = makePart("div", "see-tabs", "", headBox, "after");
   const outsideLine = makePart("p", "see-outside", "", refs.two, "after");
   const divideLabel = makePart("span", "see-divide", "", refs.switch, "after");
-  sayMath(divideLabel, "÷ √d_k");
+  setMath(divideLabel, "÷ √d_k");
   const doorBar = makePart("div", "see-doors", "", refs.below, "append");
   const moments = createMoments(lens, makePart("div", "see-moments", "", refs.stage, "after"), { language, hold });
   const plainCanvas = makePart("canvas", "plain", "", refs.picture, "before");
@@ -103,7 +103,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     doorBar.append(button);
     return button;
   });
-  oneStop(doorBar, () => doorButtons);
+  oneTabStop(doorBar, () => doorButtons);
   const credit = makePart("span", "see-credit", "", doorBar, "append");
 
   // ---- on a phone: two switches, and the panel of the last pressed one
@@ -132,7 +132,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setText(partNamed(nineBox, "hears"), words("hearsNine"));
     setText(partNamed(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
     moments.writeWords();
-    writeMarked(page);
+    writeMarkupTexts(page);
     sourceElement.title = words("stepThrough");
     root.lang = see.on ? language() : "en";
     refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
@@ -151,7 +151,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (see.drawer === "heads" && name !== "heads") page.choose({ beside: "convolution" });
     see.drawer = name;
     root.dataset.drawer = name;
-    writeMarked(page);
+    writeMarkupTexts(page);
     for (const button of doorButtons) button.setAttribute("aria-expanded", String(button.dataset.door === name));
     if (name) hold(true);
     if (name === "heads") page.choose({ beside: "wall" });
@@ -338,7 +338,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const parts = [before, place, after].map((text, i) => {
       const part = document.createElement(i === 1 ? "b" : "span");
       if (i === 1 && text) part.className = "key";
-      sayMath(part, text);
+      setMath(part, text);
       return part;
     });
     sentenceElement.replaceChildren(...parts);
@@ -445,5 +445,5 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 function sayMathIfChanged(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;
-  sayMath(element, text);
+  setMath(element, text);
 }

@@ -5,7 +5,7 @@ import { layerOf } from "../core/core.js";
 import { makeCanvas } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto } from "../drawing/light.js";
-import { printed } from "../lens/saving.js";
+import { printMap } from "../lens/saving.js";
 import { drawLoop, LOOP_SHAPES, loopPictureSize, makeLoop } from "./loop.js";
 
 const WIDE_PICTURE = 620; // px: numbers and lines are sized for a picture of this width
@@ -23,7 +23,7 @@ export function createShared(lens, see) {
     const [width, height] = loopPictureSize(shape, frame.pictureWidth / frame.pictureHeight);
     const photo = makePhoto(data.main.picture.bitmap, width, height);
     const litCanvas = makeCanvas(width, height);
-    const print = printed(choice, data, frame, photo);
+    const print = printMap(choice, data, frame, photo);
     const { mark } = picture;
     const unit = Math.max(width, height) / WIDE_PICTURE;
     drawPicture(litCanvas.getContext("2d"), width, height, print, { ...picture, mark: -1, behind: null }, unit);

@@ -1,7 +1,7 @@
 // Mounts the parts of the app that share one choice: the toolbar of every page, the microscope, and the reports of
 // lessons about their settings. One script contains all parts, so that their shared state exists once.
 
-import { headWanted } from "../lens/asking.js";
+import { wantedHead } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";
 import { choice, choiceFrom, loadCatalogue, wordsOfTraces } from "./choice.js";
 import { markConnected, watchDialog, watchFirstConnection } from "./connection.js";
@@ -35,7 +35,7 @@ async function mountBeforeStreamlit(mounts) {
   if (!pageData || !streamlitScripts) return;
   const parsed = readAddress();
   const { main } = wordsOfTraces(choiceFrom(parsed.choice));
-  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...parsed.view })).catch(() => {});
+  source.beginWith(main, (trace) => wantedHead({ ...trace.opens, ...parsed.view })).catch(() => {});
   const { styles } = await import(import.meta.url);
   const places = mountEarly(styles);
   if (!places) return;

@@ -2,13 +2,13 @@
 // shown. The page long-polls for the next state, and polls again when the phone wakes up.
 
 import {
+  appendElement,
   CLASS_LANGUAGES,
   classWords,
   drawGuesses,
+  guessMap,
   inLanguage,
   languageOfPhone,
-  madeIn,
-  mapOf,
   refusedWords,
 } from "../classroom/words.js";
 import { markedWords } from "../drawing/listing.js";
@@ -116,24 +116,24 @@ function createPhone(root, host) {
     drawHead();
     if (!state || state.ended) return drawCodeForm();
     const { scene, question } = state;
-    if (scene.n) madeIn(root, "p", "phone-scene").textContent = words("scene", scene);
-    madeIn(root, "h1").textContent = inLanguage(scene.title, language);
+    if (scene.n) appendElement(root, "p", "phone-scene").textContent = words("scene", scene);
+    appendElement(root, "h1").textContent = inLanguage(scene.title, language);
     if (question) drawQuestion(question);
-    else madeIn(root, "p", "phone-front").textContent = words("front");
-    const line = madeIn(root, "p", "phone-says");
+    else appendElement(root, "p", "phone-front").textContent = words("front");
+    const line = appendElement(root, "p", "phone-says");
     line.setAttribute("role", "status");
     line.textContent = notice;
   }
 
   function drawHead() {
-    const head = madeIn(root, "header");
-    madeIn(head, "b").textContent = "Attention Playground";
-    if (phone.state) madeIn(head, "span", "phone-code").textContent = host.code.toUpperCase();
-    const languages = madeIn(head, "span", "phone-languages");
+    const head = appendElement(root, "header");
+    appendElement(head, "b").textContent = "Attention Playground";
+    if (phone.state) appendElement(head, "span", "phone-code").textContent = host.code.toUpperCase();
+    const languages = appendElement(head, "span", "phone-languages");
     languages.setAttribute("role", "group");
     languages.setAttribute("aria-label", words("language"));
     for (const [tag, title] of Object.entries(CLASS_LANGUAGES)) {
-      const button = madeIn(languages, "button");
+      const button = appendElement(languages, "button");
       Object.assign(button, { type: "button", textContent: tag.toUpperCase(), title, lang: tag });
       button.setAttribute("aria-pressed", String(phone.language === tag));
       button.addEventListener("click", () => {
@@ -147,16 +147,16 @@ function createPhone(root, host) {
   function drawCodeForm() {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
-    if (sentence) madeIn(root, "p", "phone-refusal").textContent = sentence;
+    if (sentence) appendElement(root, "p", "phone-refusal").textContent = sentence;
     if (!sentence && CODE_OF_CLASS.test(host.code)) return; // the class's state is being fetched
-    const form = madeIn(root, "form");
-    const label = madeIn(form, "label");
+    const form = appendElement(root, "form");
+    const label = appendElement(form, "label");
     label.append(words("code"));
-    const field = madeIn(label, "input");
+    const field = appendElement(label, "input");
     Object.assign(field, { maxLength: 5, autocomplete: "off", autocapitalize: "characters", spellcheck: false });
     field.setAttribute("inputmode", "text");
-    madeIn(form, "p").textContent = words("askCode");
-    const button = madeIn(form, "button", "phone-main");
+    appendElement(form, "p").textContent = words("askCode");
+    const button = appendElement(form, "button", "phone-main");
     button.textContent = words("enter");
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -169,22 +169,22 @@ function createPhone(root, host) {
   function drawQuestion(question) {
     const { language } = phone;
     const guess = phone.state.mine.at(-1) ?? null;
-    madeIn(root, "p", "phone-asks").innerHTML = markedWords(inLanguage(question.asks, language));
-    const box = madeIn(root, "div", `phone-${question.kind}`);
+    appendElement(root, "p", "phone-asks").innerHTML = markedWords(inLanguage(question.asks, language));
+    const box = appendElement(root, "div", `phone-${question.kind}`);
     if (question.phase === "asks") {
       INPUT_DRAWERS[question.kind](box, question, guess);
       const text = question.kind === "place" ? words("yourPlace") : words("yours", { guess: wordsOf(question, guess) });
-      madeIn(root, "p", "phone-yours").textContent = guess === null ? "" : text;
+      appendElement(root, "p", "phone-yours").textContent = guess === null ? "" : text;
       return;
     }
     drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
-    const [guessLine, truthLine] = [madeIn(root, "p", "phone-yours"), madeIn(root, "p", "phone-truth")];
+    const [guessLine, truthLine] = [appendElement(root, "p", "phone-yours"), appendElement(root, "p", "phone-truth")];
     guessLine.textContent = guess === null ? words("missed") : `${words("you")}: ${wordsOf(question, guess)}`;
     if (guess !== null && question.kind === "place") guessLine.textContent = distanceWords(question, guess);
     if (question.phase !== "tells") return;
     const text = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
     truthLine.textContent = question.kind === "place" ? text : words("truth", { truth: text });
-    madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
+    appendElement(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
   }
 
   // Returns the distance from the guessed place to the true one in words, once the truth is shown. A neighbouring
@@ -202,7 +202,7 @@ function createPhone(root, host) {
   }
 
   function pictureOf() {
-    const image = madeIn(null, "img");
+    const image = appendElement(null, "img");
     image.alt = "";
     if (phone.image?.src) image.src = phone.image.src;
     return image;
@@ -211,7 +211,7 @@ function createPhone(root, host) {
   const INPUT_DRAWERS = {
     choice(box, { options }, guess) {
       for (const [value, texts] of options) {
-        const button = madeIn(box, "button");
+        const button = appendElement(box, "button");
         Object.assign(button, { type: "button", textContent: inLanguage(texts, phone.language) });
         button.setAttribute("aria-pressed", String(value === guess));
         button.addEventListener("click", () => sendGuess(value));
@@ -219,11 +219,11 @@ function createPhone(root, host) {
     },
 
     number(box, { low, high, unit = "" }, guess) {
-      const dial = madeIn(box, "input");
+      const dial = appendElement(box, "input");
       const startValue = phone.unsentNumber ?? guess ?? Math.round((low + high) / 2);
       Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: startValue });
       dial.setAttribute("aria-label", words("guess"));
-      const output = madeIn(box, "output");
+      const output = appendElement(box, "output");
       const showValue = () => {
         output.textContent = `${dial.value}${unit}`;
       };
@@ -232,15 +232,15 @@ function createPhone(root, host) {
         showValue();
       });
       showValue();
-      const button = madeIn(box, "button", "phone-main");
+      const button = appendElement(box, "button", "phone-main");
       Object.assign(button, { type: "button", textContent: words("guess") });
       button.addEventListener("click", () => sendGuess(Number(dial.value)));
     },
 
     place(box, { rows, columns, mark, aspect }, guess) {
-      const place = madeIn(box, "div", "class-map");
+      const place = appendElement(box, "div", "class-map");
       if (aspect > 0) place.style.aspectRatio = String(aspect);
-      place.append(pictureOf(), mapOf({ rows, columns, mark, mine: guess }));
+      place.append(pictureOf(), guessMap({ rows, columns, mark, mine: guess }));
       place.addEventListener("click", (event) => {
         const { left, top, width, height } = place.getBoundingClientRect();
         const column = Math.min(columns - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * columns)));

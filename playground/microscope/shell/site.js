@@ -4,7 +4,7 @@
 import { unzipped } from "../core/container.js";
 import { unpack } from "../core/core.js";
 import { gridFor } from "../core/grid.js";
-import { sayMath } from "../drawing/dom.js";
+import { setMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { pageNow, readAddress, visit, writeBehindHash } from "./address.js";
 import { catalogue, choice, isOwn, sampleNamed } from "./choice.js";
@@ -245,7 +245,7 @@ export function showLesson(box, { name, title, about }, { go, file, words, onCho
   const controller = new AbortController();
   leaveLesson = () => controller.abort();
   const [heading, description, appLine] = ["h1", "p", "p"].map((tag) => document.createElement(tag));
-  sayMath(heading, title);
+  setMath(heading, title);
   description.innerHTML = markedWords(about ?? "");
   const command = document.createElement("code");
   command.textContent = readPageData().app.command;

@@ -1,7 +1,7 @@
 // Answers the toolbar's requests in the page itself: for the list of samples, for models and their download, and for a
 // person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
-import { sharing } from "../engine/faster/threads.js";
+import { withSharedMemory } from "../engine/faster/threads.js";
 import { visit } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
 import { addressOf, answerHere, ask, fetchFile } from "./http.js";
@@ -383,7 +383,7 @@ export function computeHere({ worker, opener, kernels, cards, weights }, address
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
     compiled: async () => {
       const bytes = new Uint8Array(await (await fetchFile(addressOf(kernels))).arrayBuffer());
-      return WebAssembly.compile(isShared ? sharing(bytes) : bytes);
+      return WebAssembly.compile(isShared ? withSharedMemory(bytes) : bytes);
     },
     shared: isShared,
     models: cards,

@@ -1,7 +1,7 @@
 // Mounts the microscope as a component of Streamlit: it shows the choice and writes its view into the address. It sends
 // no messages to the server's script.
 
-import { notTaken } from "../core/view.js";
+import { wordsNotTaken } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
@@ -253,7 +253,7 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   shownTrace.set(trace);
   writeAddress();
   const isChecked = chosenParts && !trace.first; // a first, coarse grid is not checked: it lacks patches
-  return [...visit.leftOut.splice(0), ...(isChecked ? notTaken(wantedView, lens.view) : [])];
+  return [...visit.leftOut.splice(0), ...(isChecked ? wordsNotTaken(wantedView, lens.view) : [])];
 }
 
 // The trace with the hint and the named parts of its sample.

@@ -2,7 +2,7 @@
 // Each file says where it comes from and how the app makes it again. Only the app makes PDFs.
 import { numbersFile } from "../core/container.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { handOver } from "../lens/saving.js";
+import { downloadFile } from "../lens/saving.js";
 import { linkTo, viewNow, visit } from "./address.js";
 import { choice } from "./choice.js";
 import { readPageData } from "./early.js";
@@ -31,7 +31,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
   };
   const save = (kind) =>
     fileOf(kind).then(
-      (file) => [handOver(file), onDone()],
+      (file) => [downloadFile(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
   const buttonsFor = (kinds) => kinds.map((kind) => makeButton(TAKE_AWAY_KINDS[kind].words, () => save(kind)));

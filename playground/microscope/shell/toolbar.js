@@ -16,7 +16,7 @@
 //        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
 //
 // update(part of a host) redraws the changed parts. The choice is always read from `choice.now`.
-import { oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
+import { oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
@@ -36,7 +36,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
     anchor.href = link(name, query);
     const [numberElement, titleElement] = [document.createElement("span"), document.createElement("span")];
     numberElement.textContent = number ?? "";
-    sayMath(titleElement, title);
+    setMath(titleElement, title);
     anchor.append(numberElement, titleElement);
     anchor.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
@@ -176,7 +176,7 @@ export function createToolbar(root, host) {
   root.append(picturesOpener.button, photoOpener.button, shareButton, faceButton, waitingLine, notice.element);
   const buttonsOfSee = [pagesOpener.button, picturesOpener.button, photoOpener.button, shareButton, faceButton];
   let isSeeShown = false;
-  oneStop(root, () => (isSeeShown ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
+  oneTabStop(root, () => (isSeeShown ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
 
   // ---- the sheets
   function opener(kind, icon, label, fill) {

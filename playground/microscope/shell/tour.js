@@ -2,7 +2,7 @@
 // step is about. When the tour ends, the former view returns. `?tour=3` in the address resumes the tour. see/words.js
 // has the tour's words.
 
-import { sayMath } from "../drawing/dom.js";
+import { setMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
 
@@ -146,8 +146,8 @@ function writeCard(root, { n, name }) {
   const writeText = (part, text) => (root.querySelector(part).textContent = text);
   root.lang = language;
   writeText(".tour-count", `${n} / ${count}`);
-  sayMath(root.querySelector(".tour-title"), words(`tour${name}`));
-  sayMath(root.querySelector(".tour-text span"), words(`tour${name}Says`));
+  setMath(root.querySelector(".tour-title"), words(`tour${name}`));
+  setMath(root.querySelector(".tour-text span"), words(`tour${name}Says`));
   writeText(".tour-task", words(`tour${name}Do`));
   writeText('[data-go="next"]', words(n === count ? "tourFinish" : "tourNext"));
   writeText('[data-go="back"]', words("tourBack"));

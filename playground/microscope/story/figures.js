@@ -1,11 +1,11 @@
 // Draws small figures in the story's column: bars, strips of numbers, heads, layers. drawFigure replaces the content
 // of `box`.
-import { ownExposure } from "../core/answers.js";
+import { pictureDomain } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
 import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, sayMath } from "../drawing/dom.js";
+import { fitCanvas, setMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
@@ -78,7 +78,7 @@ const FIGURES = {
     for (const headFacts of heads) {
       const figure = elementIn(list, "figure", headFacts.head === head ? "ours" : "");
       const canvas = elementIn(figure, "canvas");
-      const domain = ownExposure(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
+      const domain = pictureDomain(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
       printHeat(makePrint(smallPhoto, canvas), headFacts.row, pack.prefixCount, pack.rows, pack.columns, domain);
       elementIn(figure, "figcaption").textContent = String(pack.headNumbers[headFacts.head]);
     }
@@ -141,7 +141,7 @@ const FIGURES = {
       stripIn(bookElement, "query", q, largest, ROLES.query, ratio);
       stripIn(bookElement, "key", k, largest, ROLES.key, ratio);
       const values = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
-      sayMath(elementIn(bookElement, "p"), filledIn(words.finds, values));
+      setMath(elementIn(bookElement, "p"), filledIn(words.finds, values));
       if (length !== null) {
         const value = elementIn(bookElement, "p", "story-value");
         elementIn(value, "b").textContent = words.value;
@@ -197,7 +197,7 @@ function dialIn(line, range, label) {
 
 function buttonIn(box, words) {
   const button = Object.assign(elementIn(box, "button"), { type: "button" });
-  sayMath(button, words);
+  setMath(button, words);
   return button;
 }
 

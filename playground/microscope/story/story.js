@@ -6,10 +6,10 @@ import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { makeCanvas, sayMath, setVisible } from "../drawing/dom.js";
+import { makeCanvas, setMath, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
-import { handOver } from "../lens/saving.js";
+import { downloadFile } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
 import { createMarksSvg, drawFigure, drawSceneMarks, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
@@ -177,7 +177,7 @@ export function createStory(lens, see, { language, way, klass }) {
     writeFoot(n);
     if (!story.facts) return writeWaiting();
     const scene = sceneNow();
-    sayMath(title, scene.title);
+    setMath(title, scene.title);
     findPart("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.guess;
     const drawState = { guessed, hidden: hidesRow() };
@@ -353,7 +353,7 @@ export function createStory(lens, see, { language, way, klass }) {
       const code = codeOf(story.facts, way.place());
       const photograph = smallPhotograph().toDataURL("image/jpeg", 0.8);
       const text = JSON.stringify(notebookOf(story.facts, { model, code, photograph }), null, 1);
-      handOver(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
+      downloadFile(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
     });
     box.append(
       ...(canAsk(data, "ran") ? [runButton] : []),
@@ -367,7 +367,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const paragraph = document.createElement("p");
     const link = document.createElement("a");
     link.href = href;
-    sayMath(link, text);
+    setMath(link, text);
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
@@ -401,7 +401,7 @@ function storyPart(tag, className, html) {
 function storyButton(words, act) {
   const button = document.createElement("button");
   button.type = "button";
-  sayMath(button, words);
+  setMath(button, words);
   button.addEventListener("click", act);
   return button;
 }

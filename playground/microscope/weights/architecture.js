@@ -99,7 +99,7 @@ export function huggingFaceConfig(names, renamedState, configFile, pixels) {
         positions,
       },
       image_size: imageSize(state, settings, patch, registers),
-      heads: headsSaid(settings, width),
+      heads: headsOfConfig(settings, width),
       activation: ACTIVATIONS[activation],
       eps: Number(settings.layer_norm_eps ?? defaults.eps),
       mean: (pixels.image_mean ?? defaults.mean).map(Number),
@@ -113,14 +113,14 @@ export function huggingFaceConfig(names, renamedState, configFile, pixels) {
 
 // Returns the values that these files give for mean, std, num_heads, act_layer and global_pool. A person is asked for
 // the missing ones.
-export function huggingFaceWords(configFile, pixels) {
-  const words = {
+export function huggingFaceFacts(configFile, pixels) {
+  const facts = {
     mean: pixels.image_mean,
     std: pixels.image_std,
     num_heads: configFile.num_attention_heads || configFile.model_type,
   };
-  words.act_layer = configFile.model_type || configFile.hidden_act;
-  return ["global_pool", ...Object.keys(words).filter((word) => words[word])];
+  facts.act_layer = configFile.model_type || configFile.hidden_act;
+  return ["global_pool", ...Object.keys(facts).filter((word) => facts[word])];
 }
 
 function unsupportedReason(names, state) {
@@ -140,14 +140,14 @@ function familyOf(names, state) {
 
 // {reads: the pooling that gives a family's classifier its input, state: the weights that our model uses}. Without a
 // classifier, the pooling is that of the pooled output of `transformers`.
-function readout(family, state, width, projects) {
+function readout(family, state, width, projectsToCaptions) {
   const classes = rowsOf(state, "head.weight");
   const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
   if (family === "siglip") {
     if (classes || !state.has("attn_pool.latent")) return { reads: { pool: "avg" }, state: stateWithout("attn_pool.") };
     return { reads: { pool: "map" }, state };
   }
-  if (family === "clip" && classes && !projects)
+  if (family === "clip" && classes && !projectsToCaptions)
     return { reads: { pool: "avg", norm_place: "nowhere" }, state: stateWithout("norm.") };
   if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
@@ -174,7 +174,7 @@ function imageSize(state, configFile, patch, registers) {
   return Array(2).fill(patch * Math.floor(Math.sqrt(patches)));
 }
 
-function headsSaid({ num_attention_heads: heads }, width) {
+function headsOfConfig({ num_attention_heads: heads }, width) {
   if (!heads && width % HEAD_WIDTH)
     throw new WrongFile(
       `nothing says how many heads share its width of ${width}; drop the config.json that was saved with it together ` +
@@ -203,8 +203,8 @@ export function baseOf(state) {
 // The config of one of timm's architectures; `parts`: a row of timmtable.js, or null if the architecture is unknown.
 export const timmBase = (parts) => ({ ...TIMM_DEFAULTS, ...parts });
 
-// The config: `base`, corrected by the weights, by `knownWords` (see opening.js) and by config.json (`configFile`).
-export function configOfState(base, state, knownWords, configFile) {
+// The config: `base`, corrected by the weights, by `knownFacts` (see opening.js) and by config.json (`configFile`).
+export function configOfState(base, state, knownFacts, configFile) {
   const patchWeights = state.get("patch_embed.proj.weight");
   if (!patchWeights || !state.has("blocks.0.mlp.fc2.weight"))
     throw new WrongFile("its layers are others: it is no plain Vision Transformer");
@@ -220,17 +220,17 @@ export function configOfState(base, state, knownWords, configFile) {
     );
   const stateConfig = factsFromWeights(state);
   const norm = state.has("fc_norm.weight") ? "pooled" : state.has("norm.weight") ? "tokens" : "nowhere";
-  const labels = labelsSaid(configFile, stateConfig.classes);
+  const labels = labelsOfConfig(configFile, stateConfig.classes);
   return {
     ...stateConfig,
-    ...placesOf(base, state, stateConfig, sizeSaid(configFile)),
-    heads: knownWords.num_heads ?? headsLike(base, state, stateConfig.width),
-    pool: poolOf(base, state, norm, knownWords.global_pool),
+    ...positionsOf(base, state, stateConfig, sizeOfConfig(configFile)),
+    heads: knownFacts.num_heads ?? headsOfWeights(base, state, stateConfig.width),
+    pool: poolOf(base, state, norm, knownFacts.global_pool),
     norm_place: norm,
-    activation: knownWords.act_layer ?? base.activation,
+    activation: knownFacts.act_layer ?? base.activation,
     eps: base.eps,
-    mean: knownWords.mean ?? base.mean,
-    std: knownWords.std ?? base.std,
+    mean: knownFacts.mean ?? base.mean,
+    std: knownFacts.std ?? base.std,
     interpolation: configFile.pretrained_cfg?.interpolation || base.interpolation,
     labels,
     multi_label: base.multi_label,
@@ -238,11 +238,11 @@ export function configOfState(base, state, knownWords, configFile) {
 }
 
 // The number of heads. A head is as wide as the queries' norm is long, or else has the width `base.head`.
-const headsLike = (base, state, width) =>
+const headsOfWeights = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
 // Checks the rows of learned positions: one for each patch, and perhaps for each prefix token.
-function placesOf(base, state, { patch_size: patch, cls_token, dist_token, registers }, givenSize) {
+function positionsOf(base, state, { patch_size: patch, cls_token, dist_token, registers }, givenSize) {
   const imageSides = (givenSize ?? base.image_size).map((side) => Math.floor(side / patch) * patch);
   const areLearned = ["learned", "patches"].includes(base.positions);
   if (!state.has("pos_embed")) return { positions: areLearned ? "none" : base.positions, image_size: imageSides };
@@ -272,13 +272,13 @@ function poolOf(base, state, norm, givenPool) {
   return base.pool === "map" || base.norm_place === "pooled" ? "token" : base.pool;
 }
 
-function sizeSaid(configFile) {
+function sizeOfConfig(configFile) {
   const size = configFile.model_args?.img_size ?? configFile.pretrained_cfg?.input_size;
   if (Number.isInteger(size)) return [size, size];
   return Array.isArray(size) && size.length >= 2 && size.every(Number.isInteger) ? size.slice(-2) : null;
 }
 
-function labelsSaid({ label_names: labelNames, label_descriptions: descriptions }, classes) {
+function labelsOfConfig({ label_names: labelNames, label_descriptions: descriptions }, classes) {
   const numbers = Array.from({ length: classes }, (_, i) => String(i));
   const names = Array.isArray(labelNames)
     ? labelNames
@@ -360,11 +360,11 @@ export function checkFit(state, config, file) {
 
 // The allowed values of an architecture's description, as in weights_file.py; a file may come from anybody.
 
-const COUNTS = {
+const RANGES = {
   ...{ patch_size: [1, 224], depth: [1, 100], width: [1, 8192], mlp_width: [1, 65_536], heads: [1, 256] },
   ...{ classes: [0, 100_000], registers: [0, 64] },
 };
-const WORDS = {
+const CHOICES = {
   positions: ["learned", "patches", "sinusoidal", "rotary", "none"],
   pool: ["token", "avg", "map", "token+avg"],
   norm_place: ["tokens", "pooled", "nowhere"],
@@ -389,10 +389,10 @@ const APP_ONLY_DEFAULTS = { rotation: [], pool_heads: 0, biased: false, mlp_norm
 // Returns the config, or throws an Error that says what is impossible.
 export function checkedConfig(candidate) {
   if (candidate === null || typeof candidate !== "object") throw new Error("it is no list of names and values");
-  const unknown = Object.keys(candidate).find(
-    (name) => !(name in COUNTS || name in DEFAULTS || name in APP_ONLY_DEFAULTS),
+  const unknownName = Object.keys(candidate).find(
+    (name) => !(name in RANGES || name in DEFAULTS || name in APP_ONLY_DEFAULTS),
   );
-  if (unknown) throw new Error(`there is no '${unknown.slice(0, 60)}'`);
+  if (unknownName) throw new Error(`there is no '${unknownName.slice(0, 60)}'`);
   const { head: _head, ...config } = { ...DEFAULTS, ...candidate };
   for (const [name, onlyValue] of Object.entries(APP_ONLY_DEFAULTS)) {
     if (name in config && shortened(config[name]) !== shortened(onlyValue))
@@ -401,14 +401,14 @@ export function checkedConfig(candidate) {
       );
     delete config[name];
   }
-  for (const [name, [minimum, maximum]] of Object.entries(COUNTS)) {
+  for (const [name, [minimum, maximum]] of Object.entries(RANGES)) {
     const value = config[name];
     if (!Number.isInteger(value) || value < minimum || value > maximum)
       throw new Error(
         `${name} goes from ${minimum} to ${maximum.toLocaleString("en")}, and ${shortened(value)} stands there`,
       );
   }
-  for (const [name, words] of Object.entries(WORDS))
+  for (const [name, words] of Object.entries(CHOICES))
     if (!words.includes(config[name]))
       throw new Error(`${name} is one of ${words.join(", ")}, not ${shortened(config[name])}`);
   for (const name of FLAGS)

@@ -10,7 +10,7 @@ const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
 const BLOCK_NUMBERS = 32; // numbers of a row that share a gain
 const LARGEST_CODE = 127; // a number is about its code, an integer from -127 to 127, × its block's gain
 const ROUNDING_NUMBER = 1.5 * 2 ** 23; // adding this to a float rounds the float to an integer, halves to even
-const MOST_OF_MEMORY = 1.2e9; // bytes: the largest weights that are opened
+const MOST_BYTES = 1.2e9; // bytes: the largest weights that are opened
 const CONFIG_FIELDS = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
   "patch_size pool positions std width";
@@ -42,41 +42,41 @@ function gainOf(name) {
 export async function toEngine(state, names, config, { title, numbers = "int8", tell: onProgress = () => {} }) {
   const tensors = engineTensors(state, names, config);
   const isInt8 = numbers === "int8";
-  const kinds = {};
+  const types = {};
   for (const [name, { shape }] of tensors) {
     if (isInt8 && name.endsWith(".weight") && shape.length === 2) {
-      kinds[name] = ["int8", shape];
+      types[name] = ["int8", shape];
       const blocks = Math.ceil(shape[1] / BLOCK_NUMBERS);
-      kinds[`${name}.gain`] = ["float16", [shape[0], blocks]];
+      types[`${name}.gain`] = ["float16", [shape[0], blocks]];
       const fineCount = fineRows(name, shape);
       if (!fineCount) continue;
-      kinds[`${name}.fine`] = ["int8", [fineCount, shape[1]]];
-      kinds[`${name}.fine.gain`] = ["float16", [fineCount, blocks]];
-    } else kinds[name] = [isInt8 && name === "pos_embed" ? "float16" : "float32", shape];
+      types[`${name}.fine`] = ["int8", [fineCount, shape[1]]];
+      types[`${name}.fine.gain`] = ["float16", [fineCount, blocks]];
+    } else types[name] = [isInt8 && name === "pos_embed" ? "float16" : "float32", shape];
   }
   const total = [...tensors.values()].reduce((sum, x) => sum + countOf(x), 0);
-  if (total * (isInt8 ? 1 : 4) > MOST_OF_MEMORY)
+  if (total * (isInt8 ? 1 : 4) > MOST_BYTES)
     throw new WrongFile(
       `${title} has ${Math.round(total / 1e6)} million numbers, more than a page has memory for: open it in the app.`,
     );
   const header = headerOf(config, title, isInt8);
-  const { bytes, put: append } = emptyContainer(header, kinds);
+  const { bytes, put: append } = emptyContainer(header, types);
   let numbersDone = 0;
   for (const [name, x] of tensors) {
     const values = await x.read();
-    if (kinds[name][0] === "int8") {
+    if (types[name][0] === "int8") {
       const { codes, gains } = eightBitBlocks(values, ...x.shape);
       append(name, codes);
       append(`${name}.gain`, gains);
       const [rows, columns] = x.shape;
       const fineCount = fineRows(name, x.shape);
       if (fineCount) {
-        const residuals = restOf(values, codes, gains, rows, columns).subarray(0, fineCount * columns);
+        const residuals = roundingErrors(values, codes, gains, rows, columns).subarray(0, fineCount * columns);
         const fineBlocks = eightBitBlocks(residuals, fineCount, columns);
         append(`${name}.fine`, fineBlocks.codes);
         append(`${name}.fine.gain`, fineBlocks.gains);
       }
-    } else append(name, kinds[name][0] === "float16" ? toHalves(values) : values);
+    } else append(name, types[name][0] === "float16" ? toHalves(values) : values);
     numbersDone += values.length;
     onProgress(numbersDone / total);
   }
@@ -112,7 +112,7 @@ function fineRows(name, [rows]) {
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;
 }
 
-function restOf(values, codes, gains, rows, columns) {
+function roundingErrors(values, codes, gains, rows, columns) {
   const [residuals, table] = [Float32Array.from(values), halfFloats()];
   const blocks = gains.length / rows;
   for (let i = 0; i < residuals.length; i++) {

@@ -26,17 +26,17 @@ export function unwrapState(tensors) {
 
 // ------------------------------------------------------------------------------------- timm, Meta and torchvision
 
-const UNUSED =
+const UNUSED_NAMES =
   /^(mask_token|rope_embed\.periods|.*\.attn\.qkv\.bias_mask|local_cls_norm\..*|dino_head\..*|ibot_head\..*)$/;
-const IN_TORCHVISION = /^encoder\.layers\.encoder_layer_(\d+)\./;
-const TORCHVISION = [
+const TORCHVISION_LAYER = /^encoder\.layers\.encoder_layer_(\d+)\./;
+const TORCHVISION_NAMES = [
   [/^conv_proj\./, "patch_embed.proj."],
   [/^class_token/, "cls_token"],
   [/^encoder\.pos_embedding/, "pos_embed"],
   [/^encoder\.ln\./, "norm."],
   [/^heads\.head\./, "head."],
 ];
-const IN_A_TORCHVISION_LAYER = [
+const TORCHVISION_LAYER_NAMES = [
   [/^ln_1\./, "norm1."],
   [/^ln_2\./, "norm2."],
   [/^self_attention\.in_proj_/, "attn.qkv."],
@@ -61,29 +61,31 @@ export function checkNoAdapters(state) {
 export function fromOthers(state) {
   checkNoAdapters(state);
   if (isTorchvision(state)) return renamed(state, torchvisionName);
-  const ourState = new Map([...state].filter(([name]) => !UNUSED.test(name)));
+  const ourState = new Map([...state].filter(([name]) => !UNUSED_NAMES.test(name)));
   for (const theirName of ["register_tokens", "storage_tokens"]) {
     if (!ourState.has(theirName)) continue;
     ourState.set("reg_token", ourState.get(theirName));
     ourState.delete(theirName);
-    if (isMeta(state)) placeTheClassToken(ourState); // Meta's model inserts registers after adding positions
+    if (isMeta(state)) addClassPosition(ourState); // Meta's model inserts registers after adding positions
   }
   for (const name of [...ourState.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
     const [q, k, v] = thirdsOf(ourState.get(name));
     ourState.set(name, joined(q, zeros(...k.shape), v)); // the mask sets the bias of keys to 0
   }
-  return plainHead(withGateFirst(ourState));
+  return unwrapHead(withGateFirst(ourState));
 }
 
 function torchvisionName(name) {
-  const [layerPrefix, layer] = IN_TORCHVISION.exec(name) ?? [];
-  const [suffix, rules] = layerPrefix ? [name.slice(layerPrefix.length), IN_A_TORCHVISION_LAYER] : [name, TORCHVISION];
+  const [layerPrefix, layer] = TORCHVISION_LAYER.exec(name) ?? [];
+  const [suffix, rules] = layerPrefix
+    ? [name.slice(layerPrefix.length), TORCHVISION_LAYER_NAMES]
+    : [name, TORCHVISION_NAMES];
   const rule = rules.find(([pattern]) => pattern.test(suffix));
   return rule ? `${layerPrefix ? `blocks.${layer}.` : ""}${suffix.replace(...rule)}` : name;
 }
 
 // Adds the class token's position to the token. Registers have no position.
-function placeTheClassToken(ourState) {
+function addClassPosition(ourState) {
   if (!["cls_token", "pos_embed", "reg_token"].every((name) => ourState.has(name))) return;
   ourState.set("cls_token", added(ourState.get("cls_token"), somePositions(ourState.get("pos_embed"), 0, 1)));
   ourState.set("pos_embed", somePositions(ourState.get("pos_embed"), 1));
@@ -108,7 +110,7 @@ function otherPart(state, name) {
 }
 
 // If the head is a Sequential(Dropout, Linear), renames its only matrix to "head".
-function plainHead(state) {
+function unwrapHead(state) {
   const matrices = [...state].filter(([name, x]) => /^head\.\d+\.weight$/.test(name) && x.shape.length === 2);
   if (state.has("head.weight") || matrices.length !== 1) return state;
   const prefix = matrices[0][0].slice(0, -"weight".length);
@@ -132,9 +134,9 @@ export function fromEva(tensors) {
 
 // ------------------------------------------------------------------------------------------------------- transformers
 
-const PATCHES = /embeddings\.(patch_embeddings\.projection|patch_embeddings|patch_embedding)\.weight$/;
+const PATCH_NAME = /embeddings\.(patch_embeddings\.projection|patch_embeddings|patch_embedding)\.weight$/;
 const WRAPPER_PREFIX = /^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\./;
-const NOT_THE_IMAGE = /^(text_model|text_projection|logit_scale|logit_bias)/; // the text half of CLIP and SigLIP
+const TEXT_MODEL = /^(text_model|text_projection|logit_scale|logit_bias)/; // the text half of CLIP and SigLIP
 const UNUSED_BY_TRANSFORMERS = ["embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias"];
 const OUTSIDE_LAYERS = {
   "embeddings.cls_token": "cls_token",
@@ -148,7 +150,7 @@ const OUTSIDE_LAYERS = {
   "visual_projection.weight": "head.weight",
   "head.probe": "attn_pool.latent",
 };
-const BEGINNINGS = [
+const NAME_BEGINNINGS = [
   [/^embeddings\.patch_embeddings\.projection\./, "patch_embed.proj."],
   [/^embeddings\.patch_embeddings?\./, "patch_embed.proj."],
   [/^(layernorm|norm|post_layernorm)\./, "norm."],
@@ -159,9 +161,9 @@ const BEGINNINGS = [
   [/^head\.mlp\./, "attn_pool.mlp."],
   [/^classifier\./, "head."],
 ];
-const IN_LAYERS = /^(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)$/;
+const LAYER_WEIGHT = /^(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)$/;
 const QKV = /^(?:attention\.attention\.(query|key|value)|(?:attention|self_attn)\.([qkv])_proj)$/;
-const IN_A_LAYER = [
+const LAYER_NAMES = [
   [/^(attention\.output\.dense|attention\.o_proj|self_attn\.out_proj)$/, "attn.proj"],
   [/^(layernorm_before|norm1|layer_norm1)$/, "norm1"],
   [/^(layernorm_after|norm2|layer_norm2)$/, "norm2"],
@@ -171,21 +173,21 @@ const IN_A_LAYER = [
   [/^layer_scale2$/, "ls2"],
 ];
 
-export const isHuggingFace = (state) => [...state.keys()].some((name) => PATCHES.test(name));
+export const isHuggingFace = (state) => [...state.keys()].some((name) => PATCH_NAME.test(name));
 
 // Converts weights of `transformers`. Unknown names stay, so that the check of names can report them.
 export function fromHuggingFace(state) {
   const [ourState, thirds, gates] = [new Map(), new Map(), new Map()];
   for (const [key, x] of state) {
     const name = key.replace(WRAPPER_PREFIX, "");
-    if (UNUSED_BY_TRANSFORMERS.includes(name) || NOT_THE_IMAGE.test(key)) continue;
-    const [, layer, part, kind] = IN_LAYERS.exec(name) ?? [];
+    if (UNUSED_BY_TRANSFORMERS.includes(name) || TEXT_MODEL.test(key)) continue;
+    const [, layer, part, kind] = LAYER_WEIGHT.exec(name) ?? [];
     if (!part) {
       ourState.set(outsideName(name), x);
       continue;
     }
     const match = QKV.exec(part);
-    const target = IN_A_LAYER.find(([pattern]) => pattern.test(part))?.[1];
+    const target = LAYER_NAMES.find(([pattern]) => pattern.test(part))?.[1];
     if (match) {
       const qkvName = `blocks.${layer}.attn.qkv.${kind}`;
       thirds.set(qkvName, { ...thirds.get(qkvName), [(match[1] ?? match[2])[0]]: x });
@@ -205,7 +207,7 @@ export function fromHuggingFace(state) {
 
 const outsideName = (name) => {
   if (Object.hasOwn(OUTSIDE_LAYERS, name)) return OUTSIDE_LAYERS[name];
-  const rule = BEGINNINGS.find(([pattern]) => pattern.test(name));
+  const rule = NAME_BEGINNINGS.find(([pattern]) => pattern.test(name));
   return rule ? name.replace(...rule) : name;
 };
 
@@ -238,6 +240,6 @@ function completeState(ourState) {
     if (/^(head|blocks\.\d+\.(attn\.proj|mlp\.fc[12]))\.weight$/.test(key) && !ourState.has(bias))
       ourState.set(bias, zeros(shape[0]));
   }
-  placeTheClassToken(ourState);
+  addClassPosition(ourState);
   return ourState;
 }

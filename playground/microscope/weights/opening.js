@@ -7,7 +7,7 @@ import {
   checkFit,
   configOfState,
   huggingFaceConfig,
-  huggingFaceWords,
+  huggingFaceFacts,
   shapesOf,
   timmBase,
 } from "./architecture.js";
@@ -20,7 +20,7 @@ const LONGEST_JSON = 4 * 2 ** 20; // bytes
 const LONGEST_NAME = 80; // letters
 const PICKLE_SUFFIX = /\.(bin|pt|pth|ckpt|pkl)$/;
 const WEIGHTS_SUFFIX = ".safetensors";
-const EVERY_FILE_S_NAME = "model.safetensors"; // so common a name that the folder's name is shown instead
+const COMMON_NAME = "model.safetensors"; // so common a name that the folder's name is shown instead
 const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 
 const isWeights = ({ name }) => name.endsWith(WEIGHTS_SUFFIX);
@@ -28,7 +28,7 @@ const isWeights = ({ name }) => name.endsWith(WEIGHTS_SUFFIX);
 // Returns the dropped files of one model, by their roles. Throws a WrongFile that says what is missing.
 function groupFiles(files) {
   const weights = files.filter(isWeights);
-  const json = (name) => files.find((file) => file.name === name);
+  const fileNamed = (name) => files.find((file) => file.name === name);
   if (!weights.length) {
     const [pickled] = files.filter(({ name }) => PICKLE_SUFFIX.test(name));
     throw new WrongFile(
@@ -47,9 +47,9 @@ function groupFiles(files) {
     );
   const [name] = stems;
   const sidecars = ["config.json", "preprocessor_config.json", `${name.slice(0, -WEIGHTS_SUFFIX.length)}.json`].map(
-    json,
+    fileNamed,
   );
-  return { weights, index: json(`${name}.index.json`), beside: sidecars, name };
+  return { weights, index: fileNamed(`${name}.index.json`), beside: sidecars, name };
 }
 
 async function readJson(file) {
@@ -62,7 +62,7 @@ async function readJson(file) {
   }
 }
 
-async function openAll({ weights, index, name }) {
+async function openWeights({ weights, index, name }) {
   const shards = new Set(Object.values((await readJson(index)).weight_map ?? {}));
   const missingShard = [...shards].find((shard) => !weights.some((file) => file.name === shard));
   const [, shardCount] = /-of-0*(\d+)\.safetensors$/.exec(weights[0].name) ?? [];
@@ -89,15 +89,15 @@ function withFileName(name, compute) {
 
 // Describes the model: {config, state, known: names of facts that need not be assumed, or null, unlike: the model's
 // difference from ours, or ""}.
-function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
+function describeModel({ name, metadata, tensors, configFile, pixels, given }) {
   if ("config" in metadata) {
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
     return { config: { ...config, ...overrides(given) }, state: tensors, known: null, unlike: "" };
   }
   checkNoAdapters(tensors);
   return isHuggingFace(tensors)
-    ? ofHuggingFace({ name, tensors, said: configFile, pixels, given })
-    : ofTimm({ name, metadata, tensors, said: configFile, given });
+    ? describeHuggingFace({ name, tensors, configFile, pixels, given })
+    : describeTimm({ name, metadata, tensors, configFile, given });
 }
 
 const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_pool: pool }) => ({
@@ -109,21 +109,21 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(["token", "avg"].includes(pool) && { pool }),
 });
 
-function ofHuggingFace({ name, tensors, said: configFile, pixels, given }) {
+function describeHuggingFace({ name, tensors, configFile, pixels, given }) {
   const settings = given.num_heads ? { ...configFile, num_attention_heads: given.num_heads } : configFile;
   return withFileName(name, () => {
     const { config, state } = huggingFaceConfig([...tensors.keys()], fromHuggingFace(tensors), settings, pixels);
-    const knownWords = [...huggingFaceWords(settings, pixels), ...Object.keys(given)];
+    const knownNames = [...huggingFaceFacts(settings, pixels), ...Object.keys(given)];
     return {
       config: checkedConfig({ ...config, ...overrides(given) }),
       state,
-      known: knownWords,
-      unlike: unlikeOurs(given.global_pool),
+      known: knownNames,
+      unlike: poolDifference(given.global_pool),
     };
   });
 }
 
-function ofTimm({ name, metadata, tensors, said: configFile, given }) {
+function describeTimm({ name, metadata, tensors, configFile, given }) {
   const architecture = configFile.architecture ?? metadata.arch;
   return withFileName(name, () => {
     const architectureRow =
@@ -134,14 +134,14 @@ function ofTimm({ name, metadata, tensors, said: configFile, given }) {
       );
     const base = architectureRow ? timmBase(architectureRow.is) : (baseOf(tensors) ?? timmBase(null));
     const state = fromEva(tensors);
-    const knownWords = { ...factsOfTimmConfig(configFile), ...given };
-    const config = checkedConfig({ ...configOfState(base, state, knownWords, configFile), ...overrides(given) });
-    const certainWords = [
-      ...Object.keys(knownWords),
+    const knownFacts = { ...factsOfTimmConfig(configFile), ...given };
+    const config = checkedConfig({ ...configOfState(base, state, knownFacts, configFile), ...overrides(given) });
+    const knownNames = [
+      ...Object.keys(knownFacts),
       ...(architectureRow ? ["num_heads", "act_layer"] : []),
       ...(config.qk_norm ? ["num_heads"] : []),
     ];
-    return { config, state, known: certainWords, unlike: config.classes ? unlikeOurs(knownWords.global_pool) : "" };
+    return { config, state, known: knownNames, unlike: config.classes ? poolDifference(knownFacts.global_pool) : "" };
   });
 }
 
@@ -150,29 +150,29 @@ function ofTimm({ name, metadata, tensors, said: configFile, given }) {
 export async function openModel(files, { folder = "", given = {}, numbers = "int8", tell: onProgress } = {}) {
   const group = groupFiles(files);
   const [configFile, pixels, sidecar] = await Promise.all(group.beside.map(readJson));
-  const { metadata, tensors } = await openAll(group);
+  const { metadata, tensors } = await openWeights(group);
   const stem = group.name.slice(0, -WEIGHTS_SUFFIX.length);
   const givenName = String(
     metadata.name ?? configFile._name_or_path ?? configFile.architecture ?? configFile.model_type ?? stem,
   );
-  const name = (group.name === EVERY_FILE_S_NAME ? folder || givenName : stem).slice(0, LONGEST_NAME);
-  const words = { ...readGiven(sidecar), ...readGiven(given) };
+  const name = (group.name === COMMON_NAME ? folder || givenName : stem).slice(0, LONGEST_NAME);
+  const facts = { ...readFacts(sidecar), ...readFacts(given) };
   const {
     config,
     state,
-    known: knownWords,
+    known: knownNames,
     unlike: difference,
   } = describeModel({
     name: group.name,
     metadata,
     tensors,
-    said: configFile,
+    configFile,
     pixels,
-    given: words,
+    given: facts,
   });
   checkFit(state, config, group.name);
-  const assumptions = knownWords ? assumedOf(config, knownWords) : {};
-  const noLabelsReason = whyNoAnswer(config, assumptions, difference);
+  const assumptions = knownNames ? assumedOf(config, knownNames) : {};
+  const noLabelsReason = whyNoLabels(config, assumptions, difference);
   const finalConfig = noLabelsReason ? { ...config, labels: [] } : config;
   const names = [...shapesOf(config).keys()];
   const { bytes, header } = await toEngine(state, names, finalConfig, { title: name, numbers, tell: onProgress });
@@ -190,8 +190,8 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
 
 const READOUT_WORDS = { token: "the class token", avg: "the mean of the patches" }; // the weights don't show which one
 const POOLS = [...Object.keys(READOUT_WORDS), "map", "max", "avgmax"]; // "max" and "avgmax" give rows, but no labels
-const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
-const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];
+const ACTIVATION_NAMES = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
+const FACT_NAMES = ["mean", "std", "num_heads", "act_layer", "global_pool"];
 
 function readColours(word, colours) {
   const parts = (typeof colours === "string" ? colours.split(/[\s,]+/) : Array.isArray(colours) ? colours : []).map(
@@ -224,44 +224,46 @@ const READERS = {
   mean: readColours,
   std: readColours,
   num_heads: readCount,
-  act_layer: readOneOf(ACTS),
+  act_layer: readOneOf(ACTIVATION_NAMES),
   global_pool: readOneOf(POOLS),
 };
 
-// The facts of WORDS_GIVEN, {name: value}, in a person's answers or a config file.
-function readGiven(source) {
-  const words = WORDS_GIVEN.filter(
-    (word) => source[word] !== undefined && source[word] !== null && source[word] !== "",
-  );
-  return Object.fromEntries(words.map((word) => [word, READERS[word](word, source[word])]));
+// The facts of FACT_NAMES, {name: value}, in a person's answers or a config file.
+function readFacts(source) {
+  const names = FACT_NAMES.filter((word) => source[word] !== undefined && source[word] !== null && source[word] !== "");
+  return Object.fromEntries(names.map((word) => [word, READERS[word](word, source[word])]));
 }
 
-// The facts of WORDS_GIVEN in a config.json of `timm.models.save_for_hf`.
+// The facts of FACT_NAMES in a config.json of `timm.models.save_for_hf`.
 function factsOfTimmConfig({ model_args: built, pretrained_cfg: pixels, global_pool: pool }) {
   const { mean, std } = pixels ?? {};
-  return readGiven({ mean, std, num_heads: built?.num_heads, act_layer: built?.act_layer, global_pool: pool });
+  return readFacts({ mean, std, num_heads: built?.num_heads, act_layer: built?.act_layer, global_pool: pool });
 }
 
-const numbers = (values) => values.map((value) => String(Number(value.toPrecision(6)))).join(" ");
+const numbersText = (values) => values.map((value) => String(Number(value.toPrecision(6)))).join(" ");
 
 // The assumptions about facts that nobody stated: {name: the assumption in words}.
-function assumedOf(config, knownWords) {
+function assumedOf(config, knownNames) {
   const { mean, std, heads, width, activation, classes, pool, dist_token: dist } = config;
   const possible = {
-    ...{ mean: `mean ${numbers(mean)}`, std: `std ${numbers(std)}`, num_heads: `${heads} heads of ${width / heads}` },
+    ...{
+      mean: `mean ${numbersText(mean)}`,
+      std: `std ${numbersText(std)}`,
+      num_heads: `${heads} heads of ${width / heads}`,
+    },
     act_layer: `the activation ${activation}`,
     ...(classes && pool in READOUT_WORDS && !dist && { global_pool: `${READOUT_WORDS[pool]} read out` }),
   };
-  return Object.fromEntries(Object.entries(possible).filter(([word]) => !knownWords.includes(word)));
+  return Object.fromEntries(Object.entries(possible).filter(([word]) => !knownNames.includes(word)));
 }
 
-const unlikeOurs = (pool) =>
+const poolDifference = (pool) =>
   ["", "token", "avg", "map"].includes(pool ?? "")
     ? ""
     : `they are read out by ${shortened(pool)}, which the playground's ViT does not compute`;
 
 // Why the model's labels may be wrong; "" if there is no reason.
-function whyNoAnswer(config, assumptions, difference) {
+function whyNoLabels(config, assumptions, difference) {
   if (difference || !config.classes) return difference;
   const values = { act_layer: config.activation, global_pool: config.pool };
   const missingWords = Object.keys(values).filter((word) => word in assumptions);

@@ -10,7 +10,7 @@ const LONGEST_HEADER = 4 * 2 ** 20; // bytes; the header of a ViT-g has 100,000
 const MOST_TENSORS = 10_000;
 const MOST_DIMENSIONS = 8;
 const LENGTH_BYTES = 8; // number of bytes, at the file's start, that hold the header's length
-const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // bytes of a number
+const BYTES_OF = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // bytes of a number
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
 
@@ -84,27 +84,27 @@ function checkHeader(header, size) {
 function entryOf(name, entry) {
   const { dtype, shape, data_offsets: offsets } = entry ?? {};
   const shortName = name.slice(0, 60);
-  if (!Object.hasOwn(BYTES, dtype)) throw new Error(`${shortName} holds numbers of the kind ${shortened(dtype)}`);
+  if (!Object.hasOwn(BYTES_OF, dtype)) throw new Error(`${shortName} holds numbers of the kind ${shortened(dtype)}`);
   const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
   if (!Array.isArray(shape) || shape.length > MOST_DIMENSIONS || !shape.every(isCount))
     throw new Error(`${shortName} is of the shape ${shortened(shape)}`);
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isCount) || offsets[1] < offsets[0])
     throw new Error(`${shortName} lies at ${shortened(offsets)}`);
   const [from, to] = offsets;
-  const bytes = shape.reduce((product, n) => product * n, BYTES[dtype]);
+  const bytes = shape.reduce((product, n) => product * n, BYTES_OF[dtype]);
   if (bytes !== to - from) throw new Error(`${shortName} has ${to - from} bytes for the shape ${shortened(shape)}`);
   return { name, dtype, shape, from, to };
 }
 
 function numbersOf({ name, dtype }, buffer, file) {
-  const numbers = decoded(dtype, buffer);
+  const numbers = decodeNumbers(dtype, buffer);
   for (let i = 0; i < numbers.length; i++)
     if (!Number.isFinite(numbers[i]))
       throw new WrongFile(`${file} holds numbers that are none (NaN or infinite) in ${name.slice(0, 60)}.`);
   return numbers;
 }
 
-function decoded(dtype, buffer) {
+function decodeNumbers(dtype, buffer) {
   const values = new (VIEWS_OF[dtype] ?? SMALL_VIEWS[dtype])(buffer);
   if (dtype === "F32") return values;
   if (dtype === "F16") return decodeHalves(values);

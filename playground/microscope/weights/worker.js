@@ -4,7 +4,7 @@
 
 import { openModel } from "./opening.js";
 
-const TOO_LITTLE = "There is not enough memory in this browser to open that model.";
+const NO_MEMORY = "There is not enough memory in this browser to open that model.";
 const REPORT_EVERY = 0.02; // share of the work between two reports
 
 self.addEventListener("message", async ({ data: { files, ...options } }) => {
@@ -18,7 +18,7 @@ self.addEventListener("message", async ({ data: { files, ...options } }) => {
     const model = await openModel(files, { ...options, tell: report });
     self.postMessage({ model }, [model.bytes.buffer]);
   } catch (error) {
-    const sentence = error instanceof RangeError ? TOO_LITTLE : String(error?.message ?? error);
+    const sentence = error instanceof RangeError ? NO_MEMORY : String(error?.message ?? error);
     self.postMessage({ error: sentence });
   }
 });

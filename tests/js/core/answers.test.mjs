@@ -37,9 +37,9 @@ test("raw scores and value weights stand in answers.drawn, while answers.weights
   for (const { layer, head, token, scale, row, scores, weighted } of cases) {
     const start = head * pack.tokens;
     answerLayer(answers, layer, token, scale, "score", "row");
-    scores.forEach((x, j) => assertNear(answers.drawn[start + j], x, 1e-5 * Math.max(1, Math.abs(x))));
+    scores.forEach((x, j) => assertNear(answers.values[start + j], x, 1e-5 * Math.max(1, Math.abs(x))));
     row.forEach((x, j) => assertNear(answers.weights[start + j], x));
     answerLayer(answers, layer, token, scale, "value", "row");
-    weighted.forEach((x, j) => assertNear(answers.drawn[start + j], x));
+    weighted.forEach((x, j) => assertNear(answers.values[start + j], x));
   }
 });

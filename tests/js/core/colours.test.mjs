@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answerLayer, createAnswers, ownExposure, sharedDomain } from "../../../playground/microscope/core/answers.js";
+import {
+  answerLayer,
+  createAnswers,
+  pictureDomain,
+  sharedDomain,
+} from "../../../playground/microscope/core/answers.js";
 import { colourIndex, MAGMA, niceNumber, ownDomain, paintInto } from "../../../playground/microscope/core/colours.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { fixture } from "../support.mjs";
@@ -17,7 +22,7 @@ test("the heads of a layer share one exposure or have one each, and a held expos
   answerLayer(answers, 1, 3, pack.scale, "weight", "row");
   const layerDomain = sharedDomain(answers, 1, pack.scale, "weight", "auto", false);
   const headDomains = [0, 1, 2].map((head) =>
-    ownExposure(answers.drawn, head * pack.tokens, pack, "weight", "auto", false),
+    pictureDomain(answers.values, head * pack.tokens, pack, "weight", "auto", false),
   );
   assert.equal(new Set(headDomains.map(({ high }) => high)).size, 3);
   assert.ok(
@@ -26,7 +31,7 @@ test("the heads of a layer share one exposure or have one each, and a held expos
   );
   for (const domain of [
     sharedDomain(answers, 1, pack.scale, "weight", 0.05, false),
-    ownExposure(answers.drawn, 0, pack, "weight", 0.05, false),
+    pictureDomain(answers.values, 0, pack, "weight", 0.05, false),
   ])
     assert.deepEqual(domain, { low: 0, high: 0.05, log: false });
   assert.ok(sharedDomain(answers, 1, 0, "score", "auto", false).high > 0);

@@ -41,7 +41,7 @@ test("similarity is the cosine, of a token with itself 1, and the same both ways
 
 test("principal directions are orthonormal, and the first carries the most", () => {
   const a = randomTokens(3);
-  const { directions, mean } = features.principal([a]);
+  const { directions, mean } = features.principalComponents([a]);
   const dot = (u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0);
   for (let i = 0; i < 3; i++) {
     for (let j = 0; j < 3; j++) assert.ok(Math.abs(dot(directions[i], directions[j]) - (i === j ? 1 : 0)) < 1e-6);
@@ -71,7 +71,7 @@ test("two pictures share their components: the same features have the same colou
     12,
     1,
   );
-  const components = features.principal([a, mixedFeatures]);
+  const components = features.principalComponents([a, mixedFeatures]);
   const [first, second] = [a, mixedFeatures].map((pictureFeatures) =>
     features.componentPixels(pictureFeatures, components),
   );

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import {
   bestOverlap,
   EXERCISES_KEY,
-  forget,
-  keep,
-  nearOf,
+  errorWords,
+  forgetGuesses,
+  keepGuess,
   overlapOf,
-  readKept,
+  readGuesses,
 } from "../../../playground/microscope/core/guesses.js";
 
 const assertClose = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
@@ -39,17 +39,17 @@ test("no painting beats the best one", () => {
 test("a guessed number is told how near it came", () => {
   const percent = { low: 0, high: 100, step: 1, log: false };
   const powers = { low: 10, high: 4000, step: 1, log: true };
-  assert.equal(nearOf(64, 64, percent), "exactly");
-  assert.equal(nearOf(40, 64, percent), "1.6 times too low");
-  assert.equal(nearOf(60, 50, percent), "10 too high");
-  assert.equal(nearOf(0, 3, percent), "3.0 too low");
-  assert.equal(nearOf(1, 437, { ...percent, high: 1000 }), "440 times too low");
-  assert.equal(nearOf(0, 147456, { ...percent, high: 1e6, step: 1000 }), "147,000 too low");
-  assert.equal(nearOf(64, 63.8, percent), "as near as the scale allows");
-  assert.equal(nearOf(200, 196, powers), "4.0 too high"); // the reader types counts, so 196 is a possible guess
-  assert.equal(nearOf(190, 196, powers), "6.0 too low");
+  assert.equal(errorWords(64, 64, percent), "exactly");
+  assert.equal(errorWords(40, 64, percent), "1.6 times too low");
+  assert.equal(errorWords(60, 50, percent), "10 too high");
+  assert.equal(errorWords(0, 3, percent), "3.0 too low");
+  assert.equal(errorWords(1, 437, { ...percent, high: 1000 }), "440 times too low");
+  assert.equal(errorWords(0, 147456, { ...percent, high: 1e6, step: 1000 }), "147,000 too low");
+  assert.equal(errorWords(64, 63.8, percent), "as near as the scale allows");
+  assert.equal(errorWords(200, 196, powers), "4.0 too high"); // the reader types counts, so 196 is a possible guess
+  assert.equal(errorWords(190, 196, powers), "6.0 too low");
   const shares = { low: 0.01, high: 40, step: 0.01, log: true };
-  assert.equal(nearOf(2, 1.96, shares), "as near as the scale allows"); // the slider cannot reach 1.96
+  assert.equal(errorWords(2, 1.96, shares), "as near as the scale allows"); // the slider cannot reach 1.96
 });
 
 test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {
@@ -59,14 +59,14 @@ test("guesses are kept in the storage, whatever else is in it, and can be forgot
     setItem: (key, value) => entries.set(key, value),
     removeItem: (key) => entries.delete(key),
   };
-  assert.deepEqual(readKept(storage), {});
-  keep(storage, "a", { words: "right" });
-  keep(storage, "b", { words: "not so" });
-  assert.deepEqual(readKept(storage), { a: { words: "right" }, b: { words: "not so" } });
-  keep(storage, "c", true, EXERCISES_KEY);
-  assert.deepEqual(readKept(storage, EXERCISES_KEY), { c: true });
-  forget(storage);
-  assert.deepEqual([readKept(storage), readKept(storage, EXERCISES_KEY)], [{}, {}]);
+  assert.deepEqual(readGuesses(storage), {});
+  keepGuess(storage, "a", { words: "right" });
+  keepGuess(storage, "b", { words: "not so" });
+  assert.deepEqual(readGuesses(storage), { a: { words: "right" }, b: { words: "not so" } });
+  keepGuess(storage, "c", true, EXERCISES_KEY);
+  assert.deepEqual(readGuesses(storage, EXERCISES_KEY), { c: true });
+  forgetGuesses(storage);
+  assert.deepEqual([readGuesses(storage), readGuesses(storage, EXERCISES_KEY)], [{}, {}]);
   const brokenStorage = {
     getItem: () => {
       throw new Error("denied");
@@ -76,6 +76,6 @@ test("guesses are kept in the storage, whatever else is in it, and can be forgot
     },
     removeItem: () => {},
   };
-  keep(brokenStorage, "a", {});
-  assert.deepEqual(readKept(brokenStorage), {});
+  keepGuess(brokenStorage, "a", {});
+  assert.deepEqual(readGuesses(brokenStorage), {});
 });

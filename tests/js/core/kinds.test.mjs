@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import {
   alikeness,
-  component,
   directionsOf,
   keysOf,
   kindWords,
   likenessOf,
+  regionAround,
 } from "../../../playground/microscope/core/kinds.js";
 import { packOf } from "../packs.mjs";
 
@@ -33,7 +33,7 @@ test("a patch resembles itself, and another both ways alike", () => {
 
 test("a region holds patches that touch at a side, not those that touch at a corner", () => {
   const members = new Set([0, 1, 6, 12, 13]); // patches of the 4 × 5 grid
-  const region = component((j) => members.has(j), 1, 4, 5);
+  const region = regionAround((j) => members.has(j), 1, 4, 5);
   assert.deepEqual(
     [...region.keys()].filter((j) => region[j]),
     [0, 1, 6],

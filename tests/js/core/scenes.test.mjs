@@ -8,7 +8,7 @@ const scene = (name, address = `sample=${name}`) => ({ name, address });
 
 test("a scene is the address of a view, and opens as the same picture, model and view", () => {
   const view = tidyView({ layer: 6, head: 5, query: "9,13", locked: true, scale: 0.5, draw: "light" });
-  const openedScene = scenes.openScene(scenes.sceneAddress("model=dinov2-small&sample=chelsea", view));
+  const openedScene = scenes.readSceneAddress(scenes.sceneAddress("model=dinov2-small&sample=chelsea", view));
   assert.equal(openedScene.place, "model=dinov2-small&sample=chelsea");
   assert.deepEqual(tidyView({ ...openedScene.view, layer: 6, head: 5 }), view);
 });

@@ -5,7 +5,7 @@ import {
   nearnessSentence,
   placeName,
   sentenceOf,
-  spread,
+  summaryOf,
   wholeSentence,
 } from "../../../playground/microscope/core/sentence.js";
 import { WAYS } from "../../../playground/microscope/core/ways.js";
@@ -32,7 +32,7 @@ test("a row's largest share is at the patch itself, in its 3 × 3 neighbourhood,
   for (let patch = 0; patch < rows * columns; patch++) {
     const values = new Float32Array(1 + rows * columns).fill(0.01);
     values[1 + patch] = 0.5;
-    const { best: largest, where: whereabouts } = spread(values, 1, rows, columns, mark, 3);
+    const { best: largest, where: whereabouts } = summaryOf(values, 1, rows, columns, mark, 3);
     assert.equal(largest, patch);
     assert.equal(
       whereabouts,
@@ -60,18 +60,18 @@ test("what lies outside the neighbourhood is counted, and where the most goes is
   values[1 + 12] = 0.3; // the patch itself, in the middle
   values[1 + 6] = 0.1; // its neighbour
   values[1 + 24] = 0.4; // the far corner
-  const summary = spread(values, 1, 5, 5, 12, 3);
+  const summary = summaryOf(values, 1, 5, 5, 12, 3);
   assert.ok(
     Math.abs(summary.far - 0.4) < 1e-6 && summary.best === 24 && summary.where === "far",
     JSON.stringify(summary),
   );
-  assert.ok(Math.abs(spread(values, 1, 5, 5, 12, 5).far) < 1e-6, "5 × 5 reaches everything");
+  assert.ok(Math.abs(summaryOf(values, 1, 5, 5, 12, 5).far) < 1e-6, "5 × 5 reaches everything");
   values[1 + 6] = 0.5;
-  assert.equal(spread(values, 1, 5, 5, 12, 3).where, "near");
+  assert.equal(summaryOf(values, 1, 5, 5, 12, 3).where, "near");
   values[1 + 12] = 0.6;
-  assert.equal(spread(values, 1, 5, 5, 12, 3).where, "itself");
-  assert.equal(spread(values, 1, 5, 5, 0, 3).where, "far", "at the corner the neighbourhood is cut");
-  assert.ok(Math.abs(spread(values, 1, 5, 5, -1, 3).far - 1.5) < 1e-6, "a special token has no neighbourhood");
+  assert.equal(summaryOf(values, 1, 5, 5, 12, 3).where, "itself");
+  assert.equal(summaryOf(values, 1, 5, 5, 0, 3).where, "far", "at the corner the neighbourhood is cut");
+  assert.ok(Math.abs(summaryOf(values, 1, 5, 5, -1, 3).far - 1.5) < 1e-6, "a special token has no neighbourhood");
 });
 
 test("the sentence says when the most goes to the patch itself or to a neighbour", () => {

@@ -119,7 +119,7 @@ test("the sums of heads that are not here are not waited for, and are computed w
   for (const way of ["weight", "value"]) {
     answerLayer(answers, 0, 2, SCALE, way, "row"); // leaves a row's numbers, which the next call must overwrite
     answerLayer(answers, 0, 2, SCALE, way, "column");
-    for (const values of [answers.weights, answers.drawn])
+    for (const values of [answers.weights, answers.values])
       assert.deepEqual([...values.subarray(0, 2 * pack.tokens)], new Array(2 * pack.tokens).fill(0), way);
   }
   assert.equal(prepareColumns(answers, [0], 1, SCALE, 1000), 1);
@@ -147,9 +147,9 @@ test("in a column of values the token's own length weighs what everybody takes o
   while (prepareColumns(answers, [0], 0, SCALE, 1000) < 1);
   answerLayer(answers, 0, 4, SCALE, "value", "column");
   const { norms } = layerOf(allHeads, 0);
-  for (let i = 0; i < answers.drawn.length; i++) {
+  for (let i = 0; i < answers.values.length; i++) {
     const length = norms[Math.floor(i / allHeads.tokens) * allHeads.tokens + 4];
-    assert.ok(Math.abs(answers.drawn[i] - answers.weights[i] * length) < 1e-6, `${i}`);
+    assert.ok(Math.abs(answers.values[i] - answers.weights[i] * length) < 1e-6, `${i}`);
   }
   const receivedSum = headPart(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
   assert.ok(Math.abs(answers.totals[1] - receivedSum) < 1e-5, "what the token receives in all");
@@ -161,13 +161,13 @@ test("rows and columns of raw scores agree on each pair, and no weights stand wh
   answerLayer(columns, 0, 5, 1, "score", "column");
   for (const head of [0, 1, 2]) {
     const start = head * allHeads.tokens;
-    assert.equal(rows.drawn[start + 5], columns.drawn[start + 2], "token 2 asks token 5");
+    assert.equal(rows.values[start + 5], columns.values[start + 2], "token 2 asks token 5");
     assertSame(
       answerCell(rows, 0, head, 2, 1, "score", "row"),
-      headPart(rows.drawn, head, allHeads.tokens),
+      headPart(rows.values, head, allHeads.tokens),
       "the wall's cell",
     );
-    const column = headPart(columns.drawn, head, allHeads.tokens);
+    const column = headPart(columns.values, head, allHeads.tokens);
     assertSame(answerCell(columns, 0, head, 5, 1, "score", "column"), column, "a column of the wall");
   }
   assert.ok(columns.weights.every((weight) => weight === 0));
@@ -184,8 +184,8 @@ test("the colours of raw scores wait until all heads are here, then all heads sh
   let [low, high] = [Infinity, -Infinity];
   for (let token = 0; token < pack.tokens; token++) {
     answerLayer(answers, 0, token, 1, "score", "row");
-    low = Math.min(low, ...answers.drawn);
-    high = Math.max(high, ...answers.drawn);
+    low = Math.min(low, ...answers.values);
+    high = Math.max(high, ...answers.values);
   }
   assert.deepEqual(sharedRange, { low, high, log: false });
 });

@@ -74,7 +74,7 @@ test("a view travels through a link and comes back", () => {
 test("the words of an address that a view ignores are listed", () => {
   const ignoredWords = (address) => {
     const words = view.viewFromQuery(address);
-    return view.notTaken(words, view.tidyView(words, pack)).map(([key, word]) => `${key}=${word}`);
+    return view.wordsNotTaken(words, view.tidyView(words, pack)).map(([key, word]) => `${key}=${word}`);
   };
   assert.deepEqual(ignoredWords("layer=99&label=landscape&what=nothing&k=4"), [
     "layer=99",
@@ -92,7 +92,7 @@ test("the words of an address that a view ignores are listed", () => {
     ignoredWords("layer=1&head=2&query=cls&locked=true&scale=0.250&k=5&label=3&log=true&curtain=0.50"),
     [],
   );
-  assert.deepEqual(view.notTaken(null, view.DEFAULT_VIEW), []);
+  assert.deepEqual(view.wordsNotTaken(null, view.DEFAULT_VIEW), []);
 });
 
 test("the dial has 0 at the left, the trained scale in the middle and 1 at the right", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { threePatches, WALK, walkAt } from "../../../playground/microscope/lens/moment.js";
+import { threePatches, WALK_MS, walkAt } from "../../../playground/microscope/lens/moment.js";
 
 test("the greeting shows whom a patch listens to far away, whom it hardly hears, and ends on the patch itself", () => {
   const [rows, columns, start] = [9, 9, 40];
@@ -22,12 +22,12 @@ test("the cursor glides: it never jumps, rests on each patch, and takes about fi
   ];
   const restingPlaces = new Set();
   let formerPlace = walkAt(0, places);
-  for (let ms = 0; ms <= WALK; ms += 16) {
+  for (let ms = 0; ms <= WALK_MS; ms += 16) {
     const place = walkAt(ms, places);
     assert.ok(Math.hypot(place.x - formerPlace.x, place.y - formerPlace.y) < 0.03, `a jump at ${ms} ms`);
     if (place.rests) restingPlaces.add(`${place.x} ${place.y}`);
     formerPlace = place;
   }
   assert.deepEqual([...restingPlaces], ["0.7 0.5", "0.3 0.4", "0.2 0.9"]);
-  assert.ok(WALK > 4500 && WALK < 5500);
+  assert.ok(WALK_MS > 4500 && WALK_MS < 5500);
 });

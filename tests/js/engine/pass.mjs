@@ -11,7 +11,7 @@ import { Worker } from "node:worker_threads";
 
 import { readCuts } from "../../../playground/microscope/core/core.js";
 import { gridFor } from "../../../playground/microscope/core/grid.js";
-import { createThreads, sharing } from "../../../playground/microscope/engine/faster/threads.js";
+import { createThreads, withSharedMemory } from "../../../playground/microscope/engine/faster/threads.js";
 import { createResizer } from "../../../playground/microscope/engine/images.js";
 import { createTensors, partOfMatrix } from "../../../playground/microscope/engine/tensors.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
@@ -48,7 +48,7 @@ async function makeTensors(count = 1) {
   const helper = `require("node:worker_threads").parentPort.once("message", async (told) =>
     (await import("${script}")).help(told))`;
   if (count === 1) return createTensors(await WebAssembly.compile(kernels));
-  const compiledKernels = await WebAssembly.compile(sharing(kernels));
+  const compiledKernels = await WebAssembly.compile(withSharedMemory(kernels));
   const threads = createThreads(compiledKernels, () => new Worker(helper, { eval: true }), count);
   const t = await createTensors(compiledKernels, threads);
   while (t.engine !== `WebAssembly × ${count}`) await new Promise((resolve) => setTimeout(resolve, 5));

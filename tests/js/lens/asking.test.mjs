@@ -201,7 +201,7 @@ test("questions about a former picture are ended, and neither taken nor told as 
   latestRequest(source, "layers").answer(packOfLayers(1));
   latestRequest(source, "features").fail(new Error("stopped"));
   await passTime(REST_MS);
-  assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.asked.size], [false, [], 0]);
+  assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.requests.size], [false, [], 0]);
 });
 
 test("a lens that is gone asks nothing and takes nothing", async () => {
@@ -455,9 +455,9 @@ test("a source that rounds gives the layer on view in full, and layers that are 
     await passTime(REST_MS);
   }
   assert.deepEqual(order, ["2", "3 rounded", "1 rounded", "0 rounded", "4 rounded", "5 rounded"]);
-  const { pack, drawn } = lens.data.main;
+  const { pack, rounded } = lens.data.main;
   assert.deepEqual(wholeLayers(pack), [2]);
-  assert.deepEqual(wholeLayers(drawn.pack), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(wholeLayers(rounded.pack), [0, 1, 2, 3, 4, 5]);
 });
 
 test("a rounded layer is drawn at once, gives no numbers, and is replaced by the full one", async () => {
@@ -469,7 +469,7 @@ test("a rounded layer is drawn at once, gives no numbers, and is replaced by the
   lens.choice.view = { ...lens.choice.view, layer: 3 };
   runFrame(lens);
   const { shown } = lens.frame;
-  assert.deepEqual([shown.rough, shown.layerMissing, shown.pack], [true, false, lens.data.main.drawn.pack]);
+  assert.deepEqual([shown.rough, shown.layerMissing, shown.pack], [true, false, lens.data.main.rounded.pack]);
   assert.equal(aimedPair({ aim: 0, view: lens.choice.view }, lens.frame), null);
   await passTime(REST_MS);
   const question = latestRequest(source, "layers cat 3");
@@ -478,7 +478,7 @@ test("a rounded layer is drawn at once, gives no numbers, and is replaced by the
   await passTime();
   runFrame(lens);
   assert.deepEqual([shown.rough, shown.pack], [false, lens.data.main.pack]);
-  assert.equal(lens.data.main.drawn.pack.stored.get(3), lens.data.main.pack.stored.get(3));
+  assert.equal(lens.data.main.rounded.pack.stored.get(3), lens.data.main.pack.stored.get(3));
 });
 
 test("where exact numbers are needed no layer comes rounded; See asks only for the layers with moments", async () => {
@@ -494,8 +494,8 @@ test("where exact numbers are needed no layer comes rounded; See asks only for t
         question.answer(question.rounded ? roundedLayers(number) : packOfLayers(number));
       }
     }
-    const { pack, drawn } = lens.data.main;
-    return [wholeLayers(pack), drawn ? wholeLayers(drawn.pack) : null];
+    const { pack, rounded } = lens.data.main;
+    return [wholeLayers(pack), rounded ? wholeLayers(rounded.pack) : null];
   };
   const newLens = () => lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 }, film: true });
   assert.deepEqual(await layersAfterAnswers(newLens(), true, false), [[0, 1, 2, 3, 4, 5], null]);

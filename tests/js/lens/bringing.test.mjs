@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { holdsAll } from "../../../playground/microscope/core/core.js";
-import { bring } from "../../../playground/microscope/lens/asking.js";
+import { fetchEntries } from "../../../playground/microscope/lens/asking.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, latestRequest, newRequests, passTime } from "./alens.mjs";
 
@@ -11,7 +11,7 @@ const refusalOf = (status) => Object.assign(new Error(`refused: ${status}`), { s
 
 test("a trace comes with its picture and the one head on view", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: "2", head: "1" });
+  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: "2", head: "1" });
   assert.deepEqual(newRequests(source), ["layers dog 2", "picture dog"]);
   assert.deepEqual(latestRequest(source, "layers").heads, [1]);
   latestRequest(source, "layers").answer(packOf({ held: [2], some: [1] }));
@@ -24,7 +24,7 @@ test("a trace comes with its picture and the one head on view", async () => {
 test("a trace is not there before its layer and its picture have come", async () => {
   const { lens, source } = aLens();
   let entriesOrState = "waiting";
-  bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 }).then((entries) => (entriesOrState = entries));
+  fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 }).then((entries) => (entriesOrState = entries));
   latestRequest(source, "layers").answer(packOf({ some: [0] }));
   await passTime();
   assert.equal(entriesOrState, "waiting");
@@ -35,7 +35,7 @@ test("a trace is not there before its layer and its picture have come", async ()
 
 test("a view without a layer leaves the choice to the source", async () => {
   const { lens, source } = aLens();
-  for (const view of [{}, { layer: null }]) bring(lens.data, lens.page, [DOG_TRACE], view);
+  for (const view of [{}, { layer: null }]) fetchEntries(lens.data, lens.page, [DOG_TRACE], view);
   assert.deepEqual(newRequests(source), ["layers dog ", "picture dog", "layers dog ", "picture dog"]);
   assert.deepEqual(latestRequest(source, "layers").heads, [0], "as the view's head is");
 });
@@ -44,7 +44,7 @@ test("a layer that is here is not asked for again", async () => {
   const { lens, source } = aLens({ pack: { held: [1], some: [2] } });
   lens.data.pictures.set("picture of cat", { bitmap: "bitmap" });
   for (const view of [{ layer: 1, head: 2 }, { head: 0 }, { layer: 99, head: 0 }]) {
-    const [entry] = await bring(lens.data, lens.page, [aTrace("cat")], view);
+    const [entry] = await fetchEntries(lens.data, lens.page, [aTrace("cat")], view);
     assert.equal(entry, lens.data.main);
   }
   assert.deepEqual(
@@ -52,8 +52,8 @@ test("a layer that is here is not asked for again", async () => {
     [],
     "the head, any layer, and one that the model has not: what is here is shown",
   );
-  bring(lens.data, lens.page, [aTrace("cat")], { layer: 1, head: 0 });
-  bring(lens.data, lens.page, [aTrace("cat")], { layer: 2, head: 2 });
+  fetchEntries(lens.data, lens.page, [aTrace("cat")], { layer: 1, head: 0 });
+  fetchEntries(lens.data, lens.page, [aTrace("cat")], { layer: 2, head: 2 });
   assert.deepEqual(newRequests(source), ["layers cat 1", "layers cat 2"]);
 });
 
@@ -64,10 +64,10 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
     (question) => question.fail(refusalOf(400)),
   ]) {
     const { lens, source } = aLens();
-    const formerRequest = bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+    const formerRequest = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
     const [layers, picture] = source.questions;
     newRequests(source);
-    const newerRequest = bring(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
+    const newerRequest = fetchEntries(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
     assert.deepEqual([layers.signal.aborted, picture.signal.aborted], [true, true]);
     endRequest(layers);
     picture.answer("bitmap");
@@ -81,7 +81,7 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
 
 test("a layer that the model has not falls back to what the source chooses, all heads of it", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: 11, head: 9 });
+  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 11, head: 9 });
   latestRequest(source, "picture").answer("bitmap");
   latestRequest(source, "layers").fail(refusalOf(400));
   await passTime();
@@ -96,7 +96,7 @@ test("a layer that the model has not falls back to what the source chooses, all 
 test("any other refusal is told to who wished, and asked no further", async () => {
   for (const status of [0, 404, 410, 500]) {
     const { lens, source } = aLens();
-    const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+    const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
     latestRequest(source, "layers").fail(refusalOf(status));
     await assert.rejects(broughtEntries, { status });
     assert.deepEqual(newRequests(source), ["layers dog 0", "picture dog"]);
@@ -105,7 +105,7 @@ test("any other refusal is told to who wished, and asked no further", async () =
 
 test("without its picture a trace is shown all the same, and the lens says so", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
   latestRequest(source, "layers").answer(packOf());
   latestRequest(source, "picture").fail(new Error("broken"));
   const [entry] = await broughtEntries;
@@ -115,7 +115,7 @@ test("without its picture a trace is shown all the same, and the lens says so", 
 
 test("two traces come together, in their order", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = bring(lens.data, lens.page, [DOG_TRACE, aTrace("owl")], { layer: 1, head: 0 });
+  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE, aTrace("owl")], { layer: 1, head: 0 });
   assert.deepEqual(newRequests(source), ["layers dog 1", "picture dog", "layers owl 1", "picture owl"]);
   for (const { text, answer } of source.questions.toReversed())
     answer(text.startsWith("layers") ? packOf({ held: [1] }) : text);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { receive } from "../../../playground/microscope/lens/asking.js";
-import { collapsing } from "../../../playground/microscope/lens/film.js";
-import { verdictOf } from "../../../playground/microscope/lens/readouts.js";
+import { findCollapse } from "../../../playground/microscope/lens/film.js";
+import { verdictText } from "../../../playground/microscope/lens/readouts.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, runFrame } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
@@ -10,10 +10,10 @@ import { draw, mountLens } from "./mounted.mjs";
 test("the layer where a row collapses is searched only among complete layers", () => {
   const { lens } = aLens({ pack: { some: [0] }, view: { scale: "off" } });
   runFrame(lens);
-  assert.equal(collapsing(lens.choice, lens.frame), null);
+  assert.equal(findCollapse(lens.choice, lens.frame), null);
   receive(lens.data, aTrace("cat"), packOf());
   runFrame(lens);
-  assert.doesNotThrow(() => collapsing(lens.choice, lens.frame));
+  assert.doesNotThrow(() => findCollapse(lens.choice, lens.frame));
   assert.match(lens.frame.collapse.key, / 1$/, "it is looked for again");
 });
 
@@ -23,8 +23,8 @@ test("the verdict on the whole pass names every label that has changed, the larg
     ["plant", 1, 0.42],
     ["vehicle", 0.004, 0.3],
   ];
-  assert.equal(verdictOf(changes), "food 9.0 % → 86 % · plant 100 % → 42 % · vehicle 0.40 % → 30 %");
-  assert.equal(verdictOf([["landscape", 1, 0.995]]), "landscape 100 %: no label changed by 2.0 % or more");
+  assert.equal(verdictText(changes), "food 9.0 % → 86 % · plant 100 % → 42 % · vehicle 0.40 % → 30 %");
+  assert.equal(verdictText([["landscape", 1, 0.995]]), "landscape 100 %: no label changed by 2.0 % or more");
 });
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { boundOf, withoutOutliers } from "../../../playground/microscope/core/features.js";
+import { outlierBound, withoutOutliers } from "../../../playground/microscope/core/features.js";
 import { trustWords, unitOf, WAYS } from "../../../playground/microscope/core/ways.js";
 import { FORETOLD } from "../../../playground/microscope/core/waytable.js";
-import { waitingForExplained } from "../../../playground/microscope/lens/explained.js";
+import { explainedWaitingWords } from "../../../playground/microscope/lens/explained.js";
 import { captionOf } from "../../../playground/microscope/lens/readouts.js";
 import { fileName } from "../../../playground/microscope/lens/saving.js";
 import { endsOf, labelNow, overlayNow, signedWords } from "../../../playground/microscope/lens/state.js";
@@ -31,7 +31,7 @@ async function lensWithLabels(view, labels = LABELS) {
 test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
   const { lens, source, count, halves } = await lensWithLabels({ what: "relevance" });
   assert.deepEqual(count(), [], "it costs a pass forward and one back");
-  assert.match(waitingForExplained(lens.choice, lens.data, lens.frame), /Click a patch/);
+  assert.match(explainedWaitingWords(lens.choice, lens.data, lens.frame), /Click a patch/);
   lens.choice.view = { ...lens.choice.view, locked: true, query: "0,1" };
   runFrame(lens);
   await passTime(REST_MS);
@@ -116,7 +116,7 @@ test("an occlusion comes step by step, and its check of relevance is told beside
   latestRequest(source, "occlusion").answer({ ...occlusion, passes: 48, foretells: 0.875, random: -0.125, blocks: 25 });
   await passTime(REST_MS);
   assert.deepEqual(count(), [], "that was the last");
-  const [measurement] = lens.data.foretold.values();
+  const [measurement] = lens.data.correlations.values();
   assert.equal(
     trustWords(WAYS.relevance, "any", measurement),
     "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour; a " +
@@ -183,12 +183,12 @@ test("a typed text is asked about where the model learned from captions, and in 
 test("a model without labels says so", async () => {
   const { lens, count } = await lensWithLabels({ what: "label" }, []);
   assert.deepEqual(count(), []);
-  assert.match(waitingForExplained(lens.choice, lens.data, lens.frame), /no labels/);
+  assert.match(explainedWaitingWords(lens.choice, lens.data, lens.frame), /no labels/);
 });
 
 test("outliers among lengths are counted and left out: the numbers of tests/figures/test_light.py", () => {
   const values = Float32Array.from([99, 99, 10, 11, 12, 13, 14, 15, 16, 100]); // begins with two prefix tokens
-  assert.equal(boundOf(values, 2, 10), 25.75);
+  assert.equal(outlierBound(values, 2, 10), 25.75);
   const { count, domain } = withoutOutliers(values, 2, 10);
   assert.equal(count, 1);
   assert.deepEqual(domain, { low: 10, high: 16, log: false });

@@ -3,11 +3,11 @@ import { test } from "node:test";
 
 import { receive } from "../../../playground/microscope/lens/asking.js";
 import {
+  featuresToMatch,
   liveMap,
-  matchable,
   missingMatrix,
   otherMap,
-  takeMatrix,
+  storeMatrix,
 } from "../../../playground/microscope/lens/features.js";
 import { resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
@@ -21,10 +21,10 @@ const orthogonalFeatures = () =>
 function lensWithFeatures(view, withOther = true) {
   const { lens } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, query: "0,1", ...view } });
   const { choice, data, frame } = lens;
-  takeMatrix(data, frame, { what: "features", entry: data.main, layer: 1, values: orthogonalFeatures() });
+  storeMatrix(data, frame, { what: "features", entry: data.main, layer: 1, values: orthogonalFeatures() });
   if (withOther) {
     data.other = receive(data, aTrace("dog"), packOf({ held: [0, 1, 2, 3] }));
-    takeMatrix(data, frame, {
+    storeMatrix(data, frame, {
       what: "features",
       entry: data.other,
       layer: 1,
@@ -72,16 +72,16 @@ test("features of two models have nothing in common", () => {
   data.features.get("dog 1").model = "another";
   assert.equal(otherMap(choice, data, frame), null);
   data.other.pack.header = { ...data.other.pack.header, model: "another" };
-  assert.equal(matchable(choice, data), null);
+  assert.equal(featuresToMatch(choice, data), null);
 });
 
 test("eight layers of features are kept, and of the rollouts two pictures", () => {
   const { data, frame } = lensWithFeatures({}, false);
   for (let layer = 0; layer < 12; layer++)
-    takeMatrix(data, frame, { what: "features", entry: data.main, layer, values: orthogonalFeatures() });
+    storeMatrix(data, frame, { what: "features", entry: data.main, layer, values: orthogonalFeatures() });
   assert.deepEqual([data.features.size, data.features.has("cat 4"), data.features.has("cat 3")], [8, true, false]);
   for (const id of ["a", "b", "c"])
-    takeMatrix(data, frame, {
+    storeMatrix(data, frame, {
       what: "flows",
       entry: { id, pack: data.main.pack },
       layer: 0,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { threePatches, WALK } from "../../../playground/microscope/lens/moment.js";
+import { threePatches, WALK_MS } from "../../../playground/microscope/lens/moment.js";
 import { passTime } from "./alens.mjs";
 import { draw, mountLens, setReducedMotion } from "./mounted.mjs";
 
@@ -27,7 +27,7 @@ test("the ghost comes after a while, asks as a hand does, hands over, and leaves
   const { comes, startCount, ghost } = await greet(microscope);
   assert.deepEqual([comes, startCount], [true, 1]);
   const queries = new Set();
-  for (let ms = 0; ms < WALK + 500; ms += 100) {
+  for (let ms = 0; ms < WALK_MS + 500; ms += 100) {
     await passTime(100);
     draw(2);
     queries.add(microscope.lens.read().query);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { STRIKING, searchMoments } from "../../../playground/microscope/core/moments.js";
+import { STRIKING_SCORE, searchMoments } from "../../../playground/microscope/core/moments.js";
 import {
   bindMoment,
   keysForSearch,
@@ -68,7 +68,7 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
 });
 
 test("where no row strikes, a message says so and the parts open; a surprise shows a row again", async () => {
-  assert.ok(bestMoment().tells[0] < STRIKING, "of these waves no row strikes");
+  assert.ok(bestMoment().tells[0] < STRIKING_SCORE, "of these waves no row strikes");
   const { lens, choices, moves } = openedLens();
   await finishSearch(lens);
   assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.query], ["parts", 2, "3,3"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  brightestFrom,
+  brightestText,
   divisorOf,
   scaleText,
   tokenName,
@@ -29,8 +29,8 @@ test("what to do is said by the picture's own hint, or by one for a finger or a 
 });
 
 test("a clipped patch is counted, and told apart from the brightest", () => {
-  assert.equal(brightestFrom(0.2, 0, 0.2, "weight"), "brightest from 20\u00a0%");
-  assert.equal(brightestFrom(0.2, 1, 0.4, "weight"), "brightest from 20\u00a0%: 1 patch above, up to 40\u00a0%");
+  assert.equal(brightestText(0.2, 0, 0.2, "weight"), "brightest from 20\u00a0%");
+  assert.equal(brightestText(0.2, 1, 0.4, "weight"), "brightest from 20\u00a0%: 1 patch above, up to 40\u00a0%");
 });
 
 test("what special tokens take, the largest weight and what lies above the exposure are the row's", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { writeScenes } from "../../../playground/microscope/core/view.js";
-import { bindScenes, readKept } from "../../../playground/microscope/lens/scenes.js";
+import { bindScenes, readSavedScenes } from "../../../playground/microscope/lens/scenes.js";
 import { createState } from "../../../playground/microscope/lens/state.js";
 
 globalThis.matchMedia ??= () => ({ matches: false });
@@ -42,7 +42,7 @@ beforeEach(() => {
   lens = createState(null, refs, host);
   lens.page.schedule = () => {};
   bindScenes(lens.choice, lens.data, lens.page);
-  readKept(lens.choice, lens.data, lens.page);
+  readSavedScenes(lens.choice, lens.data, lens.page);
 });
 
 const items = () => lens.page.refs.sceneList.children;
@@ -67,7 +67,7 @@ function click(target) {
 test("a run of the page between typing and Enter takes nothing from what was typed", () => {
   type(0, "an eye");
   const input = inputOf(0);
-  readKept(lens.choice, lens.data, lens.page); // as after a rerun of the page
+  readSavedScenes(lens.choice, lens.data, lens.page); // as after a rerun of the page
   assert.equal(inputOf(0), input, "the input that somebody types into was replaced");
   assert.equal(input.value, "an eye");
   assert.deepEqual(names(), ["an eye", "b", "c"]);
@@ -83,13 +83,13 @@ test("a renamed scene has its name when it is moved and another one is deleted",
 
 test("a button that is pressed while the page runs is still there when it is let go", () => {
   const pressedButton = buttonOf(1, "-1");
-  readKept(lens.choice, lens.data, lens.page);
+  readSavedScenes(lens.choice, lens.data, lens.page);
   assert.equal(buttonOf(1, "-1"), pressedButton);
 });
 
 test("a list that another tab has changed is shown", () => {
   storedText = writeScenes([{ name: "of another tab", address: "sample=flock" }]);
-  readKept(lens.choice, lens.data, lens.page);
+  readSavedScenes(lens.choice, lens.data, lens.page);
   assert.deepEqual(
     items().map((item) => item.children[1].value),
     ["of another tab"],

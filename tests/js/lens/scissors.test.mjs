@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { movedWords, wordsOfPut } from "../../../playground/microscope/lens/scissors.js";
+import { interventionWords, movedWords } from "../../../playground/microscope/lens/scissors.js";
 import { newRequests } from "./alens.mjs";
 import { mountLens } from "./mounted.mjs";
 
@@ -127,6 +127,6 @@ test("a put is listed in words, holds where its text says, and is undone", async
   assert.equal(microscope.root.querySelectorAll(".cuts select").length, 1);
   microscope.click(microscope.find(".cuts li button"));
   assert.equal(microscope.lens.view.cut, "head@1.0;zero@1.0>2.3;3,3>2,5");
-  assert.equal(wordsOfPut("head@1.0>2.3"), "head 1.0 of the other picture is heard, for head 2.3 alone");
-  assert.equal(wordsOfPut("zero@1.0"), "");
+  assert.equal(interventionWords("head@1.0>2.3"), "head 1.0 of the other picture is heard, for head 2.3 alone");
+  assert.equal(interventionWords("zero@1.0"), "");
 });

@@ -11,7 +11,7 @@ import {
   missingNames,
   overlayNow,
   resolve,
-  takeNames,
+  storeNames,
 } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
@@ -137,7 +137,7 @@ test("the names of the layer on view are wanted first, then the nearest, each on
   const order = [];
   for (let layer = missingNames(lens.choice, lens.data); layer >= 0; layer = missingNames(lens.choice, lens.data)) {
     order.push(layer);
-    takeNames(lens.data, "cat", layer, []);
+    storeNames(lens.data, "cat", layer, []);
   }
   assert.deepEqual(order, [2, 1, 3, 0]);
   lens.data.main = receive(lens.data, aTrace("dog"), packOf());
@@ -157,7 +157,7 @@ test("a head's name is that of its number in the model, of this picture and laye
     `${name}: told`,
     `${name}: why`,
   ]);
-  takeNames(lens.data, "cat", 1, heads);
+  storeNames(lens.data, "cat", 1, heads);
   resolve(lens.choice, lens.data, lens.frame);
   assert.deepEqual(habitOf(lens.data, lens.frame, 1, 0), {
     label: "e long",
@@ -168,7 +168,7 @@ test("a head's name is that of its number in the model, of this picture and laye
   });
   assert.equal(habitOf(lens.data, lens.frame, 1, 1).short, "b");
   assert.deepEqual([habitOf(lens.data, lens.frame, 0, 0), habitOf(lens.data, lens.frame, 1, 2)], [null, null]);
-  takeNames(lens.data, "cat", 2, [
+  storeNames(lens.data, "cat", 2, [
     ["", "", ""],
     ["one", "o", "#o"],
   ]);
@@ -179,7 +179,7 @@ test("a head's name is that of its number in the model, of this picture and laye
 
 test("with another scale a head has no name: it was measured at the trained one", () => {
   const { lens } = aLens({ view: { scale: "off" } });
-  takeNames(lens.data, "cat", 0, [["a long", "a", "#a"]]);
+  storeNames(lens.data, "cat", 0, [["a long", "a", "#a"]]);
   resolve(lens.choice, lens.data, lens.frame);
   assert.equal(habitOf(lens.data, lens.frame, 0, 0), null);
 });

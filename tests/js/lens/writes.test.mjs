@@ -66,7 +66,7 @@ test("writes are found, however they are written", () => {
 test("reading a property, or writing to other objects, is no write", () => {
   for (const body of [
     "  if (choice.hover === 3 || frame.unit >= 2) return frame.photo;",
-    "  const still = (x) => frame.painted <= x;\n  page.telling = 0;\n  lens.page.asking++;",
+    "  const still = (x) => frame.painted <= x;\n  page.reportTimer = 0;\n  lens.page.askTimer++;",
     "  const { view } = choice;\n  const wide = view.what === 'wall';",
     "  let hover = 2;\n  hover = 3;\n  refs.picture.width = 3;",
     "  // choice.hover = 3;\n  const at = data.packs.get(3);",

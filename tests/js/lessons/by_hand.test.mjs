@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reportNumbers, reportsHere } from "../../../playground/microscope/core/guesses.js";
-import { MOST_LONG, readArrows, scoresOf, weightsOf, writeArrows } from "../../../playground/microscope/core/nine.js";
+import {
+  MOST_COORDINATE,
+  readArrows,
+  scoresOf,
+  weightsOf,
+  writeArrows,
+} from "../../../playground/microscope/core/nine.js";
 import { draw, mountDrawing } from "./mounting.mjs";
 
 const { default: arrows } = await import("../../../playground/microscope/lessons/arrows.js");
@@ -42,7 +48,7 @@ test("letters choose a token, Q and K its arrow, the arrow keys move the tip, an
   expectedArrows[5] = -3.5;
   assert.equal(drawing.read().arrows, writeArrows(expectedArrows));
   drawing.input(drawing.find('[data-number="1"]'), "99");
-  assert.equal(readArrows(drawing.read().arrows)[5], MOST_LONG);
+  assert.equal(readArrows(drawing.read().arrows)[5], MOST_COORDINATE);
 });
 
 test("the buttons match, flatten, equal and reset the arrows", () => {

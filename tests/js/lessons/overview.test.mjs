@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { EXERCISES_KEY, keep } from "../../../playground/microscope/core/guesses.js";
+import { EXERCISES_KEY, keepGuess } from "../../../playground/microscope/core/guesses.js";
 import { mountPart } from "./mounting.mjs";
 
 const { overview } = await import("../../../playground/microscope/lessons/exercise.js");
@@ -32,11 +32,11 @@ test("what was guessed and done is counted as it happens, and can be forgotten",
   const drawing = mountPart(overview, DATA);
   const countsText = () => drawing.find("p span").textContent;
   assert.deepEqual([countsText(), drawing.find("[data-forget]").hidden], ["", true]);
-  keep(localStorage, "far", { words: "you said 60 %", guess: 60 });
-  keep(localStorage, "seen", { words: "", guess: "" }); // the answer was shown without a guess
+  keepGuess(localStorage, "far", { words: "you said 60 %", guess: 60 });
+  keepGuess(localStorage, "seen", { words: "", guess: "" }); // the answer was shown without a guess
   dispatchEvent(new CustomEvent("guess-locked"));
   assert.equal(countsText(), "1 of 43 questions guessed; kept in this browser only.");
-  keep(localStorage, "even", true, EXERCISES_KEY);
+  keepGuess(localStorage, "even", true, EXERCISES_KEY);
   dispatchEvent(new CustomEvent("guess-locked"));
   assert.equal(countsText(), "1 of 43 questions guessed, 1 of 12 exercises done; kept in this browser only.");
   drawing.click(drawing.find("[data-forget]"));

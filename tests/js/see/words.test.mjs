@@ -51,7 +51,7 @@ test("no word of See stands outside the table", () => {
   const files = readdirSync(SEE_FOLDER).filter((name) => name.endsWith(".js") && name !== "words.js");
   for (const name of files) {
     const code = readFileSync(new URL(name, SEE_FOLDER), "utf8").replace(/\/\/.*$/gm, "");
-    const matches = [...code.matchAll(/\b(?:say|sayOnce|sayMath)\([^\n"`]*["`]([^"`\n]*)["`]/g)];
+    const matches = [...code.matchAll(/\b(?:say|sayOnce|setMath)\([^\n"`]*["`]([^"`\n]*)["`]/g)];
     const words = matches
       .map(([, text]) => text.replace(/\$\{.*?\}/g, ""))
       .filter((text) => /[A-Za-z]{3,} [a-z]{2,}/.test(text));

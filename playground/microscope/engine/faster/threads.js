@@ -8,8 +8,8 @@ const FLOAT_BYTES = 4;
 const SHORT_BYTES = 2;
 const COLUMNS_TOGETHER = 8; // WIDE in kernels.c
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
-const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
-const WORTH_EACH = 4096; // numbers: smaller kernels are not divided, except products
+const LEAST_PRODUCT = 50_000; // multiplications: smaller products are not divided
+const LEAST_COUNT = 4096; // numbers: smaller kernels are not divided, except products
 const MOST_THREADS = 4;
 const SPINS = 4000; // looks for work before a thread sleeps: about a pause between kernels
 const MOST_WAITED = 20_000; // ms for one kernel
@@ -18,7 +18,7 @@ const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
 // A copy of the kernels' code that imports shared memory: a flag is set.
-export function sharing(bytes) {
+export function withSharedMemory(bytes) {
   const sharedBytes = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
   const start = sharedBytes.findIndex((_, i) => name.every((byte, n) => sharedBytes[i + n] === byte));
@@ -27,12 +27,12 @@ export function sharing(bytes) {
 }
 
 // The number of integers that to_integers (kernels.c) writes for a row, padding included.
-export const wholeBlocks = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_ONE_GAIN;
+export const paddedLength = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_ONE_GAIN;
 
 // How to divide each kernel: part(first, count) returns the arguments of a part.
 const dividedParts = {
   product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
-    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= WORTH_DIVIDING },
+    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_PRODUCT },
     part: (first, count) => [
       ...[
         a,
@@ -46,25 +46,25 @@ const dividedParts = {
     ],
   }),
   to_integers: ([a, aStep, rows, inner, integers, units]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * inner >= WORTH_EACH },
+    ...{ count: rows, grain: 1, isWorth: rows * inner >= LEAST_COUNT },
     part: (first, count) => [
       ...[a + FLOAT_BYTES * first * aStep, aStep, count, inner],
-      ...[integers + SHORT_BYTES * first * wholeBlocks(inner), units + FLOAT_BYTES * first],
+      ...[integers + SHORT_BYTES * first * paddedLength(inner), units + FLOAT_BYTES * first],
     ],
   }),
   product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep, adds]) => ({
-    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= WORTH_DIVIDING },
+    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_PRODUCT },
     part: (first, count) => [
-      ...[integers, units, codes + first * inner, gains + (FLOAT_BYTES * first * wholeBlocks(inner)) / WITH_ONE_GAIN],
+      ...[integers, units, codes + first * inner, gains + (FLOAT_BYTES * first * paddedLength(inner)) / WITH_ONE_GAIN],
       ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep, adds],
     ],
   }),
   softmax: ([x, rows, columns]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * columns >= WORTH_EACH },
+    ...{ count: rows, grain: 1, isWorth: rows * columns >= LEAST_COUNT },
     part: (first, count) => [x + FLOAT_BYTES * first * columns, count, columns],
   }),
   norm: ([x, gain, bias, eps, rows, width, y]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * width >= WORTH_EACH },
+    ...{ count: rows, grain: 1, isWorth: rows * width >= LEAST_COUNT },
     part: (first, count) => {
       const from = FLOAT_BYTES * first * width;
       return [x + from, gain, bias, eps, count, width, y + from];
@@ -75,7 +75,7 @@ const dividedParts = {
   relu: ([x, count]) => eachOf(x, count, []),
 };
 const eachOf = (x, count, others) => ({
-  ...{ count, grain: 4, isWorth: count >= WORTH_EACH },
+  ...{ count, grain: 4, isWorth: count >= LEAST_COUNT },
   part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
 });
 
@@ -100,13 +100,13 @@ export const oneThread = () => ({
 
 const sameWorker = () => new Worker(self.location.href, { type: "module" });
 
-// compiled: kernels with shared memory; begin(): returns a worker that passes its first message to `help`.
-export function createThreads(compiled, begin = sameWorker, cores = navigator.hardwareConcurrency) {
+// compiled: kernels with shared memory; startWorker(): returns a worker that passes its first message to `help`.
+export function createThreads(compiled, startWorker = sameWorker, cores = navigator.hardwareConcurrency) {
   const memory = sharedMemory();
   const threads = Math.min(cores, MOST_THREADS);
   const helpers = [];
 
-  const awake = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
+  const awakeHelpers = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
 
   function start({ bell, numbers }, name, args) {
     numbers.set(args);
@@ -132,7 +132,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
       (name) =>
       (...args) => {
         const { count, grain, isWorth, part } = dividedParts[name](args);
-        const idle = isWorth ? awake() : [];
+        const idle = isWorth ? awakeHelpers() : [];
         const share = Math.ceil(count / (idle.length + 1) / grain) * grain;
         const started = idle.filter((helper, i) => {
           const first = share * (i + 1);
@@ -149,14 +149,14 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   return {
     memory,
     divided,
-    engine: () => (awake().length ? `WebAssembly × ${awake().length + 1}` : "WebAssembly"),
+    engine: () => (awakeHelpers().length ? `WebAssembly × ${awakeHelpers().length + 1}` : "WebAssembly"),
     // Puts the helpers' stacks at `top`; returns the first byte after them.
     begin(top) {
       const stacks = Math.ceil(top / 16) * 16;
       memory.grow(Math.ceil(((threads - 1) * STACK_BYTES) / 65_536) + 1);
       for (let i = 1; i < threads; i++) {
         const board = new SharedArrayBuffer(BOARD_BYTES);
-        const worker = begin();
+        const worker = startWorker();
         worker.postMessage({ what: "help", compiled, memory, board, stack: stacks + i * STACK_BYTES });
         helpers.push({ worker, bell: new Int32Array(board, 0, 8), numbers: new Float64Array(board, 64) });
       }
@@ -166,18 +166,17 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   };
 }
 
-// Runs a helper.
 export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;
   const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
   Atomics.store(bell, ON_BELL.awake, 1);
-  for (let count = 0; ; ) {
-    for (let i = 0; i < SPINS && Atomics.load(bell, ON_BELL.asked) === count; i++);
-    Atomics.wait(bell, ON_BELL.asked, count);
-    count = Atomics.load(bell, ON_BELL.asked);
+  for (let request = 0; ; ) {
+    for (let i = 0; i < SPINS && Atomics.load(bell, ON_BELL.asked) === request; i++);
+    Atomics.wait(bell, ON_BELL.asked, request);
+    request = Atomics.load(bell, ON_BELL.asked);
     exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
-    Atomics.store(bell, ON_BELL.done, count);
+    Atomics.store(bell, ON_BELL.done, request);
     Atomics.notify(bell, ON_BELL.done);
   }
 }

@@ -7,15 +7,15 @@ import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
 const CALL_BYTES = 256; // from one call's arguments to the next's, for WebGPU
-const CALLS = 512; // shader calls that are sent together
+const MOST_CALLS = 512; // shader calls that are sent together
 const SPARE_BYTES = 2 ** 24; // free memory at first
-const SIDE = 64; // rows and columns that a group of threads computes
+const TILE = 64; // rows and columns that a group of threads computes
 const FLOATS = 0; // a product's second matrix: floats (columns, inner)
 const TRANSPOSED = 1; // or floats (inner, columns)
 const CODES = 2; // or 8-bit codes (columns, inner), a gain for each 32 of a row
 
 // `call` holds all addresses, in 4-byte numbers. The memory is declared as integers: codes are no floats.
-const SHARED = `
+const PRELUDE = `
 struct Call {
   x: u32, xStep: u32, y: u32, yStep: u32, out: u32, outStep: u32, gains: u32, bias: u32,
   rows: u32, inner: u32, columns: u32, adds: u32, first: f32, second: f32,
@@ -47,21 +47,21 @@ fn entry(row: u32, k: u32) -> f32 {
 @compute @workgroup_size(16, 16)
 fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) me: vec3u,
         @builtin(local_invocation_index) index: u32) {
-  let row = tile.y * ${SIDE};
-  let column = tile.x * ${SIDE};
+  let row = tile.y * ${TILE};
+  let column = tile.x * ${TILE};
   var sums: array<vec4f, 4>;
   for (var first = 0u; first < call.inner; first += DEEP) {
     for (var i = index; i < 1024; i += 256) {
       let k = i % DEEP;
       let n = i / DEEP;
-      left[k * ${SIDE} + n] = entry(row + n, first + k);
-      if (WHAT == ${TRANSPOSED}) { right[i] = weight(column + i % ${SIDE}, first + i / ${SIDE}); }
-      else { right[k * ${SIDE} + n] = weight(column + n, first + k); }
+      left[k * ${TILE} + n] = entry(row + n, first + k);
+      if (WHAT == ${TRANSPOSED}) { right[i] = weight(column + i % ${TILE}, first + i / ${TILE}); }
+      else { right[k * ${TILE} + n] = weight(column + n, first + k); }
     }
     workgroupBarrier();
     for (var k = 0u; k < DEEP; k++) {
-      let a = k * ${SIDE} + 4 * me.y;
-      let b = k * ${SIDE} + 4 * me.x;
+      let a = k * ${TILE} + 4 * me.y;
+      let b = k * ${TILE} + 4 * me.x;
       let four = vec4f(right[b], right[b + 1], right[b + 2], right[b + 3]);
       for (var r = 0u; r < 4; r++) { sums[r] += left[a + r] * four; }
     }
@@ -81,7 +81,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) me: ve
 }`;
 
 // Sums and maxima of a row, computed by 64 threads together.
-const TOGETHER = `
+const ROW_REDUCTION = `
 var<workgroup> parts: array<f32, 64>;
 fn together(me: u32, mine: f32, largest: bool) -> f32 {
   parts[me] = mine;
@@ -130,8 +130,8 @@ fn main(@builtin(workgroup_id) row: vec3u, @builtin(local_invocation_index) me: 
 }`;
 
 // Functions of single numbers; WHAT is an index of this list. For GELU and the gates see kernels.c.
-const EACH = ["take", "add", "multiply", "gelu", "gate", "relu", "tanh", "rotate"];
-const ONE_BY_ONE = `
+const MAP_NAMES = ["take", "add", "multiply", "gelu", "gate", "relu", "tanh", "rotate"];
+const MAP_CODE = `
 fn gelu(x: f32) -> f32 {
   let size = abs(x) * 0.70710678;
   let t = 1 / (1 + 0.3275911 * size);
@@ -186,7 +186,7 @@ async function openDevice(gpu) {
   });
   const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
   const pipelineOf = async (code, variant = 0) => {
-    const module = device.createShaderModule({ code: SHARED + code });
+    const module = device.createShaderModule({ code: PRELUDE + code });
     const compute = { module, entryPoint: "main", constants: { WHAT: variant } };
     return device.createComputePipelineAsync({ layout: pipelineLayout, compute });
   };
@@ -194,10 +194,10 @@ async function openDevice(gpu) {
   const [products, maps, [softmax, norm, rootOfDots]] = await Promise.all([
     pipelines(PRODUCT, [FLOATS, TRANSPOSED, CODES]),
     pipelines(
-      ONE_BY_ONE,
-      EACH.map((_, index) => index),
+      MAP_CODE,
+      MAP_NAMES.map((_, index) => index),
     ),
-    Promise.all([TOGETHER + SOFTMAX, TOGETHER + NORM, ROOT_OF_DOTS].map((code) => pipelineOf(code))),
+    Promise.all([ROW_REDUCTION + SOFTMAX, ROW_REDUCTION + NORM, ROOT_OF_DOTS].map((code) => pipelineOf(code))),
   ]);
   return { device, layout, products, maps, softmax, norm, rootOfDots };
 }
@@ -207,20 +207,20 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
   const [STORAGE, UNIFORM, COPIES, READ] = [0x80, 0x40, 0x0c, 0x09];
   const buffer = (size, usage) => device.createBuffer({ size, usage });
   const largest = Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize);
-  const calls = new Uint32Array((CALLS * CALL_BYTES) / WORD);
+  const calls = new Uint32Array((MOST_CALLS * CALL_BYTES) / WORD);
   const floats = new Float32Array(calls.buffer);
   const watch = () => ["validation", "out-of-memory"].forEach((kind) => device.pushErrorScope(kind));
   watch();
-  const numbers = buffer(calls.byteLength, UNIFORM | COPIES);
+  const callBuffer = buffer(calls.byteLength, UNIFORM | COPIES);
   let top = bytes.byteLength;
   let [memory, group] = [null, null];
-  let [encoder, pass, count] = [null, null, 0];
+  let [encoder, pass, callCount] = [null, null, 0];
 
   function resize(size) {
     if (size > largest) throw new Error("This GPU has no room for this network.");
     memory = buffer(size, STORAGE | COPIES);
     const entries = [
-      { binding: 0, resource: { buffer: numbers, size: CALL_BYTES } },
+      { binding: 0, resource: { buffer: callBuffer, size: CALL_BYTES } },
       { binding: 1, resource: { buffer: memory } },
     ];
     group = device.createBindGroup({ layout, entries });
@@ -228,9 +228,9 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 
   function submit() {
     pass?.end();
-    if (count) device.queue.writeBuffer(numbers, 0, calls, 0, (count * CALL_BYTES) / WORD);
+    if (callCount) device.queue.writeBuffer(callBuffer, 0, calls, 0, (callCount * CALL_BYTES) / WORD);
     if (encoder) device.queue.submit([encoder.finish()]);
-    [encoder, pass, count] = [null, null, 0];
+    [encoder, pass, callCount] = [null, null, 0];
   }
 
   const copier = () => {
@@ -256,16 +256,16 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 
   // places: addresses in bytes; sizes in numbers; both named as in Call; across, down: groups of threads along x, y.
   function run(pipeline, places, sizes, across, down = 1, first = 0, second = 0) {
-    if (count === CALLS) submit();
+    if (callCount === MOST_CALLS) submit();
     encoder ??= device.createCommandEncoder();
     pass ??= encoder.beginComputePass();
-    const [start, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(count * CALL_BYTES) / WORD, places];
+    const [start, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(callCount * CALL_BYTES) / WORD, places];
     const { xStep = 0, yStep = 0, outStep = xStep, rows, inner = 0, columns, adds = 0 } = sizes;
     const [xAt, yAt, outAt, gainsAt, biasAt] = [x, y, out, gains, bias].map((place) => place / WORD);
     calls.set([xAt, xStep, yAt, yStep, outAt, outStep, gainsAt, biasAt, rows, inner, columns, adds], start);
     floats.set([first, second], start + 12);
     pass.setPipeline(pipeline);
-    pass.setBindGroup(0, group, [count++ * CALL_BYTES]);
+    pass.setBindGroup(0, group, [callCount++ * CALL_BYTES]);
     pass.dispatchWorkgroups(across, down);
   }
 
@@ -275,13 +275,13 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
   function multiply(kind, x, w, bias, columns, out, adds) {
     const places = { x: x.at, y: w.at, out: out.at, gains: w.gains, bias: bias?.at };
     const sizes = { xStep: x.step, yStep: w.step, outStep: out.step, rows: x.rows, inner: x.columns, columns, adds };
-    run(products[kind], places, sizes, groups(columns, SIDE), groups(x.rows, SIDE));
+    run(products[kind], places, sizes, groups(columns, TILE), groups(x.rows, TILE));
   }
 
-  function oneByOne(name, x, y, out, more = []) {
+  function oneByOne(name, x, y, out, factors = []) {
     const sizes = { xStep: x.step, yStep: y?.step, outStep: out.step, rows: x.rows, columns: x.columns };
     const places = { x: x.at, y: y?.at, out: out.at, gains: y?.cos };
-    run(maps[EACH.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...more);
+    run(maps[MAP_NAMES.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...factors);
     return out;
   }
 
@@ -341,13 +341,13 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
       run(rootOfDots, { x: a.at, y: b.at, out: out.at }, sizes, groups(a.rows));
       return out;
     },
-    free: () => [memory, numbers].map((buffer) => buffer.destroy()),
+    free: () => [memory, callBuffer].map((buffer) => buffer.destroy()),
   };
 }
 
 // ------------------------------------------------------------------------------------------------- which one computes
 
-const MOST_APART = 1e-3; // relative difference: a GPU that differs more is not used
+const MOST_DIFFERENCE = 1e-3; // relative difference: a GPU that differs more is not used
 const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
 // Runs networks on the GPU if that is right and faster. isForced: for tests.
@@ -398,7 +398,7 @@ export function createGpuPasses(gpu, isForced = false) {
         await timed(firstLayer(copy, image, grid)); // warms up
         const gpuRun = await timed(firstLayer(copy, image, grid));
         const cpuRun = await firstLayer(vit, image, grid);
-        isUsed = gpuRun.ms < cpuRun.ms && difference(gpuRun.layer, cpuRun.layer) < MOST_APART;
+        isUsed = gpuRun.ms < cpuRun.ms && difference(gpuRun.layer, cpuRun.layer) < MOST_DIFFERENCE;
       } catch {}
       if (!isUsed) await giveUp();
     },
