@@ -50,7 +50,7 @@ def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
         server.shutdown()
 
 
-def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licences_that_bind_others(audit):
+def test_the_audit_finds_bounds_that_allow_untried_releases_and_licences_that_bind_others(audit):
     for requirement_text, installed, complaint in (
         ("torch>=2.12,<2.16", "2.15.0+cpu", None),
         ("ruff==0.17.5", "0.17.5", None),
