@@ -115,9 +115,9 @@ def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tupl
 
 def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     """Rows of the table: the share of the class token's attention on the objects that it names."""
-    from playground.training.evaluate import on_the_named
+    from playground.training.evaluate import share_on_named_things
 
-    shares = on_the_named(vit, scenes)
+    shares = share_on_named_things(vit, scenes)
     texts = {method: f"{share:.3f}, {share / shares['area']:.2f} × their area" for method, share in shares.items()}
     return [
         (
@@ -187,12 +187,12 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
     def measured(rows_of, title: str) -> tuple:
         return on_things(pictures, grids, rows_of, title or "this model")
 
-    tables = {title: measured(evaluate.of_heads(vit), title) for title, vit in vits.items()}
-    tables |= {"filter": measured(evaluate.of_filter, "filter"), "area": measured(evaluate.of_area, "area")}
+    tables = {title: measured(evaluate.rows_of_heads(vit), title) for title, vit in vits.items()}
+    tables |= {"filter": measured(evaluate.rows_of_filter, "filter"), "area": measured(evaluate.rows_of_area, "area")}
     kinds = {
         "near": ("things before photographs: own thing's share", f"≥ filter + {MARGIN}"),
         "far": ("… without the eight neighbours", f"≥ filter + {MARGIN}"),
-        "unlike": (f"… ≥ {evaluate.DISTANT} patches away and unlike in colour", "≥ 0.60"),
+        "unlike": (f"… ≥ {evaluate.DISTANT_PATCHES} patches away and unlike in colour", "≥ 0.60"),
     }
     table_rows = []
     for kind, (title_words, bar) in kinds.items():
@@ -360,7 +360,7 @@ def main() -> None:
                 model_file.save(vit, file)
         vit = loading.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
-        held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
+        held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
         measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
         card_lines = lines(measures, load_seconds(file), file.stat().st_size / 1e6)
         card_lines += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]

@@ -44,19 +44,21 @@ def run(file: Path) -> Iterator[Cell]:
         os.chdir(folder)
         try:
             for number, cell in enumerate(cells):
-                yield cell if cell.kind == "markdown" else _ran(cell.text, namespace, f"{file.name}, cell {number}")
+                yield (
+                    cell if cell.kind == "markdown" else _run_cell(cell.text, namespace, f"{file.name}, cell {number}")
+                )
         finally:
             os.chdir(former_folder)
 
 
-def _ran(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
+def _run_cell(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
     tree = ast.parse(text, cell_name)
-    last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    last_expression = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(compile(tree, cell_name, "exec"), namespace)
-        value = eval(compile(last, cell_name, "eval"), namespace) if last else None
+        value = eval(compile(last_expression, cell_name, "eval"), namespace) if last_expression else None
     return Cell("code", text, output.getvalue(), value)
 
 

@@ -67,14 +67,18 @@ def _complain(*lines: str) -> int:
     return 2
 
 
-_usual = warnings.formatwarning
+_usual_format = warnings.formatwarning
 
 
-def _in_a_line(message: Warning | str, category: type[Warning], *location: Any, **options: Any) -> str:
+def _warning_text(message: Warning | str, category: type[Warning], *location: Any, **options: Any) -> str:
     """The text of a warning. A PlaygroundWarning names flags instead of Python's arguments, and neither file nor line
     number; other warnings get Python's usual text."""
     is_ours = issubclass(category, PlaygroundWarning)
-    return f"playground: {_with_flags(str(message))}\n" if is_ours else _usual(message, category, *location, **options)
+    return (
+        f"playground: {_with_flags(str(message))}\n"
+        if is_ours
+        else _usual_format(message, category, *location, **options)
+    )
 
 
 def _with_flags(sentence: str) -> str:
@@ -82,12 +86,12 @@ def _with_flags(sentence: str) -> str:
     from playground.figures.command_line import FLAGS
     from playground.models.given import WORDS
 
-    words = rf"\b({'|'.join(WORDS)})=(?:'(\w+)')?"
-    return re.sub(words, lambda match: f"{FLAGS[match[1]]} {match[2] or ''}".rstrip(), sentence)
+    pattern = rf"\b({'|'.join(WORDS)})=(?:'(\w+)')?"
+    return re.sub(pattern, lambda match: f"{FLAGS[match[1]]} {match[2] or ''}".rstrip(), sentence)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    warnings.formatwarning = _in_a_line
+    warnings.formatwarning = _warning_text
     try:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0

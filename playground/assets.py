@@ -12,8 +12,8 @@ APP = HOME / "app.py"
 ASSETS = HOME / "assets"
 # Behind each file stands the command that makes it:
 BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train --photographs DIR
-TAUGHT = ASSETS / "bundled-taught.safetensors"  # python -m playground train
-SHIPPED = {"bundled": BUNDLED, "bundled-taught": TAUGHT}  # models by name
+TAUGHT_MODEL = ASSETS / "bundled-taught.safetensors"  # python -m playground train
+SHIPPED_MODELS = {"bundled": BUNDLED, "bundled-taught": TAUGHT_MODEL}  # models by name
 SAMPLES = ASSETS / "samples"  # python -m playground.samples
 PACKS = ASSETS / "packs"  # python -m playground.serving.prepared
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers

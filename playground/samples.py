@@ -40,7 +40,7 @@ class Sample:
     title: str
     start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
-    shows: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's otherwise
+    labels: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's otherwise
     look: Look | None = None  # None: the bundled model in its default view
     loan: borrowed.Borrowed | None = None  # None: a drawing
     parts: tuple[Part, ...] = ()
@@ -84,13 +84,13 @@ def _photograph(
     layer: int,
     head: int,
     hint: str,
-    shows: tuple[str, ...] = (),
+    labels: tuple[str, ...] = (),
     parts: tuple[Part, ...] = (),
 ) -> Sample:
     photograph = next(item for item in borrowed.PHOTOGRAPHS if item.file == file)
     start = ((patch[0] + 0.5) / grid[0], (patch[1] + 0.5) / grid[1])
     return Sample(
-        Path(file).stem, title, start, hint, shows, Look("dinov2-small", grid, layer, head), photograph, parts
+        Path(file).stem, title, start, hint, labels, Look("dinov2-small", grid, layer, head), photograph, parts
     )
 
 

@@ -6,7 +6,7 @@ import warnings
 import pytest
 from PIL import Image
 
-from playground.__main__ import EXAMPLES, _in_a_line, _parser, main
+from playground.__main__ import EXAMPLES, _parser, _warning_text, main
 from playground.errors import PlaygroundWarning
 
 
@@ -189,7 +189,7 @@ def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_i
     with pytest.warns(PlaygroundWarning) as caught:
         assert main([*line, "-o", "guessed.json"]) == 0
     (sentence,) = {
-        _in_a_line(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught
+        _warning_text(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught
     }
     assert sentence.startswith(
         "playground: Assumed of vit_tiny_patch16_224: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads"

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 
 from playground.errors import PlaygroundError
-from playground.training.datasets import Labelled, Place
+from playground.training.datasets import LabelledPictures, Place
 from playground.training.losses import pixels
 from playground.training.recipe import Recipe
 from playground.vit import Config, VisionTransformer
@@ -28,7 +28,7 @@ SHIFT = 1 / 8  # largest shift, as a share of the side, in every direction
 SMOOTHING = 0.1  # the share of label smoothing in the cross-entropy
 
 
-def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> Recipe:
+def recipe_for(pictures: LabelledPictures, seed: int = 0, steps: int | None = None) -> Recipe:
     """An architecture that suits the size of the pictures, and thirty epochs."""
     side, patch, batch = (32, 4, 128) if pictures.tiny else (112, 8, 64)
     config = Config(
@@ -120,7 +120,7 @@ class Classifier(nn.Module):
 
     def __init__(self, recipe: Recipe):
         super().__init__()
-        self.told = ()
+        self.told_heads = ()
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         logits = vit(pixels(batch["image"], vit.config)).float()

@@ -48,5 +48,5 @@ def at_one_half(run: Path) -> None:
     """Moves the biases of the class head, in the model of a finished run, so that F1 is best at one half."""
     file = run / "model.safetensors"
     vit = loading.load(str(file), device="cpu")
-    vit.head.bias += shifts(*answers(vit, generate.HELD_OUT - 2 * SCENES, SCENES))
+    vit.head.bias += shifts(*answers(vit, generate.FIRST_HELD_OUT - 2 * SCENES, SCENES))
     model_file.save(vit, file)

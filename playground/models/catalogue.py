@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from playground.assets import PROGRAM, SHIPPED
+from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.hub import bar
@@ -76,7 +76,7 @@ def list_models(pattern: str | None) -> None:
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
-        for name, file in SHIPPED.items():
+        for name, file in SHIPPED_MODELS.items():
             kind = ", told where to look" if name == "bundled-taught" else ""
             print(f"{name:50} ships with the playground{kind}" + ("" if file.exists() else " (not in this copy)"))
         print(f"{'untrained':50} a small one with random weights")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from playground.assets import SHIPPED
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.names import plain_name
@@ -35,14 +35,14 @@ class Origin(NamedTuple):
 
 
 def origin(name: str) -> Origin:
-    if name in SHIPPED:
+    if name in SHIPPED_MODELS:
         return Origin("MIT", "the Attention Playground", "assets/MODEL.md")
     if name == "dinov2-small":
         dino = borrowed.DINOV2
         return Origin(dino.licence, dino.author, dino.source)
     raise PlaygroundError(
         f"Whose weights {name!r} are is not known here, so they are not written for the browser; "
-        f"choose {', '.join([*SHIPPED, 'dinov2-small'])}."
+        f"choose {', '.join([*SHIPPED_MODELS, 'dinov2-small'])}."
     )
 
 

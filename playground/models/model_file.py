@@ -47,7 +47,7 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
         "format": "attention-playground",
         "name": vit.name,
         "config": config,
-        "told": json.dumps([entry._asdict() for entry in vit.told]),
+        "told": json.dumps([entry._asdict() for entry in vit.told_heads]),
     }
     save_file(tensors, path, metadata=metadata)
     os.chmod(path, 0o644)  # safetensors lets only the owner read the file; in a container another user reads it
@@ -154,7 +154,7 @@ def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Sou
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError, RecursionError) as error:
         raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}.") from None
     name = metadata.get("name", path.stem)[:LONGEST_NAME]
-    return Source(name, config, lambda: read_weights(path), str(path), arrays, told=heads)
+    return Source(name, config, lambda: read_weights(path), str(path), arrays, told_heads=heads)
 
 
 def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:

@@ -91,7 +91,7 @@ class Source:
     assumed: tuple[parts.Assumption, ...] = ()
     unlike: str = ""  # how the classifier's input differs from ours, as the end of a sentence
     given: Given = NOTHING
-    told: tuple[parts.GuidedHead, ...] = ()
+    told_heads: tuple[parts.GuidedHead, ...] = ()
     file: Path | None = None  # the weights' file, if the user gave one
 
 
@@ -124,7 +124,7 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
             fitting(vit, source.shapes, source.where)  # checks the shapes before any data is read
         fill(vit, source.weights(), source.where)
         vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
-    vit.name, vit.told, vit.file = source.name, source.told, source.file
+    vit.name, vit.told_heads, vit.file = source.name, source.told_heads, source.file
     return vit
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from playground.assets import PROGRAM, SHIPPED
+from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
 from playground.models.hub import bar
@@ -291,7 +291,7 @@ def _nearest_that_loads(name: str) -> str:
 
     timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
     paper_names = [f"ViT-{size}/16" for size in PAPER]
-    names = [*SHIPPED, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
+    names = [*SHIPPED_MODELS, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
     typed_name = name.split(".")[0].lower()
 
     def strangeness(candidate: str) -> tuple[bool, bool, bool, float]:
@@ -316,7 +316,7 @@ def loads(name: str) -> bool:
     of milliseconds each."""
     import timm
 
-    if name in SHIPPED or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):
+    if name in SHIPPED_MODELS or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):
         return True
     with torch.device("meta"):
         return why_not(timm.create_model(name)) is None

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from playground.assets import PROGRAM, SHIPPED
+from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, model_file, timm_models
 from playground.models.checkpoints import read_weights
@@ -42,7 +42,7 @@ def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source
     weights are not read yet."""
     if name == "untrained":
         return Source(name, UNTRAINED)
-    if file := SHIPPED.get(name):
+    if file := SHIPPED_MODELS.get(name):
         if not file.is_file():
             raise PlaygroundError(
                 f"This copy has no model {name} (assets/{file.name} is not there). Train it with `{PROGRAM} train`, or "

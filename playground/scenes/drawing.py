@@ -16,8 +16,8 @@ from playground.scenes.outlines import BODY, DARK, LIGHT, ROSE, Part
 from playground.scenes.silhouettes import SHAPES, silhouette, with_points
 from playground.scenes.textures import MATERIALS, Colour, Material, paint
 
-FINER = 4  # masks are drawn at this many times the picture's resolution
-FIXED = {DARK: (46, 40, 52), LIGHT: (250, 246, 236), ROSE: (214, 104, 104)}
+MASK_ZOOM = 4  # masks are drawn at this many times the picture's resolution
+FIXED_COLOURS = {DARK: (46, 40, 52), LIGHT: (250, 246, 236), ROSE: (214, 104, 104)}
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Description:
     focus: float = 0.0  # blur of the backdrop, in hundredths of the height
     blur: float = 0.0  # blur of the whole picture, in hundredths of the height
     noise: float = 0.0  # standard deviation of the noise, in grey levels from 0 to 255
-    cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
+    colour_cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
     aspect: float = 1.0  # width / height
     seed: int = 0  # seed of the noise
 
@@ -88,7 +88,7 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     height = canvas.shape[0]
     extent = thing.size * height
     margin = int(extent * (0.62 if thing.shadow == "cast" else 0.2)) + 3
-    parts = _turned(thing, height)
+    parts = _parts_in_pixels(thing, height)
     part_boxes = [(*part.points.min(0).tolist(), *part.points.max(0).tolist()) for part in parts]
     parts, part_boxes = _worth_drawing(parts, part_boxes)
     lefts, tops, rights, bottoms = zip(*part_boxes, strict=True)
@@ -130,7 +130,7 @@ def _window(canvas: np.ndarray, piece: np.ndarray, x0: int, y0: int) -> tuple[np
     return canvas[top:bottom, left:right], piece[top - y0 : bottom - y0, left - x0 : right - x0]
 
 
-def _turned(thing: Thing, height: int) -> list[Part]:
+def _parts_in_pixels(thing: Thing, height: int) -> list[Part]:
     """The thing's parts in pixels of the picture."""
     c, s = cos(thing.angle), sin(thing.angle)
     transform = np.array([[c, s], [-s, c]]) * (thing.size * height / 2)
@@ -150,10 +150,10 @@ def _worth_drawing(parts: list[Part], part_boxes: list[tuple[float, ...]]):
 def _mask(part: Part, part_box: tuple[float, ...], x0: int, y0: int) -> tuple[int, int, Image.Image]:
     """The mask of one part: its (left, top) in the window that begins at (x0, y0), and an 'L' image cropped to it."""
     left, top, right, bottom = floor(part_box[0]), floor(part_box[1]), ceil(part_box[2]) + 1, ceil(part_box[3]) + 1
-    fine_mask = Image.new("L", ((right - left) * FINER, (bottom - top) * FINER), 0)
-    points = ((part.points - (left, top)) * FINER).ravel().tolist()
+    fine_mask = Image.new("L", ((right - left) * MASK_ZOOM, (bottom - top) * MASK_ZOOM), 0)
+    points = ((part.points - (left, top)) * MASK_ZOOM).ravel().tolist()
     ImageDraw.Draw(fine_mask).polygon(points, fill=round(255 * part.alpha))
-    return left - x0, top - y0, fine_mask.reduce(FINER)
+    return left - x0, top - y0, fine_mask.reduce(MASK_ZOOM)
 
 
 def _coloured(
@@ -166,7 +166,7 @@ def _coloured(
 
     def surface(number: int, left: int, top: int, columns: int, rows: int):
         if number < 0:
-            return FIXED[number]
+            return FIXED_COLOURS[number]
         material = thing.materials[min(number, len(thing.materials) - 1)]
         dx, dy = left + origin[0] - thing.x * height, top + origin[1] - thing.y * height
         frame = (mirror_sign * c, mirror_sign * s, mirror_sign * (c * dx + s * dy), -s, c, c * dy - s * dx)
@@ -232,7 +232,7 @@ def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
     across = np.linspace(-1, 1, width, dtype=np.float32) * np.float32(cos(description.light))
     down = np.linspace(-1, 1, height, dtype=np.float32)[:, None] * np.float32(sin(description.light))
     gain = 1 + description.ambience * (across + down)
-    canvas = canvas * gain[..., None] * np.float32(description.cast)
+    canvas = canvas * gain[..., None] * np.float32(description.colour_cast)
     if description.blur > 0:
         canvas = _blurred(canvas, description.blur * height / 100)
     if description.noise > 0:

@@ -17,7 +17,7 @@ from importlib import metadata
 from io import BytesIO
 from pathlib import Path
 
-from playground.assets import HOME, PACKS, PROGRAM, SHIPPED
+from playground.assets import HOME, PACKS, PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.whole import digest_of, what_is_wrong
@@ -130,7 +130,7 @@ def _unreadable() -> list[str]:
     readers |= dict.fromkeys(PACKS.glob("*.pack"), lambda path: unpack(path.read_bytes()))
     damages = [
         f"{path} is damaged ({trouble})"
-        for path in SHIPPED.values()
+        for path in SHIPPED_MODELS.values()
         if path.exists() and (trouble := what_is_wrong(path))
     ]
     for path, reader in readers.items():

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playground.assets import BUNDLED, OFFERS, SHIPPED
+from playground.assets import BUNDLED, OFFERS, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
 from playground.models.names import plain_name, suits
@@ -242,9 +242,9 @@ class Card:
 def cards() -> list[Card]:
     """All models on offer; those on this machine come first."""
     our_cards = [
-        Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED else "", 0, "MIT", True)
+        Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED_MODELS else "", 0, "MIT", True)
         for name, good_for in OURS.items()
-        if name not in SHIPPED or SHIPPED[name].exists()
+        if name not in SHIPPED_MODELS or SHIPPED_MODELS[name].exists()
     ]
     timm_cards = [
         Card(

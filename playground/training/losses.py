@@ -46,7 +46,7 @@ LOSSES = (
     "placed",
     "looked",
 )
-LAST = 2  # number of last layers in which the class token is trained to look at objects
+LAST_LAYERS = 2  # number of last layers in which the class token is trained to look at objects
 IGNORED = -100  # the label that F.cross_entropy ignores
 
 
@@ -91,7 +91,7 @@ def pixels(images: Tensor, config: Config) -> Tensor:
     return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
 
 
-def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
+def guided_heads(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
     """The heads whose attention weights these losses read."""
     c = recipe.config
     gathering_heads = [
@@ -99,7 +99,7 @@ def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
     ]
     left_neighbour = parts.GuidedHead(*recipe.beside, "patch", "look at the left neighbour")
     all_neighbours = parts.GuidedHead(*recipe.around, "patch", "look at the eight patches around")
-    polished_layers = range(c.depth - LAST, c.depth) if recipe.polish else ()
+    polished_layers = range(c.depth - LAST_LAYERS, c.depth) if recipe.polish else ()
     class_heads = [
         parts.GuidedHead(layer, head, "cls", "look at objects") for layer in polished_layers for head in range(c.heads)
     ]
@@ -113,7 +113,7 @@ class Teachers(nn.Module):
         super().__init__()
         width = recipe.config.width
         self.recipe = recipe
-        self.told = told_by(recipe)
+        self.told_heads = guided_heads(recipe)
         self.says = nn.ModuleDict(
             {"shape": nn.Linear(width, len(SHAPES) + 1), "material": nn.Linear(width, len(MATERIALS) + 1)}
             | {"ground": nn.Linear(width, len(GROUNDS)), "box": nn.Linear(width, 4)}
@@ -146,7 +146,7 @@ class Teachers(nn.Module):
             for (_, head), target in ((place, target) for place, target in target_rows.items() if place[0] == i):
                 scores = q[:, head, first_patch:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
                 placed_losses.append(neighbour_loss(scores.float(), target.to(x.device)))
-            if is_polish and i >= len(vit.blocks) - LAST:
+            if is_polish and i >= len(vit.blocks) - LAST_LAYERS:
                 rows = (q[:, :, :1] @ k.mT * vit.config.scale).float().softmax(-1)[:, :, 0, first_patch:]
                 object_losses.append(off_object_loss(rows.mean(1), segment))
         features = vit.norm(x)[:, first_patch:]  # (B, patches, D)

@@ -121,7 +121,7 @@ def whom(folder):
         patch.setenv("PLAYGROUND_USER_HEADER", "X-Forwarded-User")
         start.write(directory, port, [f"unix:{directory}/app.sock"])
     program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(directory / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx(directory), cwd=directory, stdout=subprocess.DEVNULL)
+    nginx = subprocess.Popen(start.nginx_command(directory), cwd=directory, stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     until(lambda: answers(url), "it does not answer")
 
@@ -245,7 +245,7 @@ def strict(folder):
         assert count == 1, name
         conf.write_text(text)
     program = subprocess.Popen([sys.executable, "-c", LARGE, str(directory / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx(directory), cwd=directory, stdout=subprocess.DEVNULL)
+    nginx = subprocess.Popen(start.nginx_command(directory), cwd=directory, stdout=subprocess.DEVNULL)
     until(lambda: answers(f"http://127.0.0.1:{port}"), "it does not answer")
     yield port
     for process in (nginx, program):

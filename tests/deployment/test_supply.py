@@ -52,7 +52,7 @@ def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 def test_what_the_app_imports_is_listed_and_what_is_listed_is_bounded(audit):
     requirements = audit.requirements(ROOT / "requirements.txt")
-    assert audit.unlisted(requirements) == []
+    assert audit.unlisted_packages(requirements) == []
     for requirement in [*requirements, *audit.requirements(ROOT / "requirements-dev.txt")]:
         assert {specifier.operator for specifier in requirement.specifier} & {"<", "=="}, (
             f"{requirement.name} has no upper bound"
@@ -127,7 +127,7 @@ def locked(*parts: str) -> dict[str, str]:
 
 
 def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
-    assert audit.locked() == locked("", "-torch", "-dev", "-bom", "-uv")
+    assert audit.locked_versions() == locked("", "-torch", "-dev", "-bom", "-uv")
     pinned, app = locked("", "-torch", "-dev"), audit.requirements(ROOT / "requirements.txt")
     for requirement in audit.requirements(ROOT / "requirements-dev.txt") + app:
         version = pinned[audit.canonicalize_name(requirement.name)]
@@ -157,21 +157,21 @@ def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(
     monkeypatch.setattr(install.shutil, "which", lambda name: None)
     monkeypatch.setattr(install.os.path, "exists", lambda path: False)
     with served(Index) as url:
-        index_url, sentence = install.choose("auto", url)
+        index_url, sentence = install.torch_index("auto", url)
         assert index_url == url
         assert "no NVIDIA GPU was found" in sentence
-        assert install.choose("auto", f"{url}/elsewhere")[0] == ""
-    index_url, sentence = install.choose("auto", url)  # the server has been stopped
+        assert install.torch_index("auto", f"{url}/elsewhere")[0] == ""
+    index_url, sentence = install.torch_index("auto", url)  # the server has been stopped
     assert index_url == ""
     assert "can't be reached" in sentence
-    assert install.choose("")[0] == ""
-    assert install.choose("https://there.example/cu")[0] == "https://there.example/cu"
+    assert install.torch_index("")[0] == ""
+    assert install.torch_index("https://there.example/cu")[0] == "https://there.example/cu"
     monkeypatch.setattr(install.urllib.request, "urlopen", lambda *a, **k: pytest.fail("it was asked"))
     monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert install.choose("auto")[0] == ""
+    assert install.torch_index("auto")[0] == ""
     monkeypatch.setattr(install.platform, "system", lambda: "Darwin")
-    assert install.choose("auto")[0] == ""
-    assert f"ARG TORCH_INDEX={install.CPU}\n" in read("Dockerfile")
+    assert install.torch_index("auto")[0] == ""
+    assert f"ARG TORCH_INDEX={install.CPU_INDEX}\n" in read("Dockerfile")
     assert "TORCH_INDEX ?= auto\n" in read("Makefile")
 
 
@@ -214,7 +214,7 @@ def test_an_index_that_was_chosen_for_a_person_and_gives_no_torch_stops_nobody(i
         install.subprocess, "run",
         lambda step, **rest: steps_run.append(step[3:]) or type("Done", (), {"returncode": int("--index-url" in step)}),
     )  # fmt: skip
-    monkeypatch.setattr(install, "choose", lambda index: ("https://there.example/cpu", "It was chosen."))
+    monkeypatch.setattr(install, "torch_index", lambda index: ("https://there.example/cpu", "It was chosen."))
     monkeypatch.setattr(install.sys, "argv", ["install.py", "app", "--torch-index", "auto"])
     assert install.main() == 0
     assert steps_run[1:] == [["install", "-r", "requirements.txt"]]

@@ -81,7 +81,7 @@ def lapse_of_rubbish(folder: Path) -> Read:
 
 def batches(folder: Path, pictures: int, names: int = 0) -> Read:
     for number in range(3):
-        sparse(folder / f"data_batch_{number}.bin", datasets.RECORD * pictures // 3)
+        sparse(folder / f"data_batch_{number}.bin", datasets.RECORD_BYTES * pictures // 3)
     if names:
         sparse(folder / "batches.meta.txt", names)
     return partial(datasets.read, folder)

@@ -15,7 +15,7 @@ from timm.models import save_for_hf
 import playground
 from models.parity import assert_equal
 from playground import PlaygroundError
-from playground.assets import SHIPPED
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundWarning
 from playground.models import borrowed, given, loading, zoo
 from playground.vit_parts import ACTIVATIONS
@@ -418,7 +418,7 @@ def test_load_is_what_people_type():
 
 def test_a_file_in_a_folder_beside_is_no_repository_of_the_hub(tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
-    shutil.copy(SHIPPED["bundled"], tmp_path / "runs" / "mine.safetensors")
+    shutil.copy(SHIPPED_MODELS["bundled"], tmp_path / "runs" / "mine.safetensors")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(loading, "_from_hub", lambda *_: pytest.fail("the hub was asked"))
     assert playground.load("runs/mine.safetensors", device="cpu").config.depth == 6

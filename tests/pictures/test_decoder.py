@@ -107,7 +107,7 @@ def test_what_comes_from_it_is_what_is_opened_here():
                 worker.decoded(picture[: len(picture) // 2], KEPT_PIXELS)
             small = worker.decoded(picture, KEPT_PIXELS, 10 + number)
             assert max(small.size) == 10 + number
-        assert worker.goes_on()
+        assert worker.can_go_on()
 
 
 def test_it_needs_neither_torch_nor_a_server():
@@ -143,7 +143,7 @@ def test_a_file_that_takes_more_than_its_share_of_a_core_ends_the_process(endles
         with pytest.raises(PlaygroundError, match="far more memory or time"):
             worker.decoded(endless, KEPT_PIXELS)
         assert is_gone(worker.pid)
-        assert not worker.goes_on()
+        assert not worker.can_go_on()
 
 
 def test_each_file_has_its_seconds_for_itself(monkeypatch, tmp_path):
@@ -190,12 +190,12 @@ def test_the_seconds_in_which_a_process_starts_are_no_file_s(slow_start, clock):
 
     with Worker() as worker:
         assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
-        assert worker.goes_on()
+        assert worker.can_go_on()
 
 
 def test_where_no_process_starts_the_machine_is_busy_and_no_file_is_to_blame(slow_start, clock):
     def pass_time():
-        clock[0] += decoder.STARTING / 2
+        clock[0] += decoder.START_SECONDS / 2
 
     with Worker() as worker:
         with pytest.raises(Busy, match="so busy is the machine"):
@@ -240,14 +240,14 @@ def test_after_a_large_picture_it_ends_for_its_memory_is_in_pieces():
     Image.new("RGB", (8_000, 8_000)).save(file, "PNG")
     with Worker() as worker:
         assert worker.decoded(file.getvalue(), 2**20).size == (1_000, 1_000)
-        assert not worker.goes_on()
+        assert not worker.can_go_on()
 
 
 def test_what_it_says_is_not_believed_if_it_can_not_be():
     with Worker() as worker:
-        assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, 10**6), bytes(10**6), 100).sentence
+        assert worker._ask(decoder.REQUEST_HEADER.pack(KEPT_PIXELS, 10**5, 5, 10**6), bytes(10**6), 100).sentence
         picture = saved(format="PNG")
-        assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, len(picture)), picture, 100) is None
+        assert worker._ask(decoder.REQUEST_HEADER.pack(KEPT_PIXELS, 10**5, 5, len(picture)), picture, 100) is None
 
 
 def test_one_that_says_what_it_should_not_is_ended(monkeypatch):
@@ -256,4 +256,4 @@ def test_one_that_says_what_it_should_not_is_ended(monkeypatch):
         with pytest.raises(TookTooMuch):
             worker.decoded(bytes(1000), KEPT_PIXELS)
         assert is_gone(worker.pid)
-        assert not worker.goes_on()
+        assert not worker.can_go_on()

@@ -23,7 +23,7 @@ def workers():
 @pytest.mark.parametrize("kind", sorted({file.name.partition("-")[0] for file in KEPT}))
 def test_a_kept_file_is_opened_or_refused_in_a_sentence(workers, kind):
     for file in (file for file in KEPT if file.name.startswith(f"{kind}-")):
-        if not workers[-1].goes_on():
+        if not workers[-1].can_go_on():
             workers.append(Worker())
         sentence = "."
         try:

@@ -16,7 +16,7 @@ from playground.scenes.backdrops import BACKDROPS, GROUNDS, Backdrop
 from playground.scenes.drawing import Description, Thing, draw
 from playground.scenes.generate import (
     FAMILIES,
-    HELD_OUT,
+    FIRST_HELD_OUT,
     LABELS,
     area_rows,
     close_up,
@@ -37,7 +37,7 @@ PLAIN = Backdrop("empty", (GREY,))
 
 @pytest.fixture(scope="module")
 def held_out():
-    return [scene(HELD_OUT + number) for number in range(200)]
+    return [scene(FIRST_HELD_OUT + number) for number in range(200)]
 
 
 def flat(shape="disc", x=0.5, y=0.5, size=0.4, **options):
@@ -59,7 +59,7 @@ def test_different_seeds_give_different_pictures(held_out):
 
 
 def test_training_and_held_out_seeds_give_different_pictures():
-    assert scene(7).image.tobytes() != scene(HELD_OUT + 7).image.tobytes()
+    assert scene(7).image.tobytes() != scene(FIRST_HELD_OUT + 7).image.tobytes()
 
 
 def test_object_numbers_have_no_gaps_and_every_label_is_in_range(held_out):
@@ -96,9 +96,9 @@ def test_every_shape_has_one_family_and_every_material_one_at_most():
 
 
 def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
-    close_ups = [close_up(HELD_OUT + i) for i in range(40)]
+    close_ups = [close_up(FIRST_HELD_OUT + i) for i in range(40)]
     assert {len(sample.shapes) for sample in close_ups} <= {0, 1, 2}
-    full_scenes = [scene(HELD_OUT + i) for i in range(40)]
+    full_scenes = [scene(FIRST_HELD_OUT + i) for i in range(40)]
     pixels = [
         np.median([n for sample in scenes for n in np.bincount(sample.objects.ravel())[1:]])
         for scenes in (close_ups, full_scenes)
@@ -164,7 +164,7 @@ def test_natural_textures_have_every_grey_alike():
 
 
 def test_patch_targets_agree_with_a_loop_over_patches():
-    sample = scene(HELD_OUT + 11)
+    sample = scene(FIRST_HELD_OUT + 11)
     targets = patch_targets(sample, 8)
     for row, column in np.ndindex(14, 14):
         patch_slice = np.s_[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
@@ -190,7 +190,7 @@ def test_rows_sum_to_one_and_leave_the_patch_itself_out(held_out):
 
 
 def test_own_mass_of_perfect_attention_is_one():
-    objects = patch_targets(scene(HELD_OUT)).objects.ravel()
+    objects = patch_targets(scene(FIRST_HELD_OUT)).objects.ravel()
     same_object = (objects[:, None] == objects[None]) & ~np.eye(len(objects), dtype=bool)
     assert own_mass(same_object / np.maximum(same_object.sum(1, keepdims=True), 1), objects) == pytest.approx(1)
 

@@ -10,7 +10,7 @@ def boards(count=5, patch=8):
 
 
 def tile(image, field, patch):
-    row, column = divmod(field, compositions.SIDE)
+    row, column = divmod(field, compositions.BOARD_SIDE)
     return image[row * patch : (row + 1) * patch, column * patch : (column + 1) * patch].astype(int)
 
 
@@ -24,7 +24,7 @@ def test_twins_are_each_other_s_and_nobody_s_own():
 def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
     all_boards = boards(patch=24)
     papers = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in compositions.COLOURS]
-    for image, twin, colours_wanted in zip(all_boards.images, all_boards.twin, all_boards.wanted, strict=True):
+    for image, twin, colours_wanted in zip(all_boards.images, all_boards.twin, all_boards.twin_colours, strict=True):
         tiles = [tile(image, field, 24) for field in range(len(twin))]
         assert [tuple(field_image[0, 0]) for field_image in tiles] == [
             papers[colour] for colour in colours_wanted[twin]

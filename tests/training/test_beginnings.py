@@ -10,7 +10,7 @@ import tiny_runs
 from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
 from playground.training.recipe import Emergent, Recipe
-from playground.training.timelapse import beginnings, first_with_a_habit, used_beginnings
+from playground.training.timelapse import beginnings, first_habits, used_beginnings
 from workshop.distil import LOSSES
 
 
@@ -22,7 +22,9 @@ def lapse():
 
 def told(begins, patches=True):
     """The heads that were told where patches look, and with `patches=False` also those of the class token."""
-    return {head for beginning in begins for head in beginning.told if not (patches and beginning.loss == "looked")}
+    return {
+        head for beginning in begins for head in beginning.told_heads if not (patches and beginning.loss == "looked")
+    }
 
 
 def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
@@ -72,7 +74,7 @@ def test_the_heads_that_are_told_are_the_recipe_s():
 
 
 def test_the_first_habits_are_there_and_not_a_moment_before(lapse):
-    step, habits = first_with_a_habit(lapse)
+    step, habits = first_habits(lapse)
     for moment in lapse.moments:
         kinds = {kind for row in moment.habits.kinds(moment.mass) for kind in row}
         if moment.step < step:

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.training.datasets import PAGE, browse, count, read
+from playground.training.datasets import CIFAR_PAGE, browse, count, read
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 220, 30), "blue": (30, 30, 220)}
 
@@ -99,7 +99,7 @@ def test_a_missing_folder_says_where_to_get_cifar_and_what_it_should_hold(tmp_pa
         read(tmp_path / "nowhere")
     sentence = str(error.value)
     assert sentence.startswith(f"There is no folder {tmp_path / 'nowhere'}")
-    assert PAGE in sentence
+    assert CIFAR_PAGE in sentence
     assert "data_batch_1.bin" in sentence
     assert "one folder of pictures per class" in sentence
 

@@ -29,7 +29,7 @@ from playground.vit import VisionTransformer
 
 
 def test_an_example_says_of_every_patch_what_the_targets_say():
-    scene = generate.scene(generate.HELD_OUT + 3, 64)
+    scene = generate.scene(generate.FIRST_HELD_OUT + 3, 64)
     targets, labels = patch_targets(scene, 8), example(scene, 8)
     is_object = targets.objects.ravel() > 0
     assert labels["shape"][is_object].tolist() == targets.shapes.ravel()[is_object].tolist()

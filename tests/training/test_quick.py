@@ -32,10 +32,10 @@ def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
     best_shares = []
     for learned in quick.train_now({ALONE: quick.recipes()[ALONE]}):
         best_shares.append(learned[ALONE].best[0])
-        if best_shares[-1] > 8 * quick.EVEN:
+        if best_shares[-1] > 8 * quick.EVEN_SHARE:
             break
-    assert best_shares[0] < 1.5 * quick.EVEN  # at first, attention is even
-    assert best_shares[-1] > 8 * quick.EVEN, best_shares
+    assert best_shares[0] < 1.5 * quick.EVEN_SHARE  # at first, attention is even
+    assert best_shares[-1] > 8 * quick.EVEN_SHARE, best_shares
 
 
 def test_both_begin_alike_and_learn_in_step(watched):
@@ -47,7 +47,7 @@ def test_both_begin_alike_and_learn_in_step(watched):
             [0, 10, 20],
         ]
         assert [len(alone_pack[name].lapse.curve) for alone_pack in measurements] == [0, 10, 20]
-        assert len(last_learned[name].right) == quick.planned(TINY[name])
+        assert len(last_learned[name].right_shares) == quick.measurement_count(TINY[name])
     alone_pack, told_pack = (unpack(last_learned[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
     for name in ("q", "k"):  # sums in another order differ in the last digits
         np.testing.assert_allclose(alone_pack[name].astype(np.float32), told_pack[name].astype(np.float32), atol=1e-2)
@@ -60,14 +60,14 @@ def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
     for name, recipe in TINY.items():
         training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
         model_file.save(training_run.mean, tmp_path / "saved.safetensors")
-        expected = quick.TOLD_TO if name == TOLD else None
+        expected = quick.TOLD_TASK if name == TOLD else None
         vit = loading.load(str(tmp_path / "saved.safetensors"), device="cpu")
         assert training_task(vit, *quick.TOLD_HEAD) == expected
 
 
 def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
     """Only the model that is told where to look has a loss that is computed from queries and keys."""
-    batch = quick._batch(quick.unseen(0, 2))
+    batch = quick._batch(quick.unseen_boards(0, 2))
     losses = {}
     for name, recipe in TINY.items():
         training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
@@ -76,14 +76,14 @@ def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
 
 
 def test_the_mass_on_the_twin_is_the_traces(watched):
-    boards = quick.unseen(0, 1)
+    boards = quick.unseen_boards(0, 1)
     vit = TINY[TOLD].untrained().eval()
     with torch.no_grad():
         vit.blocks[1].attn.qkv.weight *= 20  # makes rows uneven
-    trace = Trace.from_bytes(quick.trace(vit, quick.image(0)).to_bytes())
+    trace = Trace.from_bytes(quick.trace(vit, quick.board_image(0)).to_bytes())
     twin = boards.twin[0]
     rows = [trace.row(1, 2, divmod(patch, 6))[int(twin[patch])] for patch in range(36)]
-    assert quick.on_the_twin(vit, boards)[1, 2] == pytest.approx(float(np.mean(rows)), rel=0.02)
+    assert quick.twin_mass(vit, boards)[1, 2] == pytest.approx(float(np.mean(rows)), rel=0.02)
 
 
 def test_a_head_with_most_of_its_attention_on_the_twin_is_called_after_it(watched):

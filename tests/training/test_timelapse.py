@@ -13,7 +13,7 @@ from playground.errors import PlaygroundError
 from playground.pack import unpack
 from playground.training import timelapse
 from playground.training.loop import train
-from playground.training.recipe import moments
+from playground.training.recipe import kept_steps
 from workshop import preview
 
 
@@ -38,7 +38,7 @@ def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
     file = tmp_path / "lapse.bin"
     assert timelapse.main([str(run[1]), "-o", str(file)]) == 0
     lapse = timelapse.read(file)
-    assert [moment.step for moment in lapse.moments] == moments(RECIPE)
+    assert [moment.step for moment in lapse.moments] == kept_steps(RECIPE)
     last_moment = lapse.moments[-1]
     assert last_moment.mass.shape == last_moment.habits.entropy.shape == (2, 2)
     seen = playground.Trace.from_bytes(last_moment.trace)
@@ -142,7 +142,7 @@ def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
 def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zero_before():
     history = [[20 * (i + 1), 1.0, *([2.0] if i > 1 else [])] for i in range(4)]
     assert timelapse.smoothed(history).tolist() == [[20, 1, 0], [40, 1, 0], [60, 1, 2], [80, 1, 2]]
-    assert len(timelapse.smoothed([[i, 1.0] for i in range(5000)])) == timelapse.POINTS
+    assert len(timelapse.smoothed([[i, 1.0] for i in range(5000)])) == timelapse.MOST_POINTS
 
 
 def test_a_folder_without_snapshots_and_a_missing_file_are_told(tmp_path, capsys):

@@ -40,7 +40,7 @@ def test_every_epoch_shows_every_picture_once_in_an_order_of_its_own(tmp_path):
 
 def test_accuracy_is_the_share_that_is_right(tmp_path, monkeypatch):
     labels = cifar(tmp_path, test=0)
-    pool = classifier.Pool.fill(datasets.read(tmp_path, held_out=0).training, 32, tmp_path / "pool.npy")
+    pool = classifier.Pool.fill(datasets.read(tmp_path, held_out_share=0).training, 32, tmp_path / "pool.npy")
     monkeypatch.setattr(classifier, "predicted_classes", lambda vit, images: np.zeros(len(images), int))
     assert classifier.accuracy(None, pool) == labels.count(0) / 20
     assert classifier.accuracy(None, pool, at_most=10) == labels[::2].count(0) / 10

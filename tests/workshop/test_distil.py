@@ -103,7 +103,7 @@ def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
 
 
 def test_it_was_told_nothing_and_no_batch_holds_a_mask(folders, statistics, run):
-    assert Distilled(EMERGENT, statistics).told == run[0].told == ()
+    assert Distilled(EMERGENT, statistics).told_heads == run[0].told_heads == ()
     assert set(Batches(EMERGENT, *folders)[0]) == {"image", "clean", "features", "picture", "present", "place"}
 
 
@@ -295,7 +295,7 @@ def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, ca
     assert main([*command, "--device", "cpu"]) == 0
     assert "done. Load it with" in capsys.readouterr().out
     vit = playground.load(str(tmp_path / "model.safetensors"), device="cpu")
-    assert (vit.name, vit.told) == ("told nothing", ())
+    assert (vit.name, vit.told_heads) == ("told nothing", ())
     assert main([*command, "--data", str(album)]) == 2
     assert "give one of them" in capsys.readouterr().err
 

@@ -46,7 +46,7 @@ def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
     final, early = VisionTransformer(TINY, 3), VisionTransformer(TINY, 4)
     model_file.save(final, tmp_path / "model.safetensors", torch.float32)
     model_file.save(early, tmp_path / "snapshot-000010.safetensors", torch.float32)
-    scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(2)]
+    scenes = [generate.scene(generate.FIRST_HELD_OUT - 1 - i) for i in range(2)]
     new_order = order.order(final.eval(), scenes)
     order.in_order(tmp_path)
     for file, vit in (("model.safetensors", final), ("snapshot-000010.safetensors", early)):

@@ -262,7 +262,7 @@ class Spec:
 def _is_put(text: str, of_another: bool = False) -> bool:
     from playground import tracing  # imports torch, which a server loads only when it is needed
 
-    return tracing.is_of_another(text) if of_another else tracing.is_put(text)
+    return tracing.needs_other_picture(text) if of_another else tracing.is_put(text)
 
 
 def _within(number: float | None, low: float, high: float) -> bool:
