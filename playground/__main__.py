@@ -84,9 +84,9 @@ def _warning_text(message: Warning | str, category: type[Warning], *location: An
 def _with_flags(sentence: str) -> str:
     """Replaces Python's arguments by flags: "mean=" by "--mean", "act_layer='gelu'" by "--act-layer gelu"."""
     from playground.figures.command_line import FLAGS
-    from playground.models.given import WORDS
+    from playground.models.given import OPTION_NAMES
 
-    pattern = rf"\b({'|'.join(WORDS)})=(?:'(\w+)')?"
+    pattern = rf"\b({'|'.join(OPTION_NAMES)})=(?:'(\w+)')?"
     return re.sub(pattern, lambda match: f"{FLAGS[match[1]]} {match[2] or ''}".rstrip(), sentence)
 
 

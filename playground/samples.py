@@ -42,7 +42,7 @@ class Sample:
     hint: str  # what to look for, one sentence
     labels: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's otherwise
     look: Look | None = None  # None: the bundled model in its default view
-    loan: borrowed.Borrowed | None = None  # None: a drawing
+    loan: borrowed.BorrowedFile | None = None  # None: a drawing
     parts: tuple[Part, ...] = ()
 
     @property

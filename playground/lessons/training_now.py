@@ -122,8 +122,8 @@ def board_question(seed: int) -> Question:
         photo,
         f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {config.depth} layers, "
         f"{config.heads} heads and {quick.parameter_count():,} parameters each, the same random ones at the beginning, "
-        f"the same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where the "
-        "twin is.",
+        f"the same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where "
+        "the twin is.",
     )
 
 
@@ -156,8 +156,8 @@ def reel(trial: Trial, name: str, growing: bool) -> bytes:
     share, layer, head = learner.best
     return of_a_learner(
         f"{trial.id}-{name}", learner.lapse, jpegs.as_jpeg(quick.board_image(trial.seed, FINE)),
-        planned=quick.measurement_count(), growing=growing, told=learner.told_heads, habits=quick.HABITS, kinds=quick.kinds,
-        first=(layer, head) if share > LARGE else quick.TOLD_HEAD,
+        planned=quick.measurement_count(), growing=growing, told=learner.told_heads, habits=quick.HABITS,
+        kinds=quick.kinds, first=(layer, head) if share > LARGE else quick.TOLD_HEAD,
     )  # fmt: skip
 
 

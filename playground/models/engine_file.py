@@ -21,8 +21,8 @@ from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground/weights-1"
 BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constant
-TOP = 127  # the largest int8 code that is used
-SAID = (  # fields of Config that the header states; the engine finds norms, tokens and biases in the weights
+LARGEST_CODE = 127  # the largest int8 code that is used
+HEADER_FIELDS = (  # fields of Config that the header states; the engine finds norms, tokens and biases in the weights
     "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
     "mlp_width", "multi_label", "patch_size", "pool", "positions", "std", "width",
 )  # fmt: skip
@@ -57,7 +57,7 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
         "model": vit.name,
         "title": plain_name(vit.name),
         "config": {
-            **{key: getattr(config, key) for key in SAID},
+            **{key: getattr(config, key) for key in HEADER_FIELDS},
             "prefix": config.prefix,
             "native_grid": vit.native_grid,
         },
@@ -102,7 +102,7 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     padded = np.zeros((rows, block_count * BLOCK), np.float32)
     padded[:, :columns] = matrix
     parts = padded.reshape(rows, block_count, BLOCK)
-    exact_gains = np.abs(parts).max(-1) / TOP
+    exact_gains = np.abs(parts).max(-1) / LARGEST_CODE
     gains = exact_gains.astype(np.float16)
     gains = np.where(gains < exact_gains, np.nextafter(gains, np.float16(np.inf)), gains)  # so that no code exceeds TOP
     codes = np.zeros_like(parts)

@@ -169,8 +169,8 @@ def bank() -> dict[str, list[list[Image.Image]]]:
 def _noise(
     rng: np.random.Generator, slope: float, stretch: float = 1.0, lowest: float = 2.0, n: int = FIELD_SIDE
 ) -> np.ndarray:
-    """Noise whose amplitude falls as 1 / frequency^slope; lower frequencies
-    count as `lowest`. `stretch` elongates the noise along y."""
+    """Noise whose amplitude falls as 1 / frequency^slope; frequencies below `lowest` count as `lowest`. `stretch`
+    elongates the noise along y."""
     down, across = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
     frequency = np.hypot(down * stretch, across)
     spectrum = np.fft.rfft2(rng.standard_normal((n, n), np.float32))

@@ -29,7 +29,7 @@ from playground.figures.drawing.sheet import (
     house_style,
     wrap,
 )
-from playground.models.hub import Lines
+from playground.models.hub import ProgressLines
 from playground.numbers import bare_share
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
@@ -239,7 +239,7 @@ def test_a_folder_is_made_aloud_by_the_command_and_never_by_python(here, small_t
 
 def test_a_log_has_a_line_now_and_then():
     stream = io.StringIO()
-    for _ in Lines(range(20_000), desc="fetching", file=stream):
+    for _ in ProgressLines(range(20_000), desc="fetching", file=stream):
         pass
     assert stream.getvalue().count("\n") <= 2
     assert "\r" not in stream.getvalue().strip("\r\n")

@@ -10,7 +10,7 @@ from playground.models import pickled, pickled_process
 
 
 @pytest.fixture
-def here(monkeypatch):
+def in_this_process(monkeypatch):
     """Reads pickled files in this process, because a separate process takes seconds to start."""
 
     def run(path, converted, seconds):

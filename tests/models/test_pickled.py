@@ -47,12 +47,12 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("what", FILES)
-def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(what, tmp_path, monkeypatch, request):
+@pytest.mark.parametrize("kind", FILES)
+def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(kind, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    if what not in ("runs code", "a bomb"):
-        request.getfixturevalue("here")
-    write, sentence = FILES[what]
+    if kind not in ("runs code", "a bomb"):
+        request.getfixturevalue("in_this_process")
+    write, sentence = FILES[kind]
     write(tmp_path / "mine.pth")
     with pytest.raises(PlaygroundError, match=sentence) as refusal:
         playground.load(tmp_path / "mine.pth")

@@ -40,7 +40,7 @@ def held_out():
     return [scene(FIRST_HELD_OUT + number) for number in range(200)]
 
 
-def flat(shape="disc", x=0.5, y=0.5, size=0.4, **options):
+def flat_thing(shape="disc", x=0.5, y=0.5, size=0.4, **options):
     return Thing(shape, x, y, size, (RED,), relief=0.0, shadow="none", **options)
 
 
@@ -107,7 +107,7 @@ def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
 
 
 def test_the_mask_is_where_the_object_is_painted():
-    star = draw(Description(PLAIN, (flat("star"),), ambience=0.0), 112)
+    star = draw(Description(PLAIN, (flat_thing("star"),), ambience=0.0), 112)
     is_star = star.objects == 1
     painted = (np.abs(star.image.astype(int) - 120).sum(-1)) > 100
     assert is_star.sum() > 300
@@ -125,14 +125,16 @@ def test_a_box_encloses_what_is_seen(held_out):
 
 
 def test_a_hidden_thing_is_no_object():
-    description = Description(PLAIN, (flat(size=0.2), flat("square", size=0.7), flat("star", x=0.1, y=0.1, size=0.15)))
+    description = Description(
+        PLAIN, (flat_thing(size=0.2), flat_thing("square", size=0.7), flat_thing("star", x=0.1, y=0.1, size=0.15))
+    )
     sample = draw(description)
     assert [SHAPES[shape] for shape in sample.shapes] == ["square", "star"]
     assert set(np.unique(sample.objects)) == {0, 1, 2}
 
 
 def test_hardly_visible_objects_are_not_present():
-    description = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("pear", x=0.53, size=0.8)))
+    description = Description(PLAIN, (flat_thing("heart", x=0.5, size=0.4), flat_thing("pear", x=0.53, size=0.8)))
     sample = draw(description)
     labels = dict(zip(LABELS, presence(sample), strict=True))
     assert 0 < sample.visible[0] < 0.35

@@ -91,7 +91,7 @@ def test_a_checkpoint_runs_no_code_as_it_is_read(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_snapshots_lie_at_the_moments_and_load_by_themselves(tmp_path):
+def test_snapshots_are_saved_at_their_steps_and_load_by_themselves(tmp_path):
     recipe = dataclasses.replace(RECIPE, steps=25, batch=1)
     train(recipe, tmp_path, device="cpu")
     steps = sorted(int(path.stem[-6:]) for path in tmp_path.glob("snapshot-*.safetensors"))
@@ -105,7 +105,7 @@ def test_snapshots_lie_at_the_moments_and_load_by_themselves(tmp_path):
     assert not torch.allclose(weights(first_model), weights(last_model), atol=1e-3)
 
 
-def test_moments_are_about_a_dozen_spaced_by_their_logarithm():
+def test_about_a_dozen_snapshots_are_spaced_logarithmically():
     steps = snapshot_steps(7500)
     assert len(steps) == 12
     assert (steps[0], steps[1], steps[-1]) == (0, 10, 7500)

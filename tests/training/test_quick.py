@@ -21,8 +21,8 @@ TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for nam
 
 
 @pytest.fixture(scope="module")
-def watched():
-    by_moment_count = {len(learned[ALONE].lapse.moments): learned for learned in quick.train_now(TINY)}
+def measured():
+    by_moment_count = {len(learners[ALONE].lapse.moments): learners for learners in quick.train_now(TINY)}
     return [*by_moment_count.values()], by_moment_count[max(by_moment_count)]
 
 
@@ -30,33 +30,33 @@ def watched():
 def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
     """The best head reaches eight times chance; the loop stops as soon as it has."""
     best_shares = []
-    for learned in quick.train_now({ALONE: quick.recipes()[ALONE]}):
-        best_shares.append(learned[ALONE].best[0])
+    for learners in quick.train_now({ALONE: quick.recipes()[ALONE]}):
+        best_shares.append(learners[ALONE].best[0])
         if best_shares[-1] > 8 * quick.EVEN_SHARE:
             break
     assert best_shares[0] < 1.5 * quick.EVEN_SHARE  # at first, attention is even
     assert best_shares[-1] > 8 * quick.EVEN_SHARE, best_shares
 
 
-def test_both_begin_alike_and_learn_in_step(watched):
-    measurements, last_learned = watched
+def test_both_begin_alike_and_learn_in_step(measured):
+    measurements, last_learners = measured
     for name in (ALONE, TOLD):
-        assert [[m.step for m in alone_pack[name].lapse.moments] for alone_pack in measurements] == [
+        assert [[m.step for m in learners[name].lapse.moments] for learners in measurements] == [
             [0],
             [0, 10],
             [0, 10, 20],
         ]
-        assert [len(alone_pack[name].lapse.curve) for alone_pack in measurements] == [0, 10, 20]
-        assert len(last_learned[name].right_shares) == quick.measurement_count(TINY[name])
-    alone_pack, told_pack = (unpack(last_learned[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
+        assert [len(learners[name].lapse.curve) for learners in measurements] == [0, 10, 20]
+        assert len(last_learners[name].right_shares) == quick.measurement_count(TINY[name])
+    alone_pack, told_pack = (unpack(last_learners[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
     for name in ("q", "k"):  # sums in another order differ in the last digits
         np.testing.assert_allclose(alone_pack[name].astype(np.float32), told_pack[name].astype(np.float32), atol=1e-2)
-    curves = last_learned[TOLD].lapse.curve[0][:2], last_learned[ALONE].lapse.curve[0]
+    curves = last_learners[TOLD].lapse.curve[0][:2], last_learners[ALONE].lapse.curve[0]
     np.testing.assert_allclose(*curves, rtol=0.01)  # both models see the same first boards
-    assert last_learned[ALONE].lapse.moments[2].trace != last_learned[TOLD].lapse.moments[2].trace
+    assert last_learners[ALONE].lapse.moments[2].trace != last_learners[TOLD].lapse.moments[2].trace
 
 
-def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
+def test_the_told_head_s_task_is_saved_with_the_weights(tmp_path):
     for name, recipe in TINY.items():
         training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
         model_file.save(training_run.mean, tmp_path / "saved.safetensors")
@@ -75,7 +75,7 @@ def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
     assert losses == {ALONE: ["colour"], TOLD: ["colour", "told"]}
 
 
-def test_the_mass_on_the_twin_is_the_traces(watched):
+def test_the_mass_on_the_twin_agrees_with_a_trace(measured):
     boards = quick.unseen_boards(0, 1)
     vit = TINY[TOLD].untrained().eval()
     with torch.no_grad():
@@ -86,8 +86,8 @@ def test_the_mass_on_the_twin_is_the_traces(watched):
     assert quick.twin_mass(vit, boards)[1, 2] == pytest.approx(float(np.mean(rows)), rel=0.02)
 
 
-def test_a_head_with_most_of_its_attention_on_the_twin_is_called_after_it(watched):
-    moment = watched[1][ALONE].lapse.moments[-1]
+def test_a_head_with_most_of_its_attention_on_the_twin_is_called_after_it(measured):
+    moment = measured[1][ALONE].lapse.moments[-1]
     mass = np.zeros_like(moment.mass)
     mass[1, 2] = 0.6
     kind_names = quick.kinds(dataclasses.replace(moment, mass=mass))

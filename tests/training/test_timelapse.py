@@ -100,7 +100,7 @@ def test_the_run_that_ships_has_6_mb_and_no_two_moments_that_show_the_same():
     assert timelapse.FILE.stat().st_size <= 6e6
     rows = [playground.Trace.from_bytes(moment.trace).weights(3) for moment in lapse.moments]
     weight_moves = [float((a - b).abs().sum(-1).mean() / 2) for a, b in pairwise(rows)]
-    print({moment.step: round(tv, 3) for moment, tv in zip(lapse.moments[1:], weight_moves, strict=True)})
+    print({moment.step: round(move, 3) for moment, move in zip(lapse.moments[1:], weight_moves, strict=True)})
     assert min(weight_moves) > 0.2, (
         "of a row of layer 3, at least so much of the weight moves from one moment to the next"
     )
@@ -139,13 +139,13 @@ def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
     assert timelapse.where_most_happens([trace_bytes, other_bytes], 1) == [0, 1]
 
 
-def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zero_before():
+def test_the_curve_averages_groups_of_steps_and_is_zero_before_a_loss_begins():
     history = [[20 * (i + 1), 1.0, *([2.0] if i > 1 else [])] for i in range(4)]
     assert timelapse.smoothed(history).tolist() == [[20, 1, 0], [40, 1, 0], [60, 1, 2], [80, 1, 2]]
     assert len(timelapse.smoothed([[i, 1.0] for i in range(5000)])) == timelapse.MOST_POINTS
 
 
-def test_a_folder_without_snapshots_and_a_missing_file_are_told(tmp_path, capsys):
+def test_a_folder_without_snapshots_and_a_missing_file_are_refused(tmp_path, capsys):
     assert timelapse.main([str(tmp_path)]) == 2
     assert "no snapshots" in capsys.readouterr().err
     with pytest.raises(PlaygroundError, match=r"playground\.training\.timelapse"):

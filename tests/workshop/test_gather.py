@@ -82,12 +82,12 @@ def test_photographs_and_things_are_taken_and_drawings_are_not(packages, tmp_pat
     ]
 
 
-def test_what_is_measured_with_comes_from_packages_that_train_nothing():
+def test_pictures_for_measuring_come_from_packages_that_train_nothing():
     assert gather.MEASURED
     assert not gather.MEASURED.keys() & {*gather.PHOTOGRAPHS, *gather.THINGS}
 
 
-def test_no_stamp_is_measured_with_whose_kin_trains(tmp_path):
+def test_no_stamp_is_kept_for_measuring_if_its_family_is_trained_on(tmp_path):
     """Stamps of one family look alike, so they serve for measuring only if the whole family is kept out of training."""
     stamps = [
         f"animals-birds-{bird}{variant}"

@@ -10,7 +10,7 @@ from playground.vit import VisionTransformer
 from workshop import thresholds
 
 
-def test_a_border_that_lies_elsewhere_is_moved_to_zero():
+def test_a_label_s_best_threshold_is_moved_to_zero():
     features = torch.linspace(-3, 3, 601)[:, None].expand(-1, 3)
     borders = torch.tensor([-1.5, 0.0, 1.2])
     class_shifts = thresholds.shifts(features, features > borders)
