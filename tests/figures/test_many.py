@@ -12,7 +12,7 @@ from playground.figures import many
 WHAT = ("weights:1,-1", "features", "entropy", "distance", "relevance")
 
 
-@pytest.mark.parametrize("block", [many.BLOCK, 2000])
+@pytest.mark.parametrize("block", [many.BLOCK_SCORES, 2000])
 def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, block, monkeypatch):
     monkeypatch.setattr(many, "BLOCK_SCORES", block)  # a picture's rows fit into one block, or need several
     all_numbers = list(playground.trace_many(sorted(pictures.iterdir())[:3], small, WHAT, batch=2))

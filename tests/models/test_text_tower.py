@@ -18,8 +18,8 @@ from playground.models import borrowed, text_tower
 WORDS = ["[PAD]", "[UNK]", "a", "cat", "disc", "on", "sky", "[END]"]
 TOWER_SIZES = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4}
 VISION_CONFIG = {**TOWER_SIZES, "image_size": 64, "patch_size": 8}
-TEXT_CONFIG = {**TOWER_SIZES, "vocab_size": len(WORDS), "max_position_embeddings": 6, "eos_token_id": 7, "bos_token_id": 0,
-         "pad_token_id": 0}  # fmt: skip
+TEXT_CONFIG = {**TOWER_SIZES, "vocab_size": len(WORDS), "max_position_embeddings": 6, "eos_token_id": 7,
+               "bos_token_id": 0, "pad_token_id": 0}  # fmt: skip
 
 
 def save_towers(kind: str, folder):
