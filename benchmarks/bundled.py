@@ -344,12 +344,12 @@ def main() -> None:
 
     from tqdm import tqdm
 
-    from playground.assets import BUNDLED
+    from playground.assets import BUNDLED_MODEL
     from playground.models import loading, model_file
     from playground.scenes import generate
     from playground.training import evaluate
 
-    file, read_out = (options.file or BUNDLED).resolve(), None
+    file, read_out = (options.file or BUNDLED_MODEL).resolve(), None
     with tempfile.TemporaryDirectory() as work_folder:
         if file.is_dir():
             vit, read_out, step = from_run(file)

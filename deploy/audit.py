@@ -49,11 +49,11 @@ def outside_trouble(requirement: Requirement, version: str) -> str | None:
     return None if is_inside else f"{requirement.name} {version} is outside {requirement.specifier}"
 
 
-def bound_trouble(requirement: Requirement, tried: str) -> str | None:
+def bound_trouble(requirement: Requirement, tested_version: str) -> str | None:
     """A sentence if the version `tried` is outside the requirement's bounds, or if the bounds allow a newer series than
     that version's; else None."""
-    version = Version(tried)
-    if sentence := outside_trouble(requirement, tried):
+    version = Version(tested_version)
+    if sentence := outside_trouble(requirement, tested_version):
         return sentence
     if any(specifier.operator == "==" for specifier in requirement.specifier):
         return None
@@ -63,7 +63,7 @@ def bound_trouble(requirement: Requirement, tried: str) -> str | None:
     series = (Version(f"{version.major + 1}"), Version(f"{version.major}.{version.minor + 1}"))
     if min(upper_bounds) not in series:
         return (
-            f"{requirement.name} <{min(upper_bounds)} lets in what {tried} does not speak for: "
+            f"{requirement.name} <{min(upper_bounds)} lets in what {tested_version} does not speak for: "
             f"end at {series[0]} or {series[1]}"
         )
     return None

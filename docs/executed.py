@@ -37,7 +37,7 @@ def read(file: Path) -> list[Cell]:
 
 
 def run(file: Path) -> Iterator[Cell]:
-    """Each cell with what it printed and what its last expression is worth, as Jupyter has it. In an empty folder."""
+    """Yields each cell with its output and the value of its last expression, as Jupyter does, in an empty folder."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     former_folder, cells = Path.cwd(), read(file)
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def _run_cell(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
 
 
 def page(file: Path) -> str:
-    """As MyST's Markdown, with its figures in it."""
+    """The notebook as MyST's Markdown, with its figures."""
     parts = [_page(cell) for cell in run(file)]
     download = f"This page is a notebook that was run when the documentation was made: {{download}}`{file.name} "
     return "\n\n".join([*parts, f"{download}<../notebooks/{file.name}>`."])

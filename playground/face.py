@@ -64,7 +64,7 @@ def trace(
     if transform is not None:
         if size is not None:
             raise PlaygroundError("transform= decides the input's size: leave size= out.")
-        return _transformed(vit, image, transform, options)
+        return _trace_transformed(vit, image, transform, options)
     size = _size_of_batch(image) if size is None else size
     picture, name = _picture(image)
     if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
@@ -94,7 +94,7 @@ def trace_batch(
     return [Trace(**vars(traced)) for traced in tracing.trace_inputs(vit, given_input(pixel_values), **options)]
 
 
-def _transformed(vit: VisionTransformer, image: Source, transform: Any, options: dict[str, Any]) -> Trace:
+def _trace_transformed(vit: VisionTransformer, image: Source, transform: Any, options: dict[str, Any]) -> Trace:
     """A trace of the transform's output. The picture that is drawn is that output, too."""
     picture, name = _picture(image)
     try:

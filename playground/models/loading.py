@@ -34,7 +34,16 @@ from playground.models.given import OPTION_NAMES, GivenOptions
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN_PREFIX
-from playground.models.source import LoadArguments, Source, assumed_facts, build, notice, placed, remember, with_options
+from playground.models.source import (
+    LoadArguments,
+    Source,
+    assumed_facts,
+    build,
+    notice,
+    on_device,
+    remember,
+    with_options,
+)
 from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer
 
@@ -182,7 +191,7 @@ def load(
         vit = _from_object(model, pretrained, weights, device, given)
     else:
         source = resolve(model, pretrained, weights, offline, given)
-        vit = placed(build(source, seed), device)
+        vit = on_device(build(source, seed), device)
         loadable_again = not seed and (pretrained or weights is not None)
         weights_path = None if weights is None else os.fspath(weights)
         remember(vit, LoadArguments(os.fspath(model), weights_path, source.given) if loadable_again else None)
@@ -261,7 +270,7 @@ def _from_object(
         _compare_outputs(their_model, model)
     elif given.words:
         raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
-    return model if device is None else placed(model, device)
+    return model if device is None else on_device(model, device)
 
 
 def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> None:
@@ -270,7 +279,7 @@ def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> No
         check = checking.check(our_model, their_model)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
         return
-    if check.parts is not None:
+    if check.first_difference is not None:
         raise PlaygroundError(f"This {our_model.name} can't be shown, for our pass is another one: {check}.")
     if check.differs:
         our_model.no_answer = f"this model's own answer is another one ({check})"

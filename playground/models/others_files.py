@@ -58,7 +58,7 @@ def from_others(state: Mapping[str, Tensor]) -> StateDict:
     """Renames Meta's and torchvision's tensors; timm's names pass unchanged."""
     refuse_adapters(state)
     if is_torchvision(state):
-        return {_renamed(name): value for name, value in state.items()}
+        return {_our_name(name): value for name, value in state.items()}
     renamed = {name: value for name, value in state.items() if not UNUSED_NAMES.fullmatch(name)}
     for register_name in ("register_tokens", "storage_tokens"):
         if register_name in renamed:
@@ -72,7 +72,7 @@ def from_others(state: Mapping[str, Tensor]) -> StateDict:
     return _plain_head(_gate_first(renamed))
 
 
-def _renamed(name: str) -> str:
+def _our_name(name: str) -> str:
     for pattern, our_name in TORCHVISION:
         if match := re.match(pattern, name):
             return match.expand(our_name) + name[match.end() :]

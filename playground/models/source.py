@@ -128,7 +128,7 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
     return vit
 
 
-def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
+def on_device(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
     """The model in evaluation mode, on the device (default: the best there is)."""
     try:
         return vit.eval().to(best_device() if device is None else device)

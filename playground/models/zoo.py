@@ -16,11 +16,11 @@ from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, model_file, timm_models
 from playground.models.checkpoints import read_weights
-from playground.models.source import Source, build, placed
+from playground.models.source import Source, build, on_device
 from playground.models.timm_models import DINOV2_SMALL
 from playground.vit import PAPER, Config, VisionTransformer
 
-UNTRAINED = Config(
+UNTRAINED_CONFIG = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
 
@@ -34,14 +34,14 @@ def load(
     offline: bool = False,
 ) -> VisionTransformer:
     """Loads the ViT of this name, in evaluation mode."""
-    return placed(build(resolve(name, pretrained, offline), seed), device)
+    return on_device(build(resolve(name, pretrained, offline), seed), device)
 
 
 def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source:
     """The Source of a name: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", or one of timm's. The
     weights are not read yet."""
     if name == "untrained":
-        return Source(name, UNTRAINED)
+        return Source(name, UNTRAINED_CONFIG)
     if file := SHIPPED_MODELS.get(name):
         if not file.is_file():
             raise PlaygroundError(

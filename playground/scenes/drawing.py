@@ -77,7 +77,7 @@ def draw(description: Description, size: int = 112) -> Scene:
     areas = []  # number of pixels of each thing, including pixels that other things hide
     for number, thing in enumerate(description.things, 1):
         areas.append(_place(canvas, objects, thing, number, description.light))
-    return _scene(description, _finished(canvas, description), objects, areas, sheet)
+    return _scene(description, _with_effects(canvas, description), objects, areas, sheet)
 
 
 # One thing.
@@ -90,7 +90,7 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     margin = int(extent * (0.62 if thing.shadow == "cast" else 0.2)) + 3
     parts = _parts_in_pixels(thing, height)
     part_boxes = [(*part.points.min(0).tolist(), *part.points.max(0).tolist()) for part in parts]
-    parts, part_boxes = _worth_drawing(parts, part_boxes)
+    parts, part_boxes = _visible_parts(parts, part_boxes)
     lefts, tops, rights, bottoms = zip(*part_boxes, strict=True)
     x0, y0 = floor(min(lefts)) - margin, floor(min(tops)) - margin
     x1, y1 = ceil(max(rights)) + margin, ceil(max(bottoms)) + margin
@@ -103,17 +103,17 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     )  # (h, w)
     if thing.shadow != "none":
         shadow = _shadow(thing, silhouette_mask, blurred_mask, extent, light, max(bottoms) - y0)
-        ground, opacity = _window(canvas, shadow, x0, y0)
-        ground *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
+        canvas_part, opacity = _window(canvas, shadow, x0, y0)
+        canvas_part *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
     inset = margin - 2  # the thing needs a smaller window than its shadow
     inner_box = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
     alpha = np.asarray(silhouette_mask.crop(inner_box), np.float32) / 255
-    colours = _coloured(thing, parts, part_masks, (x0, y0), inner_box, height)
-    ground, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
+    colours = _colours_of_thing(thing, parts, part_masks, (x0, y0), inner_box, height)
+    canvas_part, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
     _, lit_colours = _window(
-        canvas, _shaded(colours, blurred_mask, inset, thing.relief, extent, light), x0 + inset, y0 + inset
+        canvas, _with_shading(colours, blurred_mask, inset, thing.relief, extent, light), x0 + inset, y0 + inset
     )
-    ground += (lit_colours - ground) * opacity[..., None]
+    canvas_part += (lit_colours - canvas_part) * opacity[..., None]
     object_numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
     object_numbers[opacity > 0.5] = number
     return float((alpha > 0.5).sum())
@@ -141,7 +141,7 @@ def _parts_in_pixels(thing: Thing, height: int) -> list[Part]:
     return with_points(parts, points @ transform + (thing.x * height, thing.y * height))
 
 
-def _worth_drawing(parts: list[Part], part_boxes: list[tuple[float, ...]]):
+def _visible_parts(parts: list[Part], part_boxes: list[tuple[float, ...]]):
     """Leaves out parts smaller than a pixel, such as the glint of an eye."""
     part_numbers = [k for k, (x0, y0, x1, y1) in enumerate(part_boxes) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
     return [parts[k] for k in part_numbers], [part_boxes[k] for k in part_numbers]
@@ -156,7 +156,7 @@ def _mask(part: Part, part_box: tuple[float, ...], x0: int, y0: int) -> tuple[in
     return left - x0, top - y0, fine_mask.reduce(MASK_ZOOM)
 
 
-def _coloured(
+def _colours_of_thing(
     thing: Thing, parts: list[Part], part_masks, origin: tuple[int, int], inner_box, height: int
 ) -> np.ndarray:
     """The colours of a thing before light falls on it, uint8 (h, w, 3), for `inner_box`, a part of the window."""
@@ -185,7 +185,9 @@ def _coloured(
     return np.asarray(picture)
 
 
-def _shaded(colours, blurred_mask: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
+def _with_shading(
+    colours, blurred_mask: np.ndarray, inset: int, relief: float, extent: float, light: float
+) -> np.ndarray:
     """Adds light and shade as if the thing were inflated: the blurred mask serves as a height map."""
     reach = max(1.0, 0.07 * extent)
     dx, dy = round(reach * cos(light)), round(reach * sin(light))
@@ -226,7 +228,7 @@ def _blurred(canvas: np.ndarray, radius: float) -> np.ndarray:
     return np.array(image.filter(ImageFilter.GaussianBlur(radius)), np.float32)
 
 
-def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
+def _with_effects(canvas: np.ndarray, description: Description) -> np.ndarray:
     """The picture with ambient light, blur, colour cast and noise: (height, width, 3) uint8."""
     height, width = canvas.shape[:2]
     across = np.linspace(-1, 1, width, dtype=np.float32) * np.float32(cos(description.light))

@@ -191,13 +191,13 @@ def _things(
         if is_repeated:
             original = _pick(rng, things)
             size = original.size * rng.uniform(0.85, 1.15)
-            x, y = _spot(rng, size, [t for t in things if t.kind == original.kind], things, spread=True)
+            x, y = _spot(rng, size, [t for t in things if t.kind == original.kind], things, far_apart=True)
             thing = replace(
                 original, x=x, y=y, size=size, flip=rng.random() < 0.5, angle=original.angle + rng.uniform(-0.2, 0.2)
             )
         else:
             thing = _thing(rng, colours, backdrop_colours, things, zoom)
-        things.append(_grounded(rng, thing, backdrop))
+        things.append(_on_ground(rng, thing, backdrop))
     has_ground = backdrop.kind in WITH_GROUND
     return sorted(things, key=lambda thing: thing.y + thing.size / 2) if has_ground else things
 
@@ -246,18 +246,20 @@ def _dress(
     return body, second_material, Material("solid", _ramp(rng, colours, 1))
 
 
-def _spot(rng, size: float, same_kind: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
-    """A random place that seldom overlaps other things; with `spread`, also far from things of the same
+def _spot(
+    rng, size: float, same_kind: list[Thing], others: list[Thing], far_apart: bool = False
+) -> tuple[float, float]:
+    """A random place that seldom overlaps other things; with `far_apart`, also far from things of the same
     kind."""
     margin = 0.3 * size
     candidates = rng.uniform(margin, 1 - margin, (8, 2))
     if not others:
         return tuple(candidates[0].tolist())
-    places = np.array([(placed.x, placed.y, placed.size) for placed in others])  # (others, 3)
+    places = np.array([(other.x, other.y, other.size) for other in others])  # (others, 3)
     distances = np.hypot(candidates[:, None, 0] - places[:, 0], candidates[:, None, 1] - places[:, 1])  # (8, others)
     clearance = np.minimum((distances / (0.5 * (size + places[:, 2]))).min(1), 0.95)
-    if spread and same_kind:
-        same_places = np.array([(placed.x, placed.y) for placed in same_kind])
+    if far_apart and same_kind:
+        same_places = np.array([(other.x, other.y) for other in same_kind])
         clearance = clearance + np.hypot(
             candidates[:, None, 0] - same_places[:, 0], candidates[:, None, 1] - same_places[:, 1]
         ).min(1)
@@ -266,7 +268,7 @@ def _spot(rng, size: float, same_kind: list[Thing], others: list[Thing], spread:
     return tuple(candidates[int(clearance.argmax())].tolist())
 
 
-def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
+def _on_ground(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
     """The thing, which in a landscape or a room is usually moved onto the ground and casts its shadow there."""
     if backdrop.kind not in WITH_GROUND or (thing.shape in _AIRBORNE and rng.random() < 0.7):
         return thing

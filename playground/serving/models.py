@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playground.assets import BUNDLED, OFFERS, SHIPPED_MODELS
+from playground.assets import BUNDLED_MODEL, OFFERS, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
 from playground.models.names import plain_name, training_pictures
@@ -105,12 +105,12 @@ def _without_folders() -> Iterator[None]:
 
 def _load(name: str):
     """Loads one model at a time and evicts others first: two large models would not fit into memory together."""
-    from playground.models.source import build, placed
+    from playground.models.source import build, on_device
 
     with _one_at_a_time, own_models.without_its_path(name):
         source = _resolve(name, offline=settings.now().offline or is_here(name))
         loaded_models().make_room(_check_size(name, source))
-        return placed(build(source), settings.now().device)
+        return on_device(build(source), settings.now().device)
 
 
 def _resolve(name: str, offline: bool) -> Source:
@@ -206,7 +206,7 @@ def details(name: str) -> list[int]:
 
 
 def default() -> str:
-    return "bundled" if BUNDLED.exists() else "untrained"
+    return "bundled" if BUNDLED_MODEL.exists() else "untrained"
 
 
 def offers() -> dict[str, dict]:
@@ -350,5 +350,5 @@ def warm_up() -> None:
     from playground.models.source import best_device
 
     effort.per_second(settings.now().device or best_device())  # measured while the server is idle
-    if BUNDLED.exists():
+    if BUNDLED_MODEL.exists():
         load("bundled")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from playground.assets import BUNDLED, PACKS, SHIPPED_MODELS
+from playground.assets import BUNDLED_MODEL, PACKS, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.pack import pack, unpack, upper_layer
@@ -98,7 +98,7 @@ def all_packs() -> list[Ahead]:
 
 
 def _can_be_made(sample_pack: Ahead) -> bool:
-    return sample_pack.sample.is_here and (models.has_real() if sample_pack.sample.look else BUNDLED.exists())
+    return sample_pack.sample.is_here and (models.has_real() if sample_pack.sample.look else BUNDLED_MODEL.exists())
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

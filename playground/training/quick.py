@@ -51,7 +51,7 @@ TWIN = Habit(
 )
 HABITS = (TWIN, *heads.HABITS)
 
-SMALL = Config(
+SMALL_CONFIG = Config(
     image_size=(compositions.BOARD_SIDE * PATCH, compositions.BOARD_SIDE * PATCH), patch_size=PATCH, depth=2, width=72,
     mlp_width=144, heads=3,
     cls_token=False, pool="avg", classes=0,
@@ -70,7 +70,7 @@ class Pairs(Course):
     workers: int = 0
     longer: float = 4.0  # factor of the initial lengths of queries and keys, so that learning starts early
     told_head: tuple[int, int] | None = None  # the head whose attention weights a loss reads
-    config: Config = SMALL
+    config: Config = SMALL_CONFIG
     name: str = "pairs"
 
     def untrained(self) -> VisionTransformer:
@@ -148,23 +148,23 @@ def train_now(
     recipe = recipe_by_name[ALONE]
     with one_core(), ExitStack() as exit_stack:
         models = {
-            name: Learning(recipe, Path(exit_stack.enter_context(TemporaryDirectory())))
+            name: LearningModel(recipe, Path(exit_stack.enter_context(TemporaryDirectory())))
             for name, recipe in recipe_by_name.items()
         }
-        yield (learners := {name: learner.look() for name, learner in models.items()})
+        yield (learners := {name: model.look() for name, model in models.items()})
         for step in range(recipe.total):
             give_way()
             if time.thread_time() > deadline:
                 break
             batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
-            for learner in models.values():
-                learner.learn(batch)
+            for model in models.values():
+                model.learn(batch)
             if (step + 1) % MEASURE_EVERY == 0:
-                learners = {name: learner.look() for name, learner in models.items()}
+                learners = {name: model.look() for name, model in models.items()}
             yield learners
 
 
-class Learning:
+class LearningModel:
     """One of the two models during training."""
 
     def __init__(self, recipe: Pairs, folder: Path):

@@ -21,7 +21,7 @@ from playground.training.quick import ALONE, TOLD
 from playground.training.recipe import Recipe
 from workshop.distil import LOSSES
 
-CONFIG = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
+CONFIG = dataclasses.replace(quick.SMALL_CONFIG, width=12, mlp_width=12)
 TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for name, one in quick.recipes().items()}
 
 

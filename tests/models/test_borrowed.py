@@ -21,7 +21,7 @@ from playground.models import borrowed, timm_models
 from playground.models.borrowed import BorrowedFile
 from playground.models.whole import digest_of
 
-NO_WEIGHTS = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
+EMPTY_WEIGHTS_FILE = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
 CONTENT = b"a photograph of a cat" * 100
 CAT = BorrowedFile(
     "cat.png", "borrowed-cat", "1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), len(CONTENT), "CC0", "", ""
@@ -235,7 +235,7 @@ def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_nothing(tmp_
 def test_weights_of_the_hub_that_are_deleted_while_they_are_looked_for_are_not_here(index, monkeypatch):
     snapshots = borrowed.hub_cache() / "models--timm--vit" / "snapshots"
     (snapshots / "0123").mkdir(parents=True)
-    (snapshots / "0123" / "model.safetensors").write_bytes(NO_WEIGHTS)
+    (snapshots / "0123" / "model.safetensors").write_bytes(EMPTY_WEIGHTS_FILE)
     assert borrowed.hub_weights("timm/vit")
     vanish(snapshots, monkeypatch)
     assert borrowed.hub_weights("timm/vit") is None
@@ -245,7 +245,7 @@ def test_weights_of_the_hub_that_are_deleted_while_they_are_looked_for_are_not_h
 def test_wildcards_in_a_model_s_name_match_nothing(index, name):
     folder = borrowed.hub_cache() / "models--timm--vit" / "snapshots" / "0123"
     folder.mkdir(parents=True)
-    (folder / "model.safetensors").write_bytes(NO_WEIGHTS)
+    (folder / "model.safetensors").write_bytes(EMPTY_WEIGHTS_FILE)
     assert borrowed.hub_weights(name) is None
 
 

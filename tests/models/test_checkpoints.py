@@ -127,7 +127,7 @@ def test_a_sparse_gigabyte_is_refused_before_its_data_are_read(tmp_path):
 
 def test_every_config_of_ours_is_read_back_from_its_description():
     for config in (
-        zoo.UNTRAINED,
+        zoo.UNTRAINED_CONFIG,
         timm_models.DINOV2_SMALL,
         SMALL,
         *(zoo.paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH"),

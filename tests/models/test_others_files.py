@@ -196,7 +196,7 @@ def test_a_model_with_adapters_is_refused_with_advice_to_merge_them(timm_vit, tm
 
 
 @pytest.fixture
-def sharded(tmp_path):
+def sharded_model(tmp_path):
     transformers = pytest.importorskip("transformers")
     config = transformers.ViTConfig(
         hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
@@ -207,8 +207,8 @@ def sharded(tmp_path):
     return hf_model, tmp_path
 
 
-def test_a_folder_of_several_files_with_an_index_loads(sharded):
-    hf_model, folder = sharded
+def test_a_folder_of_several_files_with_an_index_loads(sharded_model):
+    hf_model, folder = sharded_model
     vit = playground.load(folder, device="cpu")
     with torch.no_grad():
         torch.testing.assert_close(vit(pixels(64)), hf_model(pixels(64)).logits, **TOLERANCE)
@@ -223,8 +223,8 @@ def test_a_folder_of_several_files_with_an_index_loads(sharded):
         ({}, "has no weight_map"), ([1], "has no weight_map"), ({"a": 3}, "has no weight_map"),
     ],
 )  # fmt: skip
-def test_an_index_that_names_no_safetensors_file_beside_it_is_refused(sharded, names, sentence):
-    _, folder = sharded
+def test_an_index_that_names_no_safetensors_file_beside_it_is_refused(sharded_model, names, sentence):
+    _, folder = sharded_model
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
     with pytest.raises(PlaygroundError, match=sentence):
         playground.load(folder)

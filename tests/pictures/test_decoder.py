@@ -49,7 +49,7 @@ def run(script: str, path) -> str:
     return subprocess.run([sys.executable, "-c", script, path], check=True, capture_output=True, text=True).stdout
 
 
-def saved(**options) -> bytes:
+def saved_bytes(**options) -> bytes:
     """The bytes of a blue picture whose upper half is red, saved with these options."""
     picture = Image.new("RGB", (64, 48), "blue")
     picture.paste("red", (0, 0, 64, 24))
@@ -59,13 +59,13 @@ def saved(**options) -> bytes:
 
 
 def heic() -> bytes:
-    picture = Image.open(io.BytesIO(saved(format="PNG")))
+    picture = Image.open(io.BytesIO(saved_bytes(format="PNG")))
     file = io.BytesIO()
     pillow_heif.from_pillow(picture).save(file, quality=90)
     return file.getvalue()
 
 
-KINDS = {"AVIF": lambda: saved(format="AVIF"), "HEIC": heic}
+KINDS = {"AVIF": lambda: saved_bytes(format="AVIF"), "HEIC": heic}
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_without_memory_a_sentence_says_what_to_do(kind, monkeypatch):
 def test_a_worker_decodes_as_open_image_does():
     with Worker() as worker:
         for number, kind in enumerate(("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")):
-            picture = saved(format=kind)
+            picture = saved_bytes(format=kind)
             assert worker.decoded(picture, KEPT_PIXELS) == open_image(picture), kind
             with pytest.raises(PlaygroundError, match="damaged"):
                 worker.decoded(picture[: len(picture) // 2], KEPT_PIXELS)
@@ -122,7 +122,7 @@ def endless(tmp_path, monkeypatch) -> bytes:
     code = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
     (tmp_path / "sitecustomize.py").write_text(code)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-    return saved(format="PNG", icc_profile=matrix_profile(D2B0=stages(100_000, matrix_stage())))
+    return saved_bytes(format="PNG", icc_profile=matrix_profile(D2B0=stages(100_000, matrix_stage())))
 
 
 def is_gone(pid: int) -> bool:
@@ -139,7 +139,7 @@ def test_a_file_that_takes_more_than_its_share_of_a_core_ends_the_process(endles
     monkeypatch.setattr(decoder, "PATIENCE", 100.0)
     with Worker() as worker:
         for _ in range(3):
-            assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS).size == (64, 48)
+            assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS).size == (64, 48)
         with pytest.raises(PlaygroundError, match="far more memory or time"):
             worker.decoded(endless, KEPT_PIXELS)
         assert is_gone(worker.pid)
@@ -153,7 +153,7 @@ def test_the_seconds_of_earlier_files_do_not_count_for_the_next_file(monkeypatch
     (tmp_path / "sitecustomize.py").write_text("import time\nwhile time.process_time() < 2.5: pass\n")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS).size == (64, 48)
+        assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS).size == (64, 48)
 
 
 def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
@@ -189,7 +189,7 @@ def test_the_start_of_a_process_does_not_count_as_a_file_s_time(slow_start, cloc
             slow_start.touch()
 
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
+        assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
         assert worker.can_go_on()
 
 
@@ -199,7 +199,7 @@ def test_a_process_that_does_not_start_means_a_busy_machine_and_no_bad_file(slow
 
     with Worker() as worker:
         with pytest.raises(Busy, match="so busy is the machine"):
-            worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=pass_time)
+            worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS, check_person=pass_time)
         assert is_gone(worker.pid)
 
 
@@ -230,7 +230,7 @@ def test_a_process_that_was_killed_from_outside_says_so(endless):
 def test_the_decoder_process_has_no_secret_of_the_server(monkeypatch):
     monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", "a secret")
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS)
+        assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS)
         assert b"a secret" not in Path(f"/proc/{worker.pid}/environ").read_bytes()
 
 
@@ -246,7 +246,7 @@ def test_a_process_takes_no_file_after_a_large_picture():
 def test_an_answer_with_too_many_pixels_is_not_believed():
     with Worker() as worker:
         assert worker._ask(decoder.REQUEST_HEADER.pack(KEPT_PIXELS, 10**5, 5, 10**6), bytes(10**6), 100).sentence
-        picture = saved(format="PNG")
+        picture = saved_bytes(format="PNG")
         assert worker._ask(decoder.REQUEST_HEADER.pack(KEPT_PIXELS, 10**5, 5, len(picture)), picture, 100) is None
 
 

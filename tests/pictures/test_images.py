@@ -79,7 +79,7 @@ def test_no_more_than_the_limit_and_one_byte_is_ever_read():
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF"])
 def test_exif_turns_a_picture_upright(kind, orientation):
     upright = np.asarray(quarters())
-    stored = {  # Exif orientation -> how the file stores the upright picture
+    stored_pixels = {  # Exif orientation -> how the file stores the upright picture
         1: upright,
         2: upright[:, ::-1],
         3: upright[::-1, ::-1],
@@ -89,7 +89,7 @@ def test_exif_turns_a_picture_upright(kind, orientation):
         7: np.rot90(upright, 2).swapaxes(0, 1),
         8: np.rot90(upright, -1),
     }
-    stored = Image.fromarray(np.ascontiguousarray(stored[orientation]))
+    stored = Image.fromarray(np.ascontiguousarray(stored_pixels[orientation]))
     picture = open_image(saved(stored, kind, exif=exif(orientation)))
     assert picture.size == (64, 48)
     assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)

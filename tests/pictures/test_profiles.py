@@ -63,10 +63,10 @@ def test_a_large_but_harmless_profile_is_read(name):
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "WEBP"])
 def test_a_camera_s_profile_is_followed(kind):
     picture = Image.new("RGB", (64, 48), (180, 60, 60))
-    without_profile, with_profile = (
+    plain_pixel, profile_pixel = (
         open_image(saved(picture, kind, icc_profile=profile)).getpixel((9, 9)) for profile in (b"", matrix_profile())
     )
-    assert with_profile[0] > without_profile[0] + 10  # the profile's red is more saturated than sRGB's
+    assert profile_pixel[0] > plain_pixel[0] + 10  # the profile's red is more saturated than sRGB's
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF"])

@@ -32,7 +32,7 @@ from playground.scenes.textures import MATERIALS, Material, bank
 
 ROOT = Path(__file__).parent.parent.parent
 GREY, RED = Material("solid", ((120, 120, 120),)), Material("solid", ((200, 40, 40),))
-PLAIN = Backdrop("empty", (GREY,))
+PLAIN_BACKDROP = Backdrop("empty", (GREY,))
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
 
 
 def test_the_mask_is_where_the_object_is_painted():
-    star = draw(Description(PLAIN, (flat_thing("star"),), ambience=0.0), 112)
+    star = draw(Description(PLAIN_BACKDROP, (flat_thing("star"),), ambience=0.0), 112)
     is_star = star.objects == 1
     painted = (np.abs(star.image.astype(int) - 120).sum(-1)) > 100
     assert is_star.sum() > 300
@@ -126,7 +126,8 @@ def test_a_box_encloses_what_is_seen(held_out):
 
 def test_a_hidden_thing_is_no_object():
     description = Description(
-        PLAIN, (flat_thing(size=0.2), flat_thing("square", size=0.7), flat_thing("star", x=0.1, y=0.1, size=0.15))
+        PLAIN_BACKDROP,
+        (flat_thing(size=0.2), flat_thing("square", size=0.7), flat_thing("star", x=0.1, y=0.1, size=0.15)),
     )
     sample = draw(description)
     assert [SHAPES[shape] for shape in sample.shapes] == ["square", "star"]
@@ -134,7 +135,9 @@ def test_a_hidden_thing_is_no_object():
 
 
 def test_hardly_visible_objects_are_not_present():
-    description = Description(PLAIN, (flat_thing("heart", x=0.5, size=0.4), flat_thing("pear", x=0.53, size=0.8)))
+    description = Description(
+        PLAIN_BACKDROP, (flat_thing("heart", x=0.5, size=0.4), flat_thing("pear", x=0.53, size=0.8))
+    )
     sample = draw(description)
     labels = dict(zip(LABELS, presence(sample), strict=True))
     assert 0 < sample.visible[0] < 0.35

@@ -16,7 +16,7 @@ from playground.training import quick
 from playground.training.loop import Run
 from playground.training.quick import ALONE, TOLD
 
-CONFIG = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
+CONFIG = dataclasses.replace(quick.SMALL_CONFIG, width=12, mlp_width=12)
 TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for name, one in quick.recipes().items()}
 
 

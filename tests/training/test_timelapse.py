@@ -61,14 +61,14 @@ def test_eight_bits_keep_every_number_of_a_run_and_its_rows_within_one_and_a_hal
     assert timelapse.main([str(exact_file), "-o", str(converted_file)]) == 0
     assert written_file.stat().st_size < exact_file.stat().st_size
     exact_lapse = timelapse.read(exact_file)
-    for packed in (timelapse.read(written_file), timelapse.read(converted_file)):
-        assert (packed.model, packed.losses, packed.chance) == (
+    for packed_lapse in (timelapse.read(written_file), timelapse.read(converted_file)):
+        assert (packed_lapse.model, packed_lapse.losses, packed_lapse.chance) == (
             exact_lapse.model,
             exact_lapse.losses,
             exact_lapse.chance,
         )
-        assert np.array_equal(packed.curve, exact_lapse.curve)
-        for moment, packed_moment in zip(exact_lapse.moments, packed.moments, strict=True):
+        assert np.array_equal(packed_lapse.curve, exact_lapse.curve)
+        for moment, packed_moment in zip(exact_lapse.moments, packed_lapse.moments, strict=True):
             assert np.array_equal(moment.mass, packed_moment.mass)
             for name in timelapse.HABITS:
                 assert np.array_equal(getattr(moment.habits, name), getattr(packed_moment.habits, name)), name
@@ -156,10 +156,10 @@ def test_the_curves_alone_are_read_without_pictures(run, tmp_path):
     full_file, curves_file = tmp_path / "lapse.bin", tmp_path / "curves.bin"
     timelapse.write(run[1], full_file, 2)
     assert timelapse.main([str(full_file), "--curves", "-o", str(curves_file)]) == 0
-    lapse, without_traces = timelapse.read(full_file), timelapse.read(curves_file)
-    assert np.array_equal(lapse.curve, without_traces.curve)
-    assert lapse.chance == without_traces.chance > 0
-    for moment, without_trace in zip(lapse.moments, without_traces.moments, strict=True):
-        assert np.array_equal(moment.mass, without_trace.mass)
-        assert (len(moment.trace) > 0, without_trace.trace) == (True, b"")
+    lapse, curves_lapse = timelapse.read(full_file), timelapse.read(curves_file)
+    assert np.array_equal(lapse.curve, curves_lapse.curve)
+    assert lapse.chance == curves_lapse.chance > 0
+    for moment, curves_moment in zip(lapse.moments, curves_lapse.moments, strict=True):
+        assert np.array_equal(moment.mass, curves_moment.mass)
+        assert (len(moment.trace) > 0, curves_moment.trace) == (True, b"")
     assert curves_file.stat().st_size < full_file.stat().st_size / 2

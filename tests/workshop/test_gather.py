@@ -117,7 +117,7 @@ def test_no_stamp_is_kept_for_measuring_if_its_family_is_trained_on(tmp_path):
     )
 
 
-def test_a_machine_without_debian_s_tools_is_told(monkeypatch, tmp_path):
+def test_a_machine_without_debian_s_tools_gets_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, "which", lambda tool: None)
     with pytest.raises(PlaygroundError, match="has no apt-get"):
         gather.gather(tmp_path)
