@@ -313,8 +313,10 @@ def _token(word: str, shape: Shape, cut_text: str) -> int:
         return shape.prefix.index(word)
     rows, columns = shape.grid
     if not (patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word)):
-        names = "".join(f", or {name}" for name in shape.prefix[:1])
-        raise PlaygroundError(f"A cut names patches as row,column{names}; {word!r:.40} stands in {cut_text!r:.80}.")
+        prefix_words = "".join(f", or {name}" for name in shape.prefix[:1])
+        raise PlaygroundError(
+            f"A cut names patches as row,column{prefix_words}; {word!r:.40} stands in {cut_text!r:.80}."
+        )
     row, column = int(patch[1]), int(patch[2])
     if row >= rows or column >= columns:
         raise PlaygroundError(

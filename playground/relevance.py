@@ -420,7 +420,7 @@ def _by_head(mixed_gradient: Tensor, qkv: QKV) -> Tensor:
 
 
 def _chunks(qkv: QKV) -> Iterator[tuple[slice, slice]]:
-    """Yields (pictures, queries) in parts whose rows hold fewer than BLOCK weights."""
+    """Yields (pictures, queries) in parts whose rows hold at most MOST_WEIGHTS weights."""
     B, heads, tokens, _ = qkv.q.shape
     picture_step, query_step = max(1, MOST_WEIGHTS // (heads * tokens**2)), max(1, MOST_WEIGHTS // (heads * tokens))
     for b in range(0, B, picture_step):

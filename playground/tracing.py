@@ -130,7 +130,7 @@ def with_shape_check(at: At) -> At:
             f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
         )
 
-    def same_shape(point: str, x: Tensor) -> Tensor:
+    def checked_at(point: str, x: Tensor) -> Tensor:
         new_x = at(point, x)
         if not isinstance(new_x, Tensor):
             raise PlaygroundError(f"at= gave {type(new_x).__name__} at {point!r}: it gives a tensor, x itself too.")
@@ -140,7 +140,7 @@ def with_shape_check(at: At) -> At:
             )
         return new_x
 
-    return same_shape
+    return checked_at
 
 
 class _Keeper:
@@ -267,7 +267,7 @@ class Trace(Record):
         return mask if bias is None else bias if mask is None else bias.masked_fill(~mask, -math.inf)
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
-        """The weights of a head in blocks of at most BLOCK scores, to bound memory: (slice, (rows, tokens))."""
+        """The weights of a head in blocks of at most BLOCK_SCORES scores, to bound memory: (slice, (rows, tokens))."""
         q, k, _ = self._head(layer, head)
         step = max(1, BLOCK_SCORES // self.tokens)
         for start in range(0, self.tokens, step):

@@ -20,7 +20,7 @@ authors:
   - name: {author}
 version: {version}
 date-released: {released}
-{more}license: MIT
+{addresses}license: MIT
 keywords: [attention, vision transformer, visualization, teaching]
 """
 
@@ -48,7 +48,7 @@ def citation_file() -> str:
     """The text of CITATION.cff."""
     addresses = {"repository-code": repository(), "doi": doi()}
     lines = "".join(f'{key}: "{value}"\n' for key, value in addresses.items() if value)
-    return CFF_TEMPLATE.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASE_DATE, more=lines)
+    return CFF_TEMPLATE.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASE_DATE, addresses=lines)
 
 
 def repository() -> str:

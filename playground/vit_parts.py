@@ -149,9 +149,9 @@ def pooled(x: Tensor, c: Any, attention_pool: nn.Module | None) -> Tensor:
     return torch.cat([pools[name]() for name in c.pool.split("+")], dim=-1)
 
 
-def why_not_grid(model: str, native: tuple[int, int], given: tuple[int, int]) -> str:
+def why_not_grid(model: str, native_grid: tuple[int, int], given_grid: tuple[int, int]) -> str:
     """Why a model with a bias for each pair of patches has no rows on another grid than its own."""
-    (rows, columns), (given_rows, given_columns) = native, given
+    (rows, columns), (given_rows, given_columns) = native_grid, given_grid
     return (
         f"{model} has a number for each pair of places of one grid alone, {rows} × {columns} patches; given were "
         f"{given_rows} × {given_columns}."

@@ -30,7 +30,7 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Lines, Mark, Number, Question, Series, of_choice
 from playground.lessons.training_now import LEARNER, now, of_a_layer
 from playground.numbers import percent
-from playground.pictures.jpegs import smaller
+from playground.pictures.jpegs import smaller_jpeg
 from playground.samples import named
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     loss_lines = "\n".join(f"- *{name}*: {LOSSES[name]}" for name in run.losses)
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
     layer = min(settings.layer, LAYERS - 1)
-    jpeg = smaller(subject.sample(run.sample).jpeg, SIDE)
+    jpeg = smaller_jpeg(subject.sample(run.sample).jpeg, SIDE)
     blob = subject.kept(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))
     yield After(
         "training_when",

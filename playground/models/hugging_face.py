@@ -203,20 +203,16 @@ def hugging_face_config(
     return config, state
 
 
-def hugging_face_words(config: Entries, pixels: Entries) -> set[str]:
+def hugging_face_options(config: Entries, pixels: Entries) -> set[str]:
     """The options of `load` that these files determine. The model's type determines the heads and the activation that
     config.json leaves out as defaults. "global_pool" is always included: the model's class determines the pooling."""
     option_values = {
         "mean": pixels.get("image_mean"),
         "std": pixels.get("image_std"),
-        "num_heads": _stated_heads(config),
+        "num_heads": config.get("num_attention_heads") or config.get("model_type"),
     }
     option_values["act_layer"] = config.get("model_type") or config.get("hidden_act")
     return {"global_pool", *(word for word, value in option_values.items() if value)}
-
-
-def _stated_heads(config: Entries) -> Any:
-    return config.get("num_attention_heads") or config.get("model_type")
 
 
 def _why_not_plain(names: list[str], state: dict[str, Tensor]) -> str | None:

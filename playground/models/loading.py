@@ -261,7 +261,6 @@ def repository(name: str) -> bool:
 def _from_object(
     model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given: GivenOptions
 ) -> VisionTransformer:
-
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)

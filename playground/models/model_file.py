@@ -22,7 +22,7 @@ from playground.models.given import NO_OPTIONS, GivenOptions, json_of
 from playground.models.hugging_face import (
     from_hugging_face,
     hugging_face_config,
-    hugging_face_words,
+    hugging_face_options,
     is_hugging_face,
 )
 from playground.models.others_files import OWN_HEAD_REASON, config_of, has_own_head, refuse_adapters
@@ -186,7 +186,7 @@ def _from_hugging_face_file(
         return hugging_face_config(state, from_hugging_face(state), description, pixels)
 
     config = _checked_config(path, lambda: config_and_weights(arrays)[0])
-    assumptions = assumed_facts(config, hugging_face_words(description, pixels))
+    assumptions = assumed_facts(config, hugging_face_options(description, pixels))
     shapes = config_and_weights(arrays)[1]
     source = Source(
         model_name_of(named_file),

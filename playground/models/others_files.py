@@ -147,14 +147,14 @@ def is_biased(model: Any) -> bool:
 
 def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The state dict with each layer's bias B, (h, N, N), instead of the parameters from which B is computed."""
-    ours = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
+    our_state = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
     with torch.no_grad():
         shared_bias = _shared_bias(model)
         for layer, block in enumerate(model.blocks):
             parts = [part for part in (_own_bias(block.attn), shared_bias) if part is not None]
             like = block.attn.proj.weight
-            ours[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
-    return ours
+            our_state[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
+    return our_state
 
 
 def _own_bias(attn: Any) -> Tensor | None:

@@ -64,11 +64,11 @@ def direction(vit: VisionTransformer, text: str) -> Tensor:
             f"{vit.name} has no text tower on this machine: take CLIP or SigLIP, saved by `transformers` as a folder "
             "with both towers and the tokenizer."
         )
-    return _read(folder, (folder / "config.json").stat().st_mtime_ns, text.strip())
+    return _text_vector(folder, (folder / "config.json").stat().st_mtime_ns, text.strip())
 
 
 @lru_cache(500)
-def _read(folder: Path, changed_at: int, text: str) -> Tensor:
+def _text_vector(folder: Path, changed_at: int, text: str) -> Tensor:
     import torch
 
     try:

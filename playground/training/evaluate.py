@@ -89,7 +89,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
         "colour": float(sums.colour[colour_setting]),
         "filter": float(sums.filter[filter_setting]),
         "filter's widths": colour_nearness.SETTINGS[filter_setting],
-        "beyond the filter": mean_and_error(sums.of_scenes("near", best_head, filter_setting)),
+        "beyond the filter": mean_and_error(sums.mass_beyond_filter("near", best_head, filter_setting)),
         "far head": far_head,
         "far mass": float(sums.far[far_head]),
         "far area": float(sums.far_area),
@@ -97,7 +97,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
         "far colour": float(sums.far_colour[colour_setting]),
         "far filter": float(sums.far_filter[far_setting]),
         "far filter's widths": colour_nearness.SETTINGS[far_setting],
-        "far beyond the filter": mean_and_error(sums.of_scenes("far", far_head, far_setting)),
+        "far beyond the filter": mean_and_error(sums.mass_beyond_filter("far", far_head, far_setting)),
         "heads above half": int((sums.mass > 0.5).sum()),
         "layers": [float(sums.mass[layer, int(other_sums.mass[layer].argmax())]) for layer in range(vit.config.depth)],
         "overlap head": overlap_head,
@@ -138,7 +138,7 @@ class Sums:
         )
         self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far_sums)
 
-    def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
+    def mass_beyond_filter(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
         """(scenes,): the head's mass minus the mass of the filter's row. `kind`: "near" or "far"."""
         return torch.stack(
             [(tables[0][head] - tables[-1][setting]) / count for tables, count in self._parts[kind] if count]

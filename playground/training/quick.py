@@ -169,7 +169,7 @@ class LearningModel:
 
     def __init__(self, recipe: Pairs, folder: Path):
         self.run = Run(recipe, folder, Colours, "cpu")
-        self.tests = unseen_boards(recipe.seed)
+        self.test_boards = unseen_boards(recipe.seed)
         self.moments: list[Moment] = []
         self.right_shares: list[float] = []
         self.curve: list[list[float]] = []
@@ -180,8 +180,8 @@ class LearningModel:
 
     def look(self) -> Learner:
         """Measures the model in its present state."""
-        model_trace = trace(self.run.mean, Image.fromarray(self.tests.images[0]))
-        mass = twin_mass(self.run.mean, self.tests)
+        model_trace = trace(self.run.mean, Image.fromarray(self.test_boards.images[0]))
+        mass = twin_mass(self.run.mean, self.test_boards)
         self.moments.append(Moment(self.run.step, heads.look(model_trace), mass, model_trace.to_bytes(numbers="int8")))
         self.right_shares.append(self.run.teachers.right_share)
         told_heads = self.run.mean.told_heads

@@ -292,7 +292,7 @@ def where_most_happens(traces: list[bytes], most_bytes: float) -> list[int]:
     """The moments to keep so that their traces have at most `most_bytes`. Repeatedly drops the moment whose neighbours
     have the most similar rows; the first and the last stay."""
     decoded_traces = [Trace.from_bytes(trace) for trace in traces]
-    rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded_traces]
+    rows = [torch.cat([decoded.weights(layer) for layer in range(decoded.layers)]) for decoded in decoded_traces]
     kept_moments = list(range(len(traces)))
     while len(kept_moments) > 2 and sum(len(traces[i]) for i in kept_moments) > most_bytes:
         differences = [

@@ -344,7 +344,7 @@ def test_damaged_weights_count_as_absent(index, damage):
     assert not borrowed.is_here("dinov2-small")
 
 
-def test_damaged_weights_of_the_hub_count_as_absent_and_are_asked_for_again(index, monkeypatch):
+def test_damaged_weights_of_the_hub_count_as_absent_and_are_fetched_again(index, monkeypatch):
     import huggingface_hub
 
     folder = borrowed.hub_cache() / "models--timm--vit_tiny_patch16_224.augreg_in21k_ft_in1k" / "snapshots" / "0123"

@@ -104,7 +104,7 @@ def test_meta_s_dinov3_has_no_key_bias_and_rotary_positions(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def torchvisions():
+def torchvision_model():
     from torchvision.models.vision_transformer import VisionTransformer
 
     torchvision_vit = VisionTransformer(
@@ -115,12 +115,12 @@ def torchvisions():
     return scramble(torchvision_vit)
 
 
-def test_a_vit_of_torchvision_gives_its_own_logits(torchvisions, picture):
-    vit = playground.load(torchvisions)
+def test_a_vit_of_torchvision_gives_its_own_logits(torchvision_model, picture):
+    vit = playground.load(torchvision_model)
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), torchvisions(pixels(64)), **TOLERANCE)
-    assert str(playground.check(vit, torchvisions, pixels(64))).startswith("logits equal")
-    assert playground.trace(torchvisions, picture).grid == (4, 4)
+        torch.testing.assert_close(vit(pixels(64)), torchvision_model(pixels(64)), **TOLERANCE)
+    assert str(playground.check(vit, torchvision_model, pixels(64))).startswith("logits equal")
+    assert playground.trace(torchvision_model, picture).grid == (4, 4)
 
 
 def test_a_narrow_vit_of_torchvision_keeps_its_number_of_heads():
@@ -136,11 +136,13 @@ def test_a_narrow_vit_of_torchvision_keeps_its_number_of_heads():
         torch.testing.assert_close(vit(pixels(64)), torchvision_vit(pixels(64)), **TOLERANCE)
 
 
-def test_a_file_of_torchvision_s_weights_gives_its_logits(torchvisions, tmp_path):
-    save_file({key: x.contiguous() for key, x in torchvisions.state_dict().items()}, tmp_path / "vit_b_16.safetensors")
+def test_a_file_of_torchvision_s_weights_gives_its_logits(torchvision_model, tmp_path):
+    save_file(
+        {key: x.contiguous() for key, x in torchvision_model.state_dict().items()}, tmp_path / "vit_b_16.safetensors"
+    )
     vit = playground.load(tmp_path / "vit_b_16.safetensors", device="cpu", num_heads=4)
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), torchvisions(pixels(64)), **TOLERANCE)
+        torch.testing.assert_close(vit(pixels(64)), torchvision_model(pixels(64)), **TOLERANCE)
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_a_model_without_a_text_tower_says_what_has_one(small, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "  ", 61 * "a"])
-def test_a_text_has_letters_and_not_too_many(small, text):
+def test_a_text_that_is_empty_or_too_long_is_refused(small, text):
     with pytest.raises(PlaygroundError, match="1 to 60 letters"):
         text_tower.direction(small, text)
 

@@ -10,11 +10,14 @@ from playground.training.datasets import CIFAR_PAGE, browse, count, read
 COLOURS = {"red": (220, 30, 30), "green": (30, 220, 30), "blue": (30, 30, 220)}
 
 
-def write_cifar(folder, batches=2, each=10, test=5, names="red\ngreen\nblue\n\n"):
+def write_cifar(folder, batches=2, per_batch=10, test_count=5, names="red\ngreen\nblue\n\n"):
     """Writes three classes of noisy colours in CIFAR-10's binary format. Returns the labels in the files' order."""
     folder.mkdir(parents=True, exist_ok=True)
     rng, labels = np.random.default_rng(0), []
-    for file, size in [*((f"data_batch_{n + 1}.bin", each) for n in range(batches)), ("test_batch.bin", test)]:
+    for file, size in [
+        *((f"data_batch_{n + 1}.bin", per_batch) for n in range(batches)),
+        ("test_batch.bin", test_count),
+    ]:
         if not size:
             continue
         labels_drawn = rng.integers(0, 3, size)
@@ -27,10 +30,10 @@ def write_cifar(folder, batches=2, each=10, test=5, names="red\ngreen\nblue\n\n"
     return labels
 
 
-def write_class_folders(folder, each=4, size=(40, 30)):
+def write_class_folders(folder, per_class=4, size=(40, 30)):
     for name, colour in COLOURS.items():
         (folder / name).mkdir(parents=True)
-        for number in range(each):
+        for number in range(per_class):
             Image.new("RGB", size, colour).save(folder / name / f"{number}.png")
 
 
@@ -66,7 +69,7 @@ def test_the_folder_above_cifar_will_do_and_so_will_files_without_names(tmp_path
 
 
 def test_without_a_test_batch_a_tenth_is_held_out_by_the_seed(tmp_path):
-    write_cifar(tmp_path, test=0)
+    write_cifar(tmp_path, test_count=0)
     first_read, second_read, other_read = read(tmp_path, seed=1), read(tmp_path, seed=1), read(tmp_path, seed=2)
     assert (len(first_read.training), len(first_read.validation)) == (18, 2)
     assert first_read == second_read
@@ -87,8 +90,8 @@ def test_class_folders_are_read_and_browsed(tmp_path):
 
 @pytest.mark.parametrize("name", ["val", "test"])
 def test_train_and_val_folders_are_kept_apart(tmp_path, name):
-    write_class_folders(tmp_path / "train", each=3)
-    write_class_folders(tmp_path / name, each=2)
+    write_class_folders(tmp_path / "train", per_class=3)
+    write_class_folders(tmp_path / name, per_class=2)
     data_set = read(tmp_path)
     assert (len(data_set.training), len(data_set.validation)) == (9, 6)
     assert all(name in place.file.parts for place in data_set.validation)
@@ -126,7 +129,7 @@ def test_one_class_is_not_enough(tmp_path):
 
 
 def test_an_index_outside_and_a_damaged_picture_are_refused(tmp_path):
-    write_class_folders(tmp_path, each=1)
+    write_class_folders(tmp_path, per_class=1)
     (tmp_path / "blue" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n broken")
     with pytest.raises(PlaygroundError, match="count from 0 to 2"):
         browse(tmp_path, 3)

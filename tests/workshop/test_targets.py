@@ -43,8 +43,8 @@ def test_looks_are_colours_their_spread_and_changes_of_brightness():
         cell = image[b, :, 4 * y : 4 * y + 4, 4 * x : 4 * x + 4].numpy()
         grey = cell.mean(0)
         change_across, change_down = np.abs(np.diff(grey, axis=1)).mean(), np.abs(np.diff(grey, axis=0)).mean()
-        by_hand = [*cell.mean((1, 2)), *cell.std((1, 2), ddof=1), change_across, change_down]
-        assert appearance[b, i].tolist() == pytest.approx(by_hand, abs=1e-5)
+        expected = [*cell.mean((1, 2)), *cell.std((1, 2), ddof=1), change_across, change_down]
+        assert appearance[b, i].tolist() == pytest.approx(expected, abs=1e-5)
 
 
 def test_places_go_row_by_row_from_one_corner_to_the_other():

@@ -66,7 +66,7 @@ def test_ctrl_c_saves_the_run_and_the_same_command_continues_it(tiny, tmp_path, 
 @pytest.mark.slow
 def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path, capsys):
     data, out = tmp_path / "data", tmp_path / "out"
-    write_cifar(data, batches=3, each=40, test=20)
+    write_cifar(data, batches=3, per_batch=40, test_count=20)
     command = ["train", "--data", str(data), "--out", str(out), "--steps", "80", "--workers", "0", "--device", "cpu"]
     assert main(command) == 0
     output = capsys.readouterr().out
@@ -83,7 +83,7 @@ def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path
 
 
 def test_class_folders_train_and_a_damaged_picture_is_left_out(tiny, tmp_path, capsys):
-    write_class_folders(tmp_path / "data", each=6)
+    write_class_folders(tmp_path / "data", per_class=6)
     (tmp_path / "data" / "red" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n broken")
     command = [
         "train",
