@@ -50,7 +50,7 @@ def outside_trouble(requirement: Requirement, version: str) -> str | None:
 
 
 def bound_trouble(requirement: Requirement, tested_version: str) -> str | None:
-    """A sentence if the version `tried` is outside the requirement's bounds, or if the bounds allow a newer series than
+    """A sentence if `tested_version` is outside the requirement's bounds, or if the bounds allow a newer series than
     that version's; else None."""
     version = Version(tested_version)
     if sentence := outside_trouble(requirement, tested_version):

@@ -1,7 +1,7 @@
-"""How Sphinx makes the documentation, a folder of pages that opens without a server: make docs.
+"""Sphinx's settings. `make docs` writes the documentation, a folder of pages that opens without a server.
 
-Sphinx with MyST and Furo: it is maintained, reads the Markdown that is there, makes the reference of the docstrings and
-types, and its search works in a folder that is opened by a double click.
+Why Sphinx with MyST and Furo: it is maintained, reads our Markdown, makes a reference from docstrings and types, and
+its search works in a folder that is opened by a double click.
 
 DOCS_APP=../ names the address of a published playground, to whose lessons learn.md then links.
 """

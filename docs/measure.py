@@ -1,7 +1,8 @@
-"""Measures every number of the paper's draft, and writes it: docs/paper.in.md with docs/numbers.json is docs/paper.md.
+"""Measures the numbers of the paper's draft, writes them into docs/numbers.json, and fills docs/paper.in.md with them,
+which gives docs/paper.md.
 
-python docs/measure.py             measures (some minutes) and writes both
-python docs/measure.py --write     counts again, and writes docs/paper.md anew from the times that are there
+python docs/measure.py             measures (some minutes) and writes both files
+python docs/measure.py --write     only counts again, keeps the measured times, and writes both files
 """
 
 from __future__ import annotations

@@ -348,7 +348,7 @@ class Trace(Record):
         return grids[0] if other is None else tuple(grids)
 
     def _directions(self, layer: int | None, first_trace: Trace) -> np.ndarray:
-        """(patches, width): the features of the patches at length 1, if they are of the model of `first`."""
+        """(patches, width): the features of the patches at length 1, if they are of the model of `first_trace`."""
         if first_trace.model != self.model:
             raise PlaygroundError(
                 f"Features of two models have nothing in common: these pictures were traced through "
@@ -378,7 +378,7 @@ class Trace(Record):
     def answers(self, layer: int | None = None) -> Tensor:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
         token alone, as it leaves a layer. Both were trained on the last layer and, in a model that pools a class token,
-        on that token: from other layers and tokens the answer is theirs, not the model's."""
+        on that token: for other layers and tokens this is not the model's answer."""
         vit = self._need_vit()
         if not vit.classes:
             raise relevance.no_labels(vit, "no layer of it says one")

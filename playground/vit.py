@@ -259,7 +259,7 @@ class VisionTransformer(parts.Weights):
             del qkv  # frees their memory for the next layer, unless the caller keeps them
 
     def embed(self, image: Tensor, at: At = untouched) -> tuple[Tensor, Rotation]:
-        """Pixels to tokens with positions; where positions are angles, also these."""
+        """Pixels to tokens with positions; if positions are rotations, also their angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)  # (rows, columns)
         if c.biased and grid != self.native_grid:

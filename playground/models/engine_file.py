@@ -104,7 +104,7 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     parts = padded.reshape(rows, block_count, BLOCK)
     exact_gains = np.abs(parts).max(-1) / LARGEST_CODE
     gains = exact_gains.astype(np.float16)
-    gains = np.where(gains < exact_gains, np.nextafter(gains, np.float16(np.inf)), gains)  # so that codes fit
+    gains = np.where(gains < exact_gains, np.nextafter(gains, np.float16(np.inf)), gains)  # so that codes fit int8
     codes = np.zeros_like(parts)
     np.divide(parts, gains[..., None].astype(np.float32), out=codes, where=gains[..., None] > 0)
     codes = codes.round().astype(np.int8).reshape(rows, -1)[:, :columns]

@@ -322,9 +322,9 @@ def f1(is_predicted: Tensor, is_true: Tensor) -> Tensor:
 
 
 def share_on_named_things(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
-    """For each family of things that a scene shows and the model names: the share of each of the class token's maps on
-    these things, without prefix tokens, and the things' share of the patches ("area"). Means over families and scenes.
-    The map "attention" is the mean over the heads of the last two layers."""
+    """{map: its mean share on the things that the model names}. For each scene and each family of things that the scene
+    shows and the model names: the share of the class token's map, without prefix tokens, that falls on these things.
+    "area" is the things' share of the patches, "attention" the mean over the heads of the last two layers."""
     shares_by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
         patch, is_present = vit.config.patch_size, presence(scene)

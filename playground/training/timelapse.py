@@ -275,7 +275,7 @@ def in_eight_bits(file: Path, output: Path) -> None:
 
 
 def within(file: Path, output: Path, most_bytes: float) -> None:
-    """Rewrites the time-lapse without some moments, so that it has at most `most` bytes."""
+    """Rewrites the time-lapse without some moments, so that it has at most `most_bytes` bytes."""
     read(file)  # raises if the file is invalid
     header, arrays = unpack(file.read_bytes())
     del header["sections"]

@@ -1,4 +1,4 @@
-"""Parity: our VisionTransformer, filled with timm's weights, gives timm's numbers. And the names that load."""
+"""Parity: our VisionTransformer, filled with timm's weights, gives timm's numbers. Also: which names load."""
 
 import subprocess
 import sys

@@ -146,8 +146,8 @@ def test_a_file_that_takes_more_than_its_share_of_a_core_ends_the_process(endles
         assert not worker.can_go_on()
 
 
-def test_the_seconds_of_earlier_files_do_not_count_for_the_next_file(monkeypatch, tmp_path):
-    """A process's seconds for earlier files do not count for the next file."""
+def test_seconds_before_a_file_do_not_count_for_it(monkeypatch, tmp_path):
+    """The process computes for 2.5 seconds as it starts; then a file may take one second."""
     monkeypatch.setattr(decoder, "CORE_SECONDS", 1)
     monkeypatch.setattr(decoder, "PATIENCE", 100.0)
     (tmp_path / "sitecustomize.py").write_text("import time\nwhile time.process_time() < 2.5: pass\n")

@@ -45,7 +45,7 @@ def test_a_resource_file_gives_its_entries():
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):
-    """A folder with two packages, as if they had been fetched."""
+    """A folder with four packages, as if they had been fetched."""
     stamps = tmp_path / "tuxpaint-stamps-default" / "usr" / "stamps"
     for name in ("animals/cat.png", "animals/cat_mirror.png", "animals/cartoon/dog.png", "symbols/plus.png"):
         (stamps / name).parent.mkdir(parents=True, exist_ok=True)
