@@ -224,7 +224,7 @@ def test_a_download_that_is_given_up_stops_pip_and_leaves_nothing_behind(index):
     assert cached_names() == []
 
 
-def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_nothing(tmp_path, monkeypatch):
+def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_as_empty(tmp_path, monkeypatch):
     for name in ("stays", "goes"):
         (tmp_path / name / "deep").mkdir(parents=True)
         (tmp_path / name / "deep" / "file").write_bytes(bytes(100))
@@ -232,7 +232,7 @@ def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_nothing(tmp_
     assert borrowed._bytes_in(tmp_path) == 100
 
 
-def test_weights_of_the_hub_that_are_deleted_while_they_are_looked_for_are_not_here(index, monkeypatch):
+def test_weights_of_the_hub_that_are_deleted_during_the_search_count_as_absent(index, monkeypatch):
     snapshots = borrowed.hub_cache() / "models--timm--vit" / "snapshots"
     (snapshots / "0123").mkdir(parents=True)
     (snapshots / "0123" / "model.safetensors").write_bytes(EMPTY_WEIGHTS_FILE)
@@ -257,7 +257,7 @@ def test_a_folder_of_another_download_that_ends_meanwhile_does_no_harm(index):
     assert cached_names() == [".fetch-gone", "cat.png"]
 
 
-def test_a_pip_that_can_not_be_started_is_not_the_folder_s_fault(index, monkeypatch):
+def test_a_pip_that_can_not_be_started_is_not_reported_as_an_unwritable_folder(index, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
@@ -269,7 +269,7 @@ def test_a_pip_that_can_not_be_started_is_not_the_folder_s_fault(index, monkeypa
     assert "can't be written" not in sentence
 
 
-def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_the_folder_s_fault(index):
+def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_reported_as_an_unwritable_folder(index):
     class Closed:
         def __init__(self, **_):
             raise BrokenPipeError(errno.EPIPE, "Broken pipe")

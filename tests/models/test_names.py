@@ -37,7 +37,7 @@ PLAIN_NAMES = {
 
 
 @pytest.mark.parametrize("name", PLAIN_NAMES)
-def test_every_form_of_name_has_a_plain_one(name):
+def test_every_form_of_model_name_has_a_plain_name(name):
     assert plain_name(name) == PLAIN_NAMES[name]
 
 

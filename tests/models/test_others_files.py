@@ -75,7 +75,7 @@ def test_meta_s_gated_mlp_has_its_gate_first(tmp_path):
         torch.testing.assert_close(vit(pixels(70)), timm_model(pixels(70)), **TOLERANCE)
 
 
-def test_meta_s_dinov3_has_no_key_bias_and_rotary_positions(tmp_path):
+def test_meta_s_dinov3_has_rotary_positions_and_no_key_bias(tmp_path):
     timm_model = timm.create_model(
         "vit_small_patch16_dinov3_qkvb", img_size=64, depth=3, embed_dim=128, num_heads=2, num_classes=0
     )

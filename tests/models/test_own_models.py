@@ -81,7 +81,7 @@ def test_the_labels_and_colours_of_a_folder_are_read(tmp_path):
     assert c.interpolation == "bilinear"
 
 
-def test_a_folder_with_a_setting_that_ours_has_not_is_refused_with_its_name(tmp_path):
+def test_a_folder_with_an_unknown_setting_is_refused_with_the_setting_s_name(tmp_path):
     reference = changed_model({})
     save_for_hf(reference, tmp_path, model_args={"act_layer": "elu"}, safe_serialization=True)
     with pytest.raises(PlaygroundError, match=r"act_layer is one of .*given was 'elu'"):
@@ -363,7 +363,7 @@ def test_facebook_s_dinov2_is_the_one_on_the_disk(really_here):
     )
 
 
-def test_the_command_that_a_sentence_names_fetches_a_repository(really_here, capsys):
+def test_the_download_command_fetches_a_repository(really_here, capsys):
     from playground.__main__ import main
 
     really_here("dinov2-small")

@@ -62,7 +62,7 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
     assert not torch.allclose(other_likenesses, likenesses, atol=1e-3)
 
 
-def test_a_text_is_read_once(tmp_path, monkeypatch):
+def test_the_vector_of_a_text_is_computed_once(tmp_path, monkeypatch):
     save_towers("CLIP", tmp_path)
     vit = playground.load(tmp_path)
     first_direction = text_tower.direction(vit, "disc")

@@ -54,14 +54,14 @@ def test_only_losses_on_attention_weights_have_told_heads():
 
 
 @pytest.mark.parametrize("text", ["{", "3", "[3]", '[{"layer": 0}]', "[" * 100_000])
-def test_a_damaged_list_is_refused(tmp_path, text):
+def test_a_damaged_list_of_told_heads_is_refused(tmp_path, text):
     _save(tmp_path / "a.safetensors", text)
     with pytest.raises(PlaygroundError, match="can't be built"):
         playground.load(str(tmp_path / "a.safetensors"), device="cpu")
 
 
 @pytest.mark.parametrize("wrong_entry", [{"layer": "0"}, {"head": True}, {"query": 1}, {"what": None}, {"more": 1}])
-def test_an_entry_of_another_kind_is_refused(tmp_path, wrong_entry):
+def test_a_wrong_entry_in_the_list_of_told_heads_is_refused(tmp_path, wrong_entry):
     entry = {"layer": 0, "head": 0, "query": "patch", "what": "look"}
     _save(tmp_path / "a.safetensors", json.dumps([entry | wrong_entry]))
     with pytest.raises(PlaygroundError, match="can't be built"):

@@ -78,7 +78,7 @@ def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
 
 
 @pytest.mark.parametrize("size", [(112, 112), (168, 280)])
-def test_where_places_are_counted_another_grid_is_stretched_as_timm_does(size):
+def test_rotary_positions_that_count_patches_are_stretched_as_timm_does(size):
     reference, our_vit = timm_and_ours("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
     assert our_vit.config.rotation == (16, 16, 0, 0)
     assert_equal(reference, our_vit, size)

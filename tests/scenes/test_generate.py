@@ -159,7 +159,7 @@ def test_an_outline_fills_its_frame():
         assert np.abs(points).max() == pytest.approx(1)
 
 
-def test_natural_textures_have_every_grey_alike():
+def test_natural_textures_have_all_greys_equally_often():
     for fields in bank().values():
         for levels in fields:
             assert np.asarray(levels[0]).mean() == pytest.approx(128, abs=4)
@@ -218,7 +218,7 @@ def test_neither_colour_nor_nearness_finds_the_objects(held_out):
 # Samples that ship.
 
 
-def test_the_names_of_samples_come_without_the_painter():
+def test_importing_samples_does_not_import_the_drawing_code():
     code = "import sys, playground.samples as s; print(len(s.SAMPLES), 'playground.scenes.drawing' in sys.modules)"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert process.stdout.split() == [str(len(SAMPLES)), "False"]

@@ -63,7 +63,7 @@ def test_planes_become_pixels(tmp_path):
     assert image[3, 5].tolist() == [(plane * 1024 + 3 * 32 + 5) % 251 for plane in range(3)]
 
 
-def test_the_folder_above_cifar_will_do_and_so_will_files_without_names(tmp_path):
+def test_cifar_is_read_from_the_folder_above_it_and_without_its_names(tmp_path):
     write_cifar(tmp_path / "cifar-10-batches-bin", names=None)
     assert read(tmp_path).labels[:2] == ("airplane", "automobile")
 

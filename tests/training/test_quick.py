@@ -38,7 +38,7 @@ def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
     assert best_shares[-1] > 8 * quick.EVEN_SHARE, best_shares
 
 
-def test_both_begin_alike_and_learn_in_step(measured):
+def test_both_models_begin_alike_and_learn_in_step(measured):
     measurements, last_learners = measured
     for name in (ALONE, TOLD):
         assert [[m.step for m in learners[name].lapse.moments] for learners in measurements] == [
@@ -109,7 +109,7 @@ print(torch.get_num_threads())
 
 
 @pytest.mark.slow
-def test_one_core_is_for_this_thread_alone():
+def test_one_core_limits_this_thread_alone():
     """Runs in a separate process, because the test's own process may have only one core."""
     process = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True)
     inside, of_others, afterwards = process.stdout.split()

@@ -124,7 +124,7 @@ def test_a_time_lapse_within_a_size_loses_the_moments_whose_neighbours_are_most_
         assert np.array_equal(moment.habits.offsets, original.habits.offsets)
 
 
-def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
+def test_the_middle_one_of_three_equal_moments_is_dropped_first(small, picture):
     trace_bytes = playground.trace(small, picture).to_bytes(numbers="int8")
     other_bytes = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
     byte_limit = 4 * max(len(trace_bytes), len(other_bytes))

@@ -38,7 +38,7 @@ def test_every_epoch_shows_every_picture_once_in_an_order_of_its_own(tmp_path):
     assert np.array_equal(flipped_pictures[7]["image"], flipped_pictures[7]["image"])
 
 
-def test_accuracy_is_the_share_that_is_right(tmp_path, monkeypatch):
+def test_accuracy_is_the_share_of_right_answers(tmp_path, monkeypatch):
     labels = write_cifar(tmp_path, test_count=0)
     pool = classifier.Pool.fill(datasets.read(tmp_path, held_out_share=0).training, 32, tmp_path / "pool.npy")
     monkeypatch.setattr(classifier, "predicted_classes", lambda vit, images: np.zeros(len(images), int))

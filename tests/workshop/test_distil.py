@@ -253,7 +253,7 @@ def test_feature_distance_is_zero_at_the_target_and_grows_with_the_angle():
     )
 
 
-def test_names_are_asked_of_drawn_scenes_only(folders, statistics):
+def test_the_loss_class_reads_drawn_scenes_only(folders, statistics):
     """In steps with windows, names are asked only of the scenes drawn for the step; later, of drawn views too."""
     teachers, vit, batches = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)
     for step in (0, 7):

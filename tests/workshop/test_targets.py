@@ -28,7 +28,7 @@ def test_the_rest_of_a_thing_is_a_mean_weighed_by_likeness_without_the_patch_its
                 assert rest_means[b, i, n].item() == pytest.approx(mean, abs=1e-5)
 
 
-def test_two_things_are_told_apart_and_a_patch_hears_only_of_the_rest_of_its_own():
+def test_a_patch_s_target_holds_only_the_rest_of_its_own_thing():
     features = torch.tensor([[[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]])
     appearance = torch.tensor([[[1.0], [2], [3], [10], [20]]])
     assert of_its_thing(features, appearance)[0, :, 0].tolist() == pytest.approx([2.5, 2, 1.5, 20, 10], abs=1e-4)

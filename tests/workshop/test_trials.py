@@ -54,7 +54,7 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
     assert [name for name, trial in TRIALS.items() if trial.batches is not Batches] == ["old"]
 
 
-def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(some_views):
+def test_the_old_trial_sees_the_same_pictures_but_has_disturbed_targets(some_views):
     step = 500  # a step in the training at which images are strongly disturbed
     recipe = dataclasses.replace(SHORT, hidden=0)
     usual_batch = some_views(recipe)[step]
@@ -113,7 +113,7 @@ def test_verdicts_are_counted_for_each_model(tmp_path, monkeypatch, capsys):
     ]  # fmt: skip
 
 
-def test_eight_bits_are_those_that_the_browser_gets():
+def test_rounded_weights_are_those_that_the_browser_gets():
     from playground.models.engine_file import BLOCK, to_engine
     from playground.pack import unpack
 
