@@ -311,7 +311,7 @@ def from_run(folder: Path):
     import torch.nn.functional as F
 
     from playground.training.loop import read_checkpoint
-    from playground.training.losses import pixels
+    from playground.training.losses import normalised_pixels
     from playground.vit import Config, VisionTransformer
 
     config = json.loads((folder / "recipe.json").read_text())["config"]
@@ -322,7 +322,7 @@ def from_run(folder: Path):
 
     def read_out(picture, features) -> torch.Tensor:
         """The cosine between predicted features and DINOv2's, averaged over the patches."""
-        x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
+        x = normalised_pixels(torch.from_numpy(picture.copy())[None], vit.config)
         last_features = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
         prediction = (
             F.linear(last_features, maps["features.weight"], maps["features.bias"]) * maps["of_spread"]

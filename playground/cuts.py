@@ -45,11 +45,11 @@ ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
 REPLACEMENTS = ("zero", "mean")  # the outputs that an ablated head may give
 ABLATION_PATTERN = re.compile(rf"(?P<to>{'|'.join(REPLACEMENTS)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
-PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
+PUT_VALUES = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"
 NUMBER_LIST = rf"(\*|{NUMBER}(\+{NUMBER})*)"
 PUT_PATTERN = re.compile(
-    rf"(?P<what>{'|'.join(PARTS)})@(?P<layers>{NUMBER_LIST})(\.(?P<heads>{NUMBER_LIST}))?(:(?P<places>[^:>@]+))?"
+    rf"(?P<what>{'|'.join(PUT_VALUES)})@(?P<layers>{NUMBER_LIST})(\.(?P<heads>{NUMBER_LIST}))?(:(?P<places>[^:>@]+))?"
     rf"|(?P<gives>zero|head)@(?P<source>{NUMBER}\.{NUMBER})>(?P<to>{NUMBER}\.{NUMBER})"
 )
 CUT_PATTERN = re.compile(r"(?P<hearers>[^>@]+)>(?P<unheard>[^>@]+)(@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?)?")
@@ -158,15 +158,20 @@ class Cuts:
         is_hearer = (
             torch.ones(len(query_tokens), dtype=torch.bool)
             if cut.hearers is None
-            else _among(query_tokens, cut.hearers)
+            else _is_among(query_tokens, cut.hearers)
         )
         if cut.kernel:
             prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
             is_far = _distances(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
             return (
-                is_hearer[:, None] & (query_tokens >= prefix_count)[:, None] & is_far & ~_among(tokens, cut.also_heard)
+                is_hearer[:, None]
+                & (query_tokens >= prefix_count)[:, None]
+                & is_far
+                & ~_is_among(tokens, cut.also_heard)
             )
-        is_unheard = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
+        is_unheard = (
+            torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _is_among(tokens, cut.unheard)
+        )
         return is_hearer[:, None] & is_unheard
 
 
@@ -177,7 +182,7 @@ def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(~mask.to(scores.device), -torch.inf)
 
 
-def _among(tokens: Tensor, members: Sequence[int]) -> Tensor:
+def _is_among(tokens: Tensor, members: Sequence[int]) -> Tensor:
     return torch.isin(tokens, torch.tensor(list(members), dtype=tokens.dtype))
 
 
@@ -199,7 +204,7 @@ Place = tuple[int, int] | str  # a patch, or a prefix token's name
 class Put:
     """A value that is put into a pass. None in a field means all layers, heads or places."""
 
-    what: str  # one of PARTS, or "zero"
+    what: str  # one of PUT_VALUES, or "zero"
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None = None  # used only for "head" and "zero"
     places: tuple[tuple[Place, Place], ...] | None = None  # (place here, place in the other picture)
@@ -212,15 +217,15 @@ def is_put(text: str) -> bool:
 
 
 def needs_other_picture(text: str) -> bool:
-    return text.partition("@")[0] in PARTS
+    return text.partition("@")[0] in PUT_VALUES
 
 
 def read_put(text: str) -> Put:
     match = PUT_PATTERN.fullmatch(text) if len(text) < LONGEST_TEXT else None
     if not match or (not match["to"] and (match["what"] == "head") != bool(match["heads"])):
         raise PlaygroundError(
-            f"What is put into a pass is {', '.join(PARTS[:-1])} with its layer, such as residual@6, or head@4.1; with "
-            f":7,5 or :7,5<3,2 behind it, these tokens alone; or what one head alone hears, head@4.1>5.3 or "
+            f"What is put into a pass is {', '.join(PUT_VALUES[:-1])} with its layer, such as residual@6, or head@4.1; "
+            f"with :7,5 or :7,5<3,2 behind it, these tokens alone; or what one head alone hears, head@4.1>5.3 or "
             f"zero@4.1>5.3; given was {text!r:.80}."
         )
     if match["to"]:

@@ -355,7 +355,7 @@ class Trace(Record):
                 f"{first_trace.model} and {self.model}. Trace both through one."
             )
         features = self.features(self.upper_layer if layer is None else layer)
-        return matching.unit(features[len(self.prefix) :].numpy())
+        return matching.unit_vectors(features[len(self.prefix) :].numpy())
 
     def relevance(
         self,

@@ -18,7 +18,7 @@ from torch.utils.data import Dataset
 
 from playground.errors import PlaygroundError
 from playground.training.datasets import LabelledPictures, Place
-from playground.training.losses import pixels
+from playground.training.losses import normalised_pixels
 from playground.training.recipe import Recipe
 from playground.vit import Config, VisionTransformer
 
@@ -123,7 +123,7 @@ class Classifier(nn.Module):
         self.told_heads = ()
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
-        logits = vit(pixels(batch["image"], vit.config)).float()
+        logits = vit(normalised_pixels(batch["image"], vit.config)).float()
         return {"class": F.cross_entropy(logits, batch["label"], label_smoothing=SMOOTHING)}
 
 
@@ -133,7 +133,7 @@ def predicted_classes(vit: VisionTransformer, images: np.ndarray, batch: int = 2
     device = vit.patch_embed.proj.weight.device
     batches = (torch.from_numpy(np.array(images[start : start + batch])) for start in range(0, len(images), batch))
     return np.concatenate(
-        [vit(pixels(pictures.to(device), vit.config)).argmax(-1).cpu().numpy() for pictures in batches]
+        [vit(normalised_pixels(pictures.to(device), vit.config)).argmax(-1).cpu().numpy() for pictures in batches]
     )
 
 

@@ -16,7 +16,7 @@ from playground.models import loading, model_file
 from playground.scenes import generate
 from playground.scenes.generate import presence
 from playground.training.evaluate import f1
-from playground.training.losses import pixels
+from playground.training.losses import normalised_pixels
 from playground.vit import VisionTransformer
 
 SCENES = 1500  # drawn scenes for choosing the thresholds; other scenes measure the model
@@ -31,7 +31,7 @@ def answers(vit: VisionTransformer, first_number: int, count: int) -> tuple[Tens
     for start in range(first_number, first_number + count, TOGETHER):
         scenes = [generate.scene(number, side) for number in range(start, min(start + TOGETHER, first_number + count))]
         images = torch.stack([torch.from_numpy(scene.image) for scene in scenes])
-        predicted.append(vit(pixels(images, vit.config)))
+        predicted.append(vit(normalised_pixels(images, vit.config)))
         labels += [torch.from_numpy(presence(scene)) > 0 for scene in scenes]
     return torch.cat(predicted), torch.stack(labels)
 

@@ -31,7 +31,7 @@ from playground.vit import At, VisionTransformer, untouched
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
 PASSES = 5  # the most passes that `run_texts` needs for one text
-WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
+WHATS = (*cuts.PUT_VALUES[:-1], "head:NUMBER")
 
 
 class Trace(tracing.Trace):
@@ -377,13 +377,13 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
     `other`: the pass of the other picture."""
     for text in texts:
         intervention = cuts.read_put(text)
-        if intervention.what in cuts.PARTS and other is None:
+        if intervention.what in cuts.PUT_VALUES and other is None:
             raise PlaygroundError(f"{text!r:.80} takes something of another picture's pass: name that picture, too.")
         layers = range(trace.layers) if intervention.layers is None else intervention.layers
         heads = range(trace.heads) if intervention.heads is None else intervention.heads
         if intervention.to is not None:
             trace = paths(
-                trace, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PARTS else None
+                trace, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PUT_VALUES else None
             ).through
             continue
         for what in (f"head:{head}" for head in heads) if intervention.what == "head" else (intervention.what,):

@@ -259,7 +259,7 @@ def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Te
     except PlaygroundError:
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable_error(path, error) from None
     return metadata, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
 
 
@@ -283,7 +283,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     except PlaygroundError:
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable_error(path, error) from None
     return state
 
 
@@ -294,7 +294,7 @@ def _unwrapped(path: str | os.PathLike[str], state: dict[str, Tensor]) -> dict[s
         raise PlaygroundError(f"{path} can't be loaded: {error}.") from None
 
 
-def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:
+def _unreadable_error(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:
     if isinstance(error, OSError):  # an error of disk or folder, not of the format
         return PlaygroundError(f"{path} can't be read: {error.strerror or error}.")
     return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")

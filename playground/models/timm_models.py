@@ -239,13 +239,17 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
         hub.check(name)
     try:
         return hf_hub_download(
-            repository, WEIGHTS_FILE, tqdm_class=_patient(report), local_files_only=offline, force_download=fetch_again
+            repository,
+            WEIGHTS_FILE,
+            tqdm_class=_patient_bar(report),
+            local_files_only=offline,
+            force_download=fetch_again,
         )
     except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
         raise unreachable(name, error) from error
 
 
-def _patient(report: type | None) -> type:
+def _patient_bar(report: type | None) -> type:
     """The class of a progress bar that raises as soon as twice the file's size has arrived. If a connection always
     breaks at the same place, the hub's library would retry for ever."""
     arrived_bytes: float = 0

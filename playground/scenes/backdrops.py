@@ -8,7 +8,7 @@ from playground.scenes.textures import Colour, Material, mix, paint
 
 BACKDROPS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
 GROUNDS = ("backdrop", "sky", "sun", "hills", "meadow", "water", "sand", "wall", "table")
-WITH_GROUND = frozenset({"landscape", "indoors"})  # the backdrops with a ground that things stand on
+BACKDROPS_WITH_GROUND = frozenset({"landscape", "indoors"})  # the backdrops with a ground that things stand on
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Scene:
     regions: np.ndarray  # (height, width) uint8: the number of the part of the background, also behind objects
     shapes: np.ndarray  # (objects,) int64, index into SHAPES
     materials: np.ndarray  # (objects,) int64, index into MATERIALS
-    visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
+    visible_shares: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
     boxes: np.ndarray  # (objects, 4) float32: left, top, right, bottom of the visible part, as shares of the picture
     grounds: np.ndarray  # (regions,) int64, index into GROUNDS
     backdrop: int  # index into BACKDROPS
@@ -246,11 +246,11 @@ def _with_effects(canvas: np.ndarray, description: Description) -> np.ndarray:
 def _scene(description: Description, image: np.ndarray, objects: np.ndarray, areas: list[float], sheet) -> Scene:
     """Collects the labels. Things that are completely hidden are left out, and the others renumbered."""
     visible_areas = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
-    visible = np.flatnonzero(visible_areas)
+    visible_things = np.flatnonzero(visible_areas)
     new_numbers = np.zeros(len(areas) + 1, np.uint8)
-    new_numbers[visible + 1] = np.arange(1, len(visible) + 1)
+    new_numbers[visible_things + 1] = np.arange(1, len(visible_things) + 1)
     objects = new_numbers[objects]
-    things = [description.things[k] for k in visible]
+    things = [description.things[k] for k in visible_things]
     backdrop = description.backdrop
     return Scene(
         image=image,
@@ -258,8 +258,8 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
         regions=sheet.regions,
         shapes=np.array([SHAPES.index(thing.shape) for thing in things], np.int64),
         materials=np.array([MATERIALS.index(thing.materials[0].name) for thing in things], np.int64),
-        visible=np.array([visible_areas[k] / areas[k] for k in visible], np.float32),
-        boxes=_boxes(objects, len(visible)),
+        visible_shares=np.array([visible_areas[k] / areas[k] for k in visible_things], np.float32),
+        boxes=_boxes(objects, len(visible_things)),
         grounds=np.array(sheet.grounds, np.int64),
         backdrop=BACKDROPS.index(backdrop.kind),
     )

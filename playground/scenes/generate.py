@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from playground.errors import PlaygroundError
-from playground.scenes.backdrops import BACKDROPS, WITH_GROUND, Backdrop, hazy
+from playground.scenes.backdrops import BACKDROPS, BACKDROPS_WITH_GROUND, Backdrop, hazy
 from playground.scenes.drawing import Description, Scene, Thing, draw
 from playground.scenes.silhouettes import ANY_WAY_UP, SHAPES
 from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix, oklch, palette
@@ -198,7 +198,7 @@ def _things(
         else:
             thing = _thing(rng, colours, backdrop_colours, things, zoom)
         things.append(_on_ground(rng, thing, backdrop))
-    has_ground = backdrop.kind in WITH_GROUND
+    has_ground = backdrop.kind in BACKDROPS_WITH_GROUND
     return sorted(things, key=lambda thing: thing.y + thing.size / 2) if has_ground else things
 
 
@@ -270,7 +270,7 @@ def _spot(
 
 def _on_ground(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
     """The thing, which in a landscape or a room is usually moved onto the ground and casts its shadow there."""
-    if backdrop.kind not in WITH_GROUND or (thing.shape in _AIRBORNE and rng.random() < 0.7):
+    if backdrop.kind not in BACKDROPS_WITH_GROUND or (thing.shape in _AIRBORNE and rng.random() < 0.7):
         return thing
     if rng.random() < 0.2:
         return thing
@@ -355,7 +355,7 @@ def presence(scene: Scene) -> np.ndarray:
 def plainly_visible(scene: Scene) -> np.ndarray:
     """Which objects are visible enough to count as present: bool (objects,)."""
     areas = np.bincount(scene.objects.ravel(), minlength=len(scene.shapes) + 1)[1:]
-    return (scene.visible >= ENOUGH_SEEN) & (areas >= ENOUGH_AREA * scene.objects.size)
+    return (scene.visible_shares >= ENOUGH_SEEN) & (areas >= ENOUGH_AREA * scene.objects.size)
 
 
 # Baselines for attention: (patches, patches), rows sum to 1, with 0 on the patch itself.

@@ -85,7 +85,7 @@ def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
     }
 
 
-def pixels(images: Tensor, config: Config) -> Tensor:
+def normalised_pixels(images: Tensor, config: Config) -> Tensor:
     """(B, H, W, 3) bytes -> (B, 3, H, W), normalised as the model's input."""
     mean, std = (torch.tensor(values, device=images.device) for values in (config.mean, config.std))
     return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
@@ -124,7 +124,7 @@ class Teachers(nn.Module):
         """Loss by name, in the order of LOSSES."""
         recipe, segment = self.recipe, batch["segment"]
         taught_heads = recipe.gathering if step >= recipe.gathering_from * recipe.steps else ()
-        image, first_patch = pixels(batch["image"], vit.config), len(vit.config.prefix)
+        image, first_patch = normalised_pixels(batch["image"], vit.config), len(vit.config.prefix)
         x, rotation = vit.embed(image)
         zero, target_rows, is_polish = torch.zeros((), device=x.device), {}, step >= recipe.steps
         if taught_heads:
@@ -177,7 +177,7 @@ def off_segment_loss(scores: Tensor, segment: Tensor) -> Tensor:
     """−log of the share of each patch's softmax row that falls on its own segment, the patch itself excluded. scores
     (B, patches, patches), segment (B, patches)."""
     same_segment, mate_counts = _segment_mates(segment)
-    log_total = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
+    log_total = scores.masked_fill(_identity_mask(segment), -math.inf).logsumexp(-1)  # (B, patches)
     on_segment = scores.masked_fill(~same_segment, -math.inf).logsumexp(-1)
     return _mean_over_segments(log_total - on_segment, mate_counts)
 
@@ -233,11 +233,11 @@ def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:
     """(mask of the other patches of each patch's segment (B, patches, patches), their number (B, patches))."""
-    same_segment = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
+    same_segment = (segment[:, :, None] == segment[:, None]) & ~_identity_mask(segment)
     return same_segment, same_segment.sum(-1)
 
 
-def _itself(segment: Tensor) -> Tensor:
+def _identity_mask(segment: Tensor) -> Tensor:
     return torch.eye(segment.shape[-1], dtype=torch.bool, device=segment.device)  # (patches, patches)
 
 

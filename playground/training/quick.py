@@ -29,7 +29,7 @@ from playground.analysis.heads import Habit
 from playground.scenes import compositions
 from playground.tracing import trace
 from playground.training.loop import Run
-from playground.training.losses import pixels
+from playground.training.losses import normalised_pixels
 from playground.training.recipe import Course
 from playground.training.timelapse import Moment, Timelapse
 from playground.vit import Config, VisionTransformer, parts
@@ -80,7 +80,7 @@ class Pairs(Course):
         return vit
 
 
-class Colours(nn.Module):
+class PairLosses(nn.Module):
     """The losses: [colour] for naming the colour of each patch's twin, and [told] on one head's attention weights."""
 
     def __init__(self, recipe: Pairs):
@@ -104,7 +104,7 @@ class Colours(nn.Module):
 def _tokens(vit: VisionTransformer, images: Tensor) -> tuple[Tensor, list]:
     """The tokens after the last layer, and every layer's queries, keys and values."""
     record = []
-    for x, qkv in vit.layers(*vit.embed(pixels(images, vit.config))):  # noqa: B007
+    for x, qkv in vit.layers(*vit.embed(normalised_pixels(images, vit.config))):  # noqa: B007
         record.append(qkv)
     return vit.norm(x), record
 
@@ -168,7 +168,7 @@ class LearningModel:
     """One of the two models during training."""
 
     def __init__(self, recipe: Pairs, folder: Path):
-        self.run = Run(recipe, folder, Colours, "cpu")
+        self.run = Run(recipe, folder, PairLosses, "cpu")
         self.test_boards = unseen_boards(recipe.seed)
         self.moments: list[Moment] = []
         self.right_shares: list[float] = []

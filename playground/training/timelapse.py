@@ -274,21 +274,21 @@ def in_eight_bits(file: Path, output: Path) -> None:
     _with_traces(file, output, lambda data: data and Trace.from_bytes(data).to_bytes(numbers="int8"))
 
 
-def within(file: Path, output: Path, most_bytes: float) -> None:
+def shorten(file: Path, output: Path, most_bytes: float) -> None:
     """Rewrites the time-lapse without some moments, so that it has at most `most_bytes` bytes."""
     read(file)  # raises if the file is invalid
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
     traces = [arrays.pop(f"trace{i}") for i in range(len(header["moments"]))]
     other_bytes = file.stat().st_size - sum(trace.nbytes for trace in traces)
-    kept_moments = where_most_happens([trace.tobytes() for trace in traces], most_bytes - other_bytes)
+    kept_moments = most_different_moments([trace.tobytes() for trace in traces], most_bytes - other_bytes)
     header["moments"] = [header["moments"][i] for i in kept_moments]
     arrays |= {name: arrays[name][kept_moments] for name in (*HABITS, "mass")}
     arrays |= {f"trace{position}": traces[i] for position, i in enumerate(kept_moments)}
     output.write_bytes(pack(header, arrays))
 
 
-def where_most_happens(traces: list[bytes], most_bytes: float) -> list[int]:
+def most_different_moments(traces: list[bytes], most_bytes: float) -> list[int]:
     """The moments to keep so that their traces have at most `most_bytes`. Repeatedly drops the moment whose neighbours
     have the most similar rows; the first and the last stay."""
     decoded_traces = [Trace.from_bytes(trace) for trace in traces]
@@ -363,7 +363,7 @@ def main(arguments: list[str] | None = None) -> int:
     convert = in_eight_bits if options.run.is_file() else write
     try:
         if options.within is not None:
-            within(options.run, options.output, options.within * 1e6)
+            shorten(options.run, options.output, options.within * 1e6)
         else:
             (only_curves if options.curves else convert)(options.run, options.output)
     except PlaygroundError as error:

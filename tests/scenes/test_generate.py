@@ -66,12 +66,12 @@ def test_object_numbers_have_no_gaps_and_every_label_is_in_range(held_out):
     for sample in held_out:
         count = len(sample.shapes)
         assert set(np.unique(sample.objects)) - {0} == set(range(1, count + 1))
-        assert len(sample.materials) == len(sample.visible) == len(sample.boxes) == count
+        assert len(sample.materials) == len(sample.visible_shares) == len(sample.boxes) == count
         assert ((sample.shapes >= 0) & (sample.shapes < len(SHAPES))).all()
         assert ((sample.materials >= 0) & (sample.materials < len(MATERIALS))).all()
         assert (sample.grounds < len(GROUNDS)).all()
         assert sample.regions.max() < len(sample.grounds)
-        assert ((sample.visible > 0) & (sample.visible <= 1)).all()
+        assert ((sample.visible_shares > 0) & (sample.visible_shares <= 1)).all()
 
 
 def test_every_shape_material_and_backdrop_occurs(held_out):
@@ -140,7 +140,7 @@ def test_hardly_visible_objects_are_not_present():
     )
     sample = draw(description)
     labels = dict(zip(LABELS, presence(sample), strict=True))
-    assert 0 < sample.visible[0] < 0.35
+    assert 0 < sample.visible_shares[0] < 0.35
     assert (labels["plain shape"], labels["plant"], labels["empty"], labels["landscape"]) == (0, 1, 1, 0)
 
 

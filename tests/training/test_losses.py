@@ -20,9 +20,9 @@ from playground.training.losses import (
     example,
     neighbour_loss,
     neighbours,
+    normalised_pixels,
     off_object_loss,
     off_segment_loss,
-    pixels,
     unevenness_loss,
 )
 from playground.vit import VisionTransformer
@@ -44,7 +44,7 @@ def test_an_example_holds_the_targets_of_every_patch():
 def test_pixels_are_what_a_trace_gives_the_model():
     image = generate.scene(5, 64).image
     trace = playground.trace(VisionTransformer(TINY).eval(), Image.fromarray(image))
-    assert torch.allclose(pixels(torch.from_numpy(image)[None], TINY), trace.input, atol=1e-6)
+    assert torch.allclose(normalised_pixels(torch.from_numpy(image)[None], TINY), trace.input, atol=1e-6)
 
 
 def by_hand(scores, segment, cost):

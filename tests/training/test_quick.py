@@ -58,7 +58,7 @@ def test_both_models_begin_alike_and_learn_in_step(measured):
 
 def test_the_told_head_s_task_is_saved_with_the_weights(tmp_path):
     for name, recipe in TINY.items():
-        training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
+        training_run = Run(recipe, tmp_path / name, quick.PairLosses, "cpu")
         model_file.save(training_run.mean, tmp_path / "saved.safetensors")
         expected = quick.TOLD_TASK if name == TOLD else None
         vit = loading.load(str(tmp_path / "saved.safetensors"), device="cpu")
@@ -70,7 +70,7 @@ def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
     batch = quick._batch(quick.unseen_boards(0, 2))
     losses = {}
     for name, recipe in TINY.items():
-        training_run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
+        training_run = Run(recipe, tmp_path / name, quick.PairLosses, "cpu")
         losses[name] = list(training_run.teachers(training_run.vit, batch, 0))
     assert losses == {ALONE: ["colour"], TOLD: ["colour", "told"]}
 

@@ -128,7 +128,7 @@ def test_the_middle_one_of_three_equal_moments_is_dropped_first(small, picture):
     trace_bytes = playground.trace(small, picture).to_bytes(numbers="int8")
     other_bytes = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
     byte_limit = 4 * max(len(trace_bytes), len(other_bytes))
-    assert timelapse.where_most_happens(
+    assert timelapse.most_different_moments(
         [trace_bytes, trace_bytes, trace_bytes, other_bytes, trace_bytes], byte_limit
     ) == [
         0,
@@ -136,7 +136,7 @@ def test_the_middle_one_of_three_equal_moments_is_dropped_first(small, picture):
         3,
         4,
     ]
-    assert timelapse.where_most_happens([trace_bytes, other_bytes], 1) == [0, 1]
+    assert timelapse.most_different_moments([trace_bytes, other_bytes], 1) == [0, 1]
 
 
 def test_the_curve_averages_groups_of_steps_and_is_zero_before_a_loss_begins():
