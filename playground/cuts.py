@@ -141,17 +141,19 @@ class Cuts:
 
         return at
 
-    def _ablated(self, layer: int, mixed: Tensor) -> Tensor:
+    def _ablated(self, layer: int, head_outputs: Tensor) -> Tensor:
         """A layer's head outputs, (B, h, N, d), with the ablated heads replaced."""
         for cut in self.in_layer(layer, ablated=True):
-            ablated_heads = range(mixed.shape[1]) if cut.heads is None else cut.heads
-            is_ablated = torch.zeros(mixed.shape[1], 1, 1, dtype=torch.bool, device=mixed.device)
+            ablated_heads = range(head_outputs.shape[1]) if cut.heads is None else cut.heads
+            is_ablated = torch.zeros(head_outputs.shape[1], 1, 1, dtype=torch.bool, device=head_outputs.device)
             is_ablated[list(ablated_heads)] = True
             replacement = (
-                torch.zeros_like(mixed) if cut.replacement == "zero" else mixed.mean(-2, keepdim=True).expand_as(mixed)
+                torch.zeros_like(head_outputs)
+                if cut.replacement == "zero"
+                else head_outputs.mean(-2, keepdim=True).expand_as(head_outputs)
             )
-            mixed = torch.where(is_ablated, replacement, mixed)
-        return mixed
+            head_outputs = torch.where(is_ablated, replacement, head_outputs)
+        return head_outputs
 
     def _silenced(self, cut: Cut, query_tokens: Tensor, tokens: Tensor) -> Tensor:
         """A mask, (queries, N): True where the cut sets the score to −∞."""

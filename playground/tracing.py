@@ -288,16 +288,16 @@ class Trace(Record):
         is the residual connection. (tokens,) for one query, (tokens, tokens) for None. `give_way` is called now and
         then: a server lets others come in between."""
         start_tokens = list(range(self.tokens)) if query is None else [self.token(query)]
-        reached = torch.zeros(len(start_tokens), self.tokens, device=self._any_layer.q.device)
-        reached[range(len(start_tokens)), start_tokens] = 1
+        shares = torch.zeros(len(start_tokens), self.tokens, device=self._any_layer.q.device)
+        shares[range(len(start_tokens)), start_tokens] = 1
         for layer in reversed(range(self.layers)):
-            spread = torch.zeros_like(reached)
+            head_sums = torch.zeros_like(shares)
             for head in range(self.heads):
                 for block, weights in self._blocks(layer, head, None):
-                    spread += reached[:, block] @ weights
+                    head_sums += shares[:, block] @ weights
                     give_way()
-            reached = reached / 2 + spread / (2 * self.heads)
-        return _on_cpu(reached if query is None else reached[0])
+            shares = shares / 2 + head_sums / (2 * self.heads)
+        return _on_cpu(shares if query is None else shares[0])
 
     def table(self, query: Query | None = None, scale: Scale = None) -> pd.DataFrame:
         """A DataFrame. For a query: a line for each layer, head and token, with the weight. Without a query: a line for

@@ -284,7 +284,7 @@ def _loaded_as(seen: Trace) -> source.LoadArguments | None:
 def _is_named(seen: Trace) -> bool:
     """Whether the command line finds the trace's model by its name."""
     loaded_as = _loaded_as(seen)
-    if loaded_as is None or loaded_as.weights is not None or loaded_as.given.words:
+    if loaded_as is None or loaded_as.weights is not None or loaded_as.given_options.words:
         return False
     return seen.model in (loaded_as.model, Path(loaded_as.model).name)
 
@@ -346,7 +346,7 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], scale_of_pas
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(loaded_as.given.texts if loaded_as else {}),
+        **(loaded_as.given_options.texts if loaded_as else {}),
         repeatable=loaded_as is not None and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,

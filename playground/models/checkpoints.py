@@ -52,23 +52,23 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Renames the tensors of timm's Eva (DINOv3) and of other layouts (others_files.py) to our names. Eva splits some
     tensors in two; these are joined. Tensors with our names pass unchanged."""
-    renamed, state = {}, from_others(state)
+    renamed_state, state = {}, from_others(state)
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *SEPARATE_PROJECTIONS)):
             continue  # joined below with the other parts of its matrix
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
-            renamed[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
+            renamed_state[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
         elif ".attn.q_proj." in key:  # the large EVA-02 splits q, k and v; keys may have no bias
             other_parts = (
                 state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj")
             )
-            renamed[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
+            renamed_state[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
-            renamed[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
+            renamed_state[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
-            renamed[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
-    return renamed
+            renamed_state[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
+    return renamed_state
 
 
 def options_of(description: Mapping[str, Any]) -> GivenOptions:

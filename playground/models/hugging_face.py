@@ -62,7 +62,7 @@ def is_hugging_face(names: Iterable[str]) -> bool:
 
 def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Gives Hugging Face's weights timm's names. Unknown names stay: the error of `fitting_weights` names them."""
-    renamed: dict[str, Tensor] = {}
+    renamed_state: dict[str, Tensor] = {}
     parts: dict[str, dict[str, Tensor]] = {}  # "qkv.weight" or "qkv.bias" of a layer -> its three matrices
     gates: dict[str, Tensor] = {}
     for key, value in state.items():
@@ -71,7 +71,7 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
             continue
         match = re.fullmatch(r"(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)", name)
         if not match:
-            renamed[_name_outside_layers(name)] = value
+            renamed_state[_name_outside_layers(name)] = value
             continue
         layer, part, kind = match.groups()
         if qkv_match := re.fullmatch(QKV_PATTERN, part):
@@ -80,17 +80,19 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
             gates[f"blocks.{layer}.mlp.fc1.{kind}"] = value
         else:
             new_name = next((our_name for pattern, our_name in LAYER_NAMES if re.fullmatch(pattern, part)), None)
-            renamed[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = value
+            renamed_state[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = (
+                value
+            )
     for key, qkv_parts in parts.items():
         if "weight" not in key or len(qkv_parts) == 3:
             first_part = next(iter(qkv_parts.values()))
             matrices = [qkv_parts.get(letter, torch.zeros_like(first_part)) for letter in "qkv"]  # a missing bias is 0
-            renamed[key] = torch.cat(matrices)
+            renamed_state[key] = torch.cat(matrices)
     for key, gate in gates.items():
-        if key in renamed:
+        if key in renamed_state:
             # The gate and the input of a gated MLP become one matrix, the gate first
-            renamed[key] = torch.cat([gate, renamed[key]])
-    return _complete(renamed)
+            renamed_state[key] = torch.cat([gate, renamed_state[key]])
+    return _complete(renamed_state)
 
 
 def _name_outside_layers(name: str) -> str:
@@ -102,26 +104,30 @@ def _name_outside_layers(name: str) -> str:
     return name
 
 
-def _complete(renamed: dict[str, Tensor]) -> dict[str, Tensor]:
+def _complete(renamed_state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Gives tensors the shapes of our model, and adds zeros for biases that only our model has."""
-    if "cls_token" in renamed:
-        renamed["cls_token"] = renamed["cls_token"].reshape(1, 1, -1)
-    if "pos_embed" in renamed and renamed["pos_embed"].dim() == 2:
-        renamed["pos_embed"] = renamed["pos_embed"][None]
-    if "reg_token" in renamed and not renamed["reg_token"].numel():
-        del renamed["reg_token"]
+    if "cls_token" in renamed_state:
+        renamed_state["cls_token"] = renamed_state["cls_token"].reshape(1, 1, -1)
+    if "pos_embed" in renamed_state and renamed_state["pos_embed"].dim() == 2:
+        renamed_state["pos_embed"] = renamed_state["pos_embed"][None]
+    if "reg_token" in renamed_state and not renamed_state["reg_token"].numel():
+        del renamed_state["reg_token"]
     for kind in ("weight", "bias"):
-        if f"head.attention.in_proj_{kind}" in renamed:
-            q, k, v = renamed.pop(f"head.attention.in_proj_{kind}").chunk(3)
-            renamed[f"attn_pool.q.{kind}"], renamed[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
+        if f"head.attention.in_proj_{kind}" in renamed_state:
+            q, k, v = renamed_state.pop(f"head.attention.in_proj_{kind}").chunk(3)
+            renamed_state[f"attn_pool.q.{kind}"], renamed_state[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
     for key in [
-        key for key in renamed if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
+        key for key in renamed_state if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
     ]:
-        renamed.setdefault(key.replace("weight", "bias"), torch.zeros_like(renamed[key][:, 0]))
-    if {"reg_token", "pos_embed", "cls_token"} <= renamed.keys():  # timm stores the class token with its position added
-        renamed["cls_token"] = renamed["cls_token"] + renamed["pos_embed"][:, :1]
-        renamed["pos_embed"] = renamed["pos_embed"][:, 1:]
-    return renamed
+        renamed_state.setdefault(key.replace("weight", "bias"), torch.zeros_like(renamed_state[key][:, 0]))
+    if {
+        "reg_token",
+        "pos_embed",
+        "cls_token",
+    } <= renamed_state.keys():  # timm stores the class token with its position added
+        renamed_state["cls_token"] = renamed_state["cls_token"] + renamed_state["pos_embed"][:, :1]
+        renamed_state["pos_embed"] = renamed_state["pos_embed"][:, 1:]
+    return renamed_state
 
 
 # The architecture -----------------------------------------------------------------------------------------------------

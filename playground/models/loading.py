@@ -186,15 +186,15 @@ def load(
     >>> playground.load("ViT-S/16", seed=1).config.heads
     6
     """
-    given = GivenOptions.read({word: value for word, value in locals().items() if word in OPTION_NAMES})
+    given_options = GivenOptions.read({word: value for word, value in locals().items() if word in OPTION_NAMES})
     if isinstance(model, nn.Module):
-        vit = _from_object(model, pretrained, weights, device, given)
+        vit = _from_object(model, pretrained, weights, device, given_options)
     else:
-        source = resolve(model, pretrained, weights, offline, given)
+        source = resolve(model, pretrained, weights, offline, given_options)
         vit = on_device(build(source, seed), device)
         loadable_again = not seed and (pretrained or weights is not None)
         weights_path = None if weights is None else os.fspath(weights)
-        remember(vit, LoadArguments(os.fspath(model), weights_path, source.given) if loadable_again else None)
+        remember(vit, LoadArguments(os.fspath(model), weights_path, source.given_options) if loadable_again else None)
     if message := notice(vit):
         warnings.warn(message, PlaygroundWarning, stacklevel=2)
     return vit
@@ -205,7 +205,7 @@ def resolve(
     pretrained: bool,
     weights: str | os.PathLike[str] | None,
     offline: bool,
-    given: GivenOptions,
+    given_options: GivenOptions,
 ) -> Source:
     """The Source of a model; for a pickled file, with its weights already read."""
     if not isinstance(model, str | os.PathLike):
@@ -216,24 +216,24 @@ def resolve(
     name = _app_model_file(os.fspath(model))
     path = _path(name)
     if name and (path.is_dir() or name.startswith(FOLDER_PREFIX)):
-        source = _from_folder(path, given)
+        source = _from_folder(path, given_options)
     elif _is_pickled(path):
-        source = _from_pickled(path, given)
+        source = _from_pickled(path, given_options)
     elif path.suffix == ".safetensors":
-        source = model_file.from_file(path, path, given)
+        source = model_file.from_file(path, path, given_options)
     elif repository(name):
-        source = _from_hub(name.removeprefix(HUB_PREFIX), pretrained, offline, given)
+        source = _from_hub(name.removeprefix(HUB_PREFIX), pretrained, offline, given_options)
     else:
         source = zoo.resolve(name, pretrained and weights is None, offline)
-        source = source if weights is not None else with_options(source, given)
+        source = source if weights is not None else with_options(source, given_options)
     if weights is None:
         return source
     weights_file = Path(weights)
     if _is_pickled(weights_file):
         return _read(
-            weights_file, lambda safetensors: model_file.with_weights(source, safetensors, weights_file, given)
+            weights_file, lambda safetensors: model_file.with_weights(source, safetensors, weights_file, given_options)
         )
-    return model_file.with_weights(source, weights_file, weights_file, given)
+    return model_file.with_weights(source, weights_file, weights_file, given_options)
 
 
 def _app_model_file(name: str) -> str:
@@ -259,16 +259,18 @@ def repository(name: str) -> bool:
 
 
 def _from_object(
-    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given: GivenOptions
+    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given_options: GivenOptions
 ) -> VisionTransformer:
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        their_model, model = _vit_in(model), build(with_options(source_of(model), given)).eval()
+        their_model, model = _vit_in(model), build(with_options(source_of(model), given_options)).eval()
         _compare_outputs(their_model, model)
-    elif given.words:
-        raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
+    elif given_options.words:
+        raise PlaygroundError(
+            f"{given_options.words[0]}= is said where a model is loaded, and this one is loaded already."
+        )
     return model if device is None else on_device(model, device)
 
 
@@ -311,15 +313,15 @@ def _is_pickled(path: Path) -> bool:
     )
 
 
-def _from_folder(folder: Path, given: GivenOptions) -> Source:
+def _from_folder(folder: Path, given_options: GivenOptions) -> Source:
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
     if (folder / WEIGHTS_FILE).is_file():
-        return model_file.from_file(folder / WEIGHTS_FILE, folder / WEIGHTS_FILE, given)
+        return model_file.from_file(folder / WEIGHTS_FILE, folder / WEIGHTS_FILE, given_options)
     if (folder / PICKLED_WEIGHTS).is_file():
-        return _from_pickled(folder / PICKLED_WEIGHTS, given)
+        return _from_pickled(folder / PICKLED_WEIGHTS, given_options)
     if len(indices := list(folder.glob(f"*{INDEX}"))) == 1:
-        return model_file.from_file(indices[0], folder / WEIGHTS_FILE, given)
+        return model_file.from_file(indices[0], folder / WEIGHTS_FILE, given_options)
     if list(folder.glob("*.index.json")):
         raise PlaygroundError(
             f"The weights in {folder} lie in several pickled files: save them as safetensors, by "
@@ -330,14 +332,14 @@ def _from_folder(folder: Path, given: GivenOptions) -> Source:
         advice = f"; give one of its files: {', '.join(file.name for file in weight_files[:5])}" if weight_files else ""
         raise PlaygroundError(f"{folder} holds no {WEIGHTS_FILE} and no {PICKLED_WEIGHTS}{advice}.")
     return (
-        _from_pickled(weight_files[0], given)
+        _from_pickled(weight_files[0], given_options)
         if pickled.is_pickled(weight_files[0])
-        else model_file.from_file(weight_files[0], weight_files[0], given)
+        else model_file.from_file(weight_files[0], weight_files[0], given_options)
     )
 
 
-def _from_pickled(path: Path, given: GivenOptions) -> Source:
-    return _read(path, lambda safetensors: model_file.from_file(safetensors, path, given))
+def _from_pickled(path: Path, given_options: GivenOptions) -> Source:
+    return _read(path, lambda safetensors: model_file.from_file(safetensors, path, given_options))
 
 
 def _read(path: Path, read_source: Callable[[Path], Source]) -> Source:
@@ -355,20 +357,24 @@ def _read(path: Path, read_source: Callable[[Path], Source]) -> Source:
 # The hub --------------------------------------------------------------------------------------------------------------
 
 
-def _from_hub(repository: str, pretrained: bool, offline: bool, given: GivenOptions) -> Source:
+def _from_hub(repository: str, pretrained: bool, offline: bool, given_options: GivenOptions) -> Source:
     """The Source of a repository on the hub: for a timm model by its name, else from the fetched files in the hub's
     cache."""
     account, _, name = repository.partition("/")
     if account == "timm":
-        return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), given)
+        return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), given_options)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
     file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
     if file is None and repository in OUR_NAMES and borrowed.is_here(OUR_NAMES[repository]):
-        source = with_options(zoo.resolve(OUR_NAMES[repository]), given)
+        source = with_options(zoo.resolve(OUR_NAMES[repository]), given_options)
     else:
         file = file or _fetch(repository, offline or borrowed.asked_offline())
-        source = _from_pickled(file, given) if file.name == PICKLED_WEIGHTS else model_file.from_file(file, file, given)
+        source = (
+            _from_pickled(file, given_options)
+            if file.name == PICKLED_WEIGHTS
+            else model_file.from_file(file, file, given_options)
+        )
     return replace(source, name=repository)
 
 

@@ -75,31 +75,38 @@ def _entries(folder: Path) -> list[Path]:
 # The Source of a file -------------------------------------------------------------------------------------------------
 
 
-def from_file(path: Path, named_file: Path, given: GivenOptions = NO_OPTIONS) -> Source:
+def from_file(path: Path, named_file: Path, given_options: GivenOptions = NO_OPTIONS) -> Source:
     """The Source of a file of weights. Its architecture is in the file if this playground wrote it, or in config.json
     and preprocessor_config.json beside it if `transformers` or timm's save_for_hf did. `named_file`: the file that
     errors name, of which `path` may be a copy."""
     metadata, arrays = outline(path)
     if "config" in metadata:
-        return with_options(_source_in_metadata(path, metadata, arrays), given)
+        return with_options(_source_in_metadata(path, metadata, arrays), given_options)
     refuse_adapters(arrays)
     description = json_of(named_file.parent / "config.json")
     if is_hugging_face(arrays):
-        return _from_hugging_face_file(path, arrays, description, named_file, given)
+        return _from_hugging_face_file(path, arrays, description, named_file, given_options)
     name = description.get("architecture") or metadata.get("arch")
     if not name and (base := config_of(arrays)):
-        return _changed_source(Source(model_name_of(named_file), base), path, arrays, description, named_file, given)
+        return _changed_source(
+            Source(model_name_of(named_file), base), path, arrays, description, named_file, given_options
+        )
     if not isinstance(name, str):
         raise PlaygroundError(
             f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
             f"--weights {path}, says it{_name_hint(arrays)}."
         )
     return _changed_source(
-        Source(model_name_of(named_file), timm_models.timm_config(name)), path, arrays, description, named_file, given
+        Source(model_name_of(named_file), timm_models.timm_config(name)),
+        path,
+        arrays,
+        description,
+        named_file,
+        given_options,
     )
 
 
-def with_weights(base: Source, path: Path, named_file: Path, given: GivenOptions) -> Source:
+def with_weights(base: Source, path: Path, named_file: Path, given_options: GivenOptions) -> Source:
     """A named model with weights from a file, and with the changes that the weights show (fewer layers, other labels
     …). `named_file`: the file that errors name, of which `path` may be a copy. A config.json beside it counts if it
     names the same architecture."""
@@ -107,7 +114,7 @@ def with_weights(base: Source, path: Path, named_file: Path, given: GivenOptions
     if "config" in metadata:  # this playground's own file, which states everything
         with torch.device("meta"):
             fitting_weights(VisionTransformer(base.config), arrays, str(path))
-        return with_options(replace(_source_in_metadata(path, metadata, arrays), name=base.name), given)
+        return with_options(replace(_source_in_metadata(path, metadata, arrays), name=base.name), given_options)
     description = json_of(named_file.parent / "config.json")
     return _changed_source(
         base,
@@ -115,21 +122,26 @@ def with_weights(base: Source, path: Path, named_file: Path, given: GivenOptions
         arrays,
         description if description.get("architecture") == base.name.split(".")[0] else {},
         named_file,
-        given,
+        given_options,
     )
 
 
 def _changed_source(
-    base: Source, path: Path, arrays: StateDict, description: dict[str, Any], named_file: Path, given: GivenOptions
+    base: Source,
+    path: Path,
+    arrays: StateDict,
+    description: dict[str, Any],
+    named_file: Path,
+    given_options: GivenOptions,
 ) -> Source:
     """The Source `base` with the changes that the weights, and the files beside the weights, show."""
-    given = given.with_defaults(GivenOptions.from_json_beside(named_file))
+    given_options = given_options.with_defaults(GivenOptions.from_json_beside(named_file))
     raw_arrays, arrays = arrays, from_eva(from_hugging_face(arrays) if is_hugging_face(arrays) else arrays)
-    options, is_own_head = given, has_own_head(raw_arrays)
+    options, is_own_head = given_options, has_own_head(raw_arrays)
 
     def describe() -> Config:
         nonlocal options
-        options = given.with_defaults(options_of(description))
+        options = given_options.with_defaults(options_of(description))
         return changed_config(base.config, arrays, options, description)
 
     config = _checked_config(path, describe)
@@ -143,7 +155,8 @@ def _changed_source(
     )
     assumptions = assumed_facts(config, stated_words)
     return with_options(
-        Source(base.name, config, lambda: read_weights(path), str(path), arrays, assumptions, readout_difference), given
+        Source(base.name, config, lambda: read_weights(path), str(path), arrays, assumptions, readout_difference),
+        given_options,
     )
 
 
@@ -175,12 +188,12 @@ def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
 
 
 def _from_hugging_face_file(
-    path: Path, arrays: StateDict, description: dict[str, Any], named_file: Path, given: GivenOptions
+    path: Path, arrays: StateDict, description: dict[str, Any], named_file: Path, given_options: GivenOptions
 ) -> Source:
-    given = given.with_defaults(GivenOptions.from_json_beside(named_file))
+    given_options = given_options.with_defaults(GivenOptions.from_json_beside(named_file))
     pixels = json_of(named_file.parent / "preprocessor_config.json")
-    if given.num_heads:
-        description = {**description, "num_attention_heads": given.num_heads}
+    if given_options.num_heads:
+        description = {**description, "num_attention_heads": given_options.num_heads}
 
     def config_and_weights(state: StateDict) -> tuple[Config, StateDict]:
         return hugging_face_config(state, from_hugging_face(state), description, pixels)
@@ -197,7 +210,7 @@ def _from_hugging_face_file(
         assumptions,
         file=named_file,
     )
-    return with_options(source, given)
+    return with_options(source, given_options)
 
 
 def _checked_config(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:

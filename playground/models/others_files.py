@@ -59,17 +59,21 @@ def from_others(state: Mapping[str, Tensor]) -> StateDict:
     refuse_adapters(state)
     if is_torchvision(state):
         return {_our_name(name): value for name, value in state.items()}
-    renamed = {name: value for name, value in state.items() if not UNUSED_NAMES.fullmatch(name)}
+    renamed_state = {name: value for name, value in state.items() if not UNUSED_NAMES.fullmatch(name)}
     for register_name in ("register_tokens", "storage_tokens"):
-        if register_name in renamed:
-            renamed["reg_token"] = renamed.pop(register_name)
-            if "pos_embed" in renamed and is_meta(state):  # Meta's model adds positions before it inserts registers
-                renamed["cls_token"] = renamed["cls_token"] + renamed["pos_embed"][:, :1]
-                renamed["pos_embed"] = renamed["pos_embed"][:, 1:]
-    for name in [name for name in renamed if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
-        q, k, v = renamed[name].chunk(3)
-        renamed[name] = torch.cat([q, torch.zeros_like(k), v])  # the tensor qkv.bias_mask sets the bias of keys to 0
-    return _plain_head(_gate_first(renamed))
+        if register_name in renamed_state:
+            renamed_state["reg_token"] = renamed_state.pop(register_name)
+            if "pos_embed" in renamed_state and is_meta(
+                state
+            ):  # Meta's model adds positions before it inserts registers
+                renamed_state["cls_token"] = renamed_state["cls_token"] + renamed_state["pos_embed"][:, :1]
+                renamed_state["pos_embed"] = renamed_state["pos_embed"][:, 1:]
+    for name in [name for name in renamed_state if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
+        q, k, v = renamed_state[name].chunk(3)
+        renamed_state[name] = torch.cat(
+            [q, torch.zeros_like(k), v]
+        )  # the tensor qkv.bias_mask sets the bias of keys to 0
+    return _plain_head(_gate_first(renamed_state))
 
 
 def _our_name(name: str) -> str:
@@ -81,19 +85,19 @@ def _our_name(name: str) -> str:
 
 def _gate_first(state: StateDict) -> StateDict:
     """The state dict with Meta's SwiGLU in the order of our model: the gate comes first."""
-    reordered: StateDict = {}
+    reordered_state: StateDict = {}
     for name, value in state.items():
         if match := re.fullmatch(r"(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)", name):
             prefix, part, kind = match.groups()
             if part == "w12":
-                reordered[f"{prefix}fc1.{kind}"] = value
+                reordered_state[f"{prefix}fc1.{kind}"] = value
             elif part == "w3":
-                reordered[f"{prefix}fc2.{kind}"] = value
+                reordered_state[f"{prefix}fc2.{kind}"] = value
             elif part == "w1":
-                reordered[f"{prefix}fc1.{kind}"] = torch.cat([value, state[f"{prefix}w2.{kind}"]])
+                reordered_state[f"{prefix}fc1.{kind}"] = torch.cat([value, state[f"{prefix}w2.{kind}"]])
         else:
-            reordered[name] = value
-    return reordered
+            reordered_state[name] = value
+    return reordered_state
 
 
 OWN_HEAD_REASON = "its head is one of its own, which the playground's ViT does not compute"

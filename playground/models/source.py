@@ -90,22 +90,22 @@ class Source:
     shapes: dict[str, Tensor] | None = None  # the weights' shapes, if known before the weights are read
     assumed: tuple[parts.Assumption, ...] = ()
     readout_difference: str = ""  # how the classifier's input differs from ours, as the end of a sentence
-    given: GivenOptions = NO_OPTIONS
+    given_options: GivenOptions = NO_OPTIONS
     told_heads: tuple[parts.GuidedHead, ...] = ()
     file: Path | None = None  # the weights' file, if the user gave one
 
 
-def with_options(source: Source, given: GivenOptions) -> Source:
+def with_options(source: Source, given_options: GivenOptions) -> Source:
     """The Source with the options that a user gave."""
-    fields = {CONFIG_FIELDS[word]: getattr(given, word) for word in given.words}
+    fields = {CONFIG_FIELDS[word]: getattr(given_options, word) for word in given_options.words}
     if fields.get("pool") not in POOL_WORDS:  # "map" is visible in the weights; with other kinds no labels are shown
         fields.pop("pool", None)
     return replace(
         source,
         config=replace(source.config, **fields),
-        assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given.words),
-        readout_difference=pool_difference(given.global_pool) or source.readout_difference,
-        given=given.with_defaults(source.given),
+        assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given_options.words),
+        readout_difference=pool_difference(given_options.global_pool) or source.readout_difference,
+        given_options=given_options.with_defaults(source.given_options),
     )
 
 
@@ -178,7 +178,7 @@ class LoadArguments(NamedTuple):
 
     model: str
     weights: str | None
-    given: GivenOptions
+    given_options: GivenOptions
 
 
 _loaded: WeakKeyDictionary[VisionTransformer, tuple[parts.WeightVersions, LoadArguments | None]] = WeakKeyDictionary()
