@@ -115,9 +115,9 @@ def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tupl
 
 def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     """Rows of the table: the share of the class token's attention on the objects that it names."""
-    from playground.training.evaluate import on_the_named
+    from playground.training.evaluate import share_on_named_things
 
-    shares = on_the_named(vit, scenes)
+    shares = share_on_named_things(vit, scenes)
     texts = {method: f"{share:.3f}, {share / shares['area']:.2f} × their area" for method, share in shares.items()}
     return [
         (
@@ -187,12 +187,12 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
     def measured(rows_of, title: str) -> tuple:
         return on_things(pictures, grids, rows_of, title or "this model")
 
-    tables = {title: measured(evaluate.of_heads(vit), title) for title, vit in vits.items()}
-    tables |= {"filter": measured(evaluate.of_filter, "filter"), "area": measured(evaluate.of_area, "area")}
+    tables = {title: measured(evaluate.rows_of_heads(vit), title) for title, vit in vits.items()}
+    tables |= {"filter": measured(evaluate.rows_of_filter, "filter"), "area": measured(evaluate.rows_of_area, "area")}
     kinds = {
         "near": ("things before photographs: own thing's share", f"≥ filter + {MARGIN}"),
         "far": ("… without the eight neighbours", f"≥ filter + {MARGIN}"),
-        "unlike": (f"… ≥ {evaluate.DISTANT} patches away and unlike in colour", "≥ 0.60"),
+        "unlike": (f"… ≥ {evaluate.DISTANT_PATCHES} patches away and unlike in colour", "≥ 0.60"),
     }
     table_rows = []
     for kind, (title_words, bar) in kinds.items():
@@ -311,7 +311,7 @@ def from_run(folder: Path):
     import torch.nn.functional as F
 
     from playground.training.loop import read_checkpoint
-    from playground.training.losses import pixels
+    from playground.training.losses import normalised_pixels
     from playground.vit import Config, VisionTransformer
 
     config = json.loads((folder / "recipe.json").read_text())["config"]
@@ -322,7 +322,7 @@ def from_run(folder: Path):
 
     def read_out(picture, features) -> torch.Tensor:
         """The cosine between predicted features and DINOv2's, averaged over the patches."""
-        x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
+        x = normalised_pixels(torch.from_numpy(picture.copy())[None], vit.config)
         last_features = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
         prediction = (
             F.linear(last_features, maps["features.weight"], maps["features.bias"]) * maps["of_spread"]
@@ -344,12 +344,12 @@ def main() -> None:
 
     from tqdm import tqdm
 
-    from playground.assets import BUNDLED
+    from playground.assets import BUNDLED_MODEL
     from playground.models import loading, model_file
     from playground.scenes import generate
     from playground.training import evaluate
 
-    file, read_out = (options.file or BUNDLED).resolve(), None
+    file, read_out = (options.file or BUNDLED_MODEL).resolve(), None
     with tempfile.TemporaryDirectory() as work_folder:
         if file.is_dir():
             vit, read_out, step = from_run(file)
@@ -360,7 +360,7 @@ def main() -> None:
                 model_file.save(vit, file)
         vit = loading.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
-        held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
+        held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
         measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
         card_lines = lines(measures, load_seconds(file), file.stat().st_size / 1e6)
         card_lines += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]

@@ -54,7 +54,7 @@ class Decoder:
 
     def came(self, data: bytes) -> tuple[str, float]:
         """(outcome of a file, CPU seconds of its decoding); infinite seconds if the file ended the process."""
-        if not self.worker.goes_on():
+        if not self.worker.can_go_on():
             self.worker.end()
             self.worker = Worker()
             self.worker.decoded(SMALL_PNG, MOST_PIXELS)  # waits until the new process has started
@@ -66,7 +66,7 @@ class Decoder:
             return f"ended: {error}", float("inf")
         except PlaygroundError as error:
             outcome = re.sub(r"\d[\d.,]*", "#", str(error))
-        return outcome, (self.core_seconds() - seconds_before) if self.worker.goes_on() else 0.0
+        return outcome, (self.core_seconds() - seconds_before) if self.worker.can_go_on() else 0.0
 
 
 class Corpus:

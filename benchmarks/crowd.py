@@ -231,7 +231,7 @@ async def _click(person: Person, number: int, photos: list[bytes] | None, chance
 
 
 def drawn_photos(count: int) -> list[bytes]:
-    scenes = (generate.scene(generate.HELD_OUT + 10**6 + i, 448) for i in range(count))
+    scenes = (generate.scene(generate.FIRST_HELD_OUT + 10**6 + i, 448) for i in range(count))
     return [jpeg(Image.fromarray(scene.image)) for scene in scenes]
 
 

@@ -47,7 +47,7 @@ _apart: list[Worker] = []  # decoding workers; the last one is in use
 
 def one_apart(data: bytes) -> str:
     """Decodes a file in a worker. Raises an error if the file took so much time or memory that the worker was ended."""
-    if not _apart or not _apart[-1].goes_on():
+    if not _apart or not _apart[-1].can_go_on():
         _apart.append(Worker())
     try:
         _apart[-1].decoded(data, 2**22)

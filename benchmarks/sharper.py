@@ -37,7 +37,7 @@ def main() -> None:
     torch.set_num_threads(1)
     pictures, grids = bundled.things(albums(options.photographs)[1])
     print(f"| | scale | {' | '.join(KINDS)} | pairs |\n|{'---|' * (len(KINDS) + 3)}")
-    line("the filter", "", bundled.on_things(pictures, grids, evaluate.of_filter, "filter"), eyes.of_filter())
+    line("the filter", "", bundled.on_things(pictures, grids, evaluate.rows_of_filter, "filter"), eyes.of_filter())
     for name in options.models:
         vit = zoo.load(name, device="cpu")
         for factor in TIMES:
@@ -47,7 +47,7 @@ def main() -> None:
 
 def of_heads(vit, scale: float) -> Callable:
     """A function that returns the rows of all heads at the larger scale."""
-    rows_of = evaluate.of_heads(vit)
+    rows_of = evaluate.rows_of_heads(vit)
     return lambda *given: eyes.sharper(rows_of(*given), scale)
 
 

@@ -37,7 +37,7 @@ def main() -> None:
     torch.set_num_threads(1)
     held_album = albums(options.photographs)[1]
     pictures, grids = bundled.things(held_album)
-    scenes = [generate.scene(generate.HELD_OUT + i) for i in range(options.scenes)]
+    scenes = [generate.scene(generate.FIRST_HELD_OUT + i) for i in range(options.scenes)]
     print(f"| | steps | {' | '.join(COLUMNS)} | F1 | class token |\n|{'---|' * (len(COLUMNS) + 4)}")
     first_result = None
     for folder in options.runs:
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
-    choice_shares, measured_shares = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
+    choice_shares, measured_shares = bundled.on_things(pictures, grids, evaluate.rows_of_heads(vit), "this model")
     kinds = {
         kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1]
         for kind in COLUMNS[:3]

@@ -41,16 +41,16 @@ def offers() -> dict[str, dict]:
     from timm.models import get_pretrained_cfg
 
     from playground.models import borrowed, catalogue
-    from playground.models.names import plain_name, suits
+    from playground.models.names import plain_name, training_pictures
 
     facts = {}
-    for name, good_for in catalogue.CURATED.items():
+    for name, good_for in catalogue.CURATED_MODELS.items():
         card = catalogue.card(name)
         hub = get_pretrained_cfg(borrowed.DINOV2_ON_THE_HUB if name == "dinov2-small" else name).hf_hub_id
         facts[name] = {
             "title": plain_name(name),
             "good_for": good_for,
-            "suits": suits(name),
+            "suits": training_pictures(name),
             "megabytes": round(card.megabytes),
             "labels": len(card.config.labels),
             "licence": card.licence,

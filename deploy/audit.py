@@ -29,11 +29,11 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FREE = (  # words by which a free licence is recognised in an SPDX expression, a classifier or a licence's first line
+FREE_LICENCES = (  # words that tell a free licence, in an SPDX expression, a classifier or a licence's first line
     "apache", "bsd", "mit", "isc", "mpl", "mozilla", "psf", "python software foundation", "zlib", "unlicense", "hpnd",
     "cc0", "bsl", "matplotlib", "ofl",
 )  # fmt: skip
-BINDING = re.compile(r"\b(a|l)?gpl|general public|proprietary|non-?commercial", re.IGNORECASE)
+BINDING_LICENCE = re.compile(r"\b(a|l)?gpl|general public|proprietary|non-?commercial", re.IGNORECASE)
 
 
 def requirements(file: Path) -> list[Requirement]:
@@ -44,31 +44,32 @@ def requirements(file: Path) -> list[Requirement]:
 # Bounds ---------------------------------------------------------------------------------------------------------------
 
 
-def outside(requirement: Requirement, version: str) -> str | None:
+def outside_trouble(requirement: Requirement, version: str) -> str | None:
     is_inside = requirement.specifier.contains(Version(version), prereleases=True)
     return None if is_inside else f"{requirement.name} {version} is outside {requirement.specifier}"
 
 
-def bound_trouble(requirement: Requirement, tried: str) -> str | None:
-    """A sentence if the version `tried` is outside the requirement's bounds, or if the bounds allow a newer series than
+def bound_trouble(requirement: Requirement, tested_version: str) -> str | None:
+    """A sentence if `tested_version` is outside the requirement's bounds, or if the bounds allow a newer series than
     that version's; else None."""
-    version = Version(tried)
-    if sentence := outside(requirement, tried):
+    version = Version(tested_version)
+    if sentence := outside_trouble(requirement, tested_version):
         return sentence
     if any(specifier.operator == "==" for specifier in requirement.specifier):
         return None
-    top = [Version(specifier.version) for specifier in requirement.specifier if specifier.operator == "<"]
-    if not top:
+    upper_bounds = [Version(specifier.version) for specifier in requirement.specifier if specifier.operator == "<"]
+    if not upper_bounds:
         return f"{requirement.name} has no upper bound"
     series = (Version(f"{version.major + 1}"), Version(f"{version.major}.{version.minor + 1}"))
-    if min(top) not in series:
+    if min(upper_bounds) not in series:
         return (
-            f"{requirement.name} <{min(top)} lets in what {tried} does not speak for: end at {series[0]} or {series[1]}"
+            f"{requirement.name} <{min(upper_bounds)} lets in what {tested_version} does not speak for: "
+            f"end at {series[0]} or {series[1]}"
         )
     return None
 
 
-def imported() -> set[str]:
+def imported_modules() -> set[str]:
     """The modules that files of the app and the workshop import, also inside functions."""
     names = set()
     files = (file for folder in ("pages", "playground", "workshop") for file in ROOT.glob(f"{folder}/**/*.py"))
@@ -81,14 +82,14 @@ def imported() -> set[str]:
     return names - set(sys.stdlib_module_names) - {"playground", "workshop"}
 
 
-def unlisted(app_requirements: list[Requirement]) -> list[str]:
+def unlisted_packages(app_requirements: list[Requirement]) -> list[str]:
     """Packages that the app imports but that neither requirements.txt nor an extra in pyproject.toml lists."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     extra_requirements = [Requirement(line) for lines in extras.values() for line in lines]
     listed_names = {canonicalize_name(requirement.name) for requirement in (*app_requirements, *extra_requirements)}
     packages = metadata.packages_distributions()
     return sorted(
-        m for m in imported() if not {canonicalize_name(name) for name in packages.get(m, [m])} & listed_names
+        m for m in imported_modules() if not {canonicalize_name(name) for name in packages.get(m, [m])} & listed_names
     )
 
 
@@ -127,8 +128,8 @@ def licence(package: metadata.Distribution) -> str:
 def licence_trouble(name: str, text: str) -> str | None:
     if canonicalize_name(name).startswith(("nvidia-", "cuda-")):
         return None  # accepted: NVIDIA's own terms, in builds with CUDA
-    is_free = any(re.search(rf"\b{word}", text, re.IGNORECASE) for word in FREE)
-    if BINDING.search(text) or not is_free:
+    is_free = any(re.search(rf"\b{word}", text, re.IGNORECASE) for word in FREE_LICENCES)
+    if BINDING_LICENCE.search(text) or not is_free:
         return f"{name}'s licence wants a look: {text}"
     return None
 
@@ -140,7 +141,7 @@ PATIENCE = 20  # seconds to wait for an answer
 ACCEPTED: dict[str, str] = {}  # id of a vulnerability -> why it does no harm in this app
 
 
-def locked() -> dict[str, str]:
+def locked_versions() -> dict[str, str]:
     """{package: version}, of all locks."""
     text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("requirements*.lock")))
     return dict(re.findall(r"^([a-z0-9-]+)==([^ ]+)", text, re.MULTILINE))
@@ -183,11 +184,11 @@ def main() -> int:
     missing_names = [r.name for r in app_requirements if not _is_here(r.name)]
     if missing_names:
         sys.exit(f"Not installed here: {', '.join(missing_names)}. Run this with the Python that runs the app.")
-    versions = locked()
+    versions = locked_versions()
     troubles = [bound_trouble(r, versions[canonicalize_name(r.name)]) for r in app_requirements]
-    troubles += [outside(r, metadata.version(r.name)) for r in app_requirements]
+    troubles += [outside_trouble(r, metadata.version(r.name)) for r in app_requirements]
     troubles += [
-        f"{module} is imported, but requirements.txt does not name it" for module in unlisted(app_requirements)
+        f"{module} is imported, but requirements.txt does not name it" for module in unlisted_packages(app_requirements)
     ]
     packages = sorted(closure(app_requirements), key=lambda p: p.metadata["Name"].lower())
     if options.table:

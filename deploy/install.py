@@ -22,14 +22,14 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CPU = "https://download.pytorch.org/whl/cpu"
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 PATIENCE = 5  # seconds to wait for an index
-LOCKED_FOR = "Python 3.11 on Linux x86_64 with glibc 2.28 or newer"  # the platform in deploy/lock.py
-HELD = ["install", "--no-deps", "--require-hashes", "-r"]
+LOCK_PLATFORM = "Python 3.11 on Linux x86_64 with glibc 2.28 or newer"  # the platform in deploy/lock.py
+LOCKED_INSTALL = ["install", "--no-deps", "--require-hashes", "-r"]
 UV_LOCK = "requirements-uv.lock"
 
 
-def choose(option: str, index: str = CPU) -> tuple[str, str]:
+def torch_index(option: str, index: str = CPU_INDEX) -> tuple[str, str]:
     """(the index that torch is installed from, "" for pip's default one; a sentence that names the index)."""
     if option != "auto":
         return option, f"torch comes from {option or 'the default index'}, as TORCH_INDEX says."
@@ -61,8 +61,8 @@ def use_lock(option: bool) -> tuple[bool, str]:
         return True, "Packages: those of requirements*.lock, each file with its hash."
     machine = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     return False, (
-        f"Packages: the newest within the ranges of requirements*.txt, for the lock is for {LOCKED_FOR}, and this is "
-        f"{machine}."
+        f"Packages: the newest within the ranges of requirements*.txt, for the lock is for {LOCK_PLATFORM}, and this "
+        f"is {machine}."
     )
 
 
@@ -77,16 +77,20 @@ def ranged_torch() -> list[str]:
     return [line for line in lines if line.startswith("torch")]
 
 
-def steps(what: str, index: str, locked: bool) -> list[list[str]]:
+def steps(what: str, index: str, with_lock: bool) -> list[list[str]]:
     """The arguments of each pip command, in order."""
     if what == "dev":
-        return [[*HELD, "requirements-dev.lock"], ["check"]] if locked else [["install", "-r", "requirements-dev.txt"]]
-    if not locked:
+        return (
+            [[*LOCKED_INSTALL, "requirements-dev.lock"], ["check"]]
+            if with_lock
+            else [["install", "-r", "requirements-dev.txt"]]
+        )
+    if not with_lock:
         torch = [["install", "--index-url", index, *ranged_torch()]] if index else []
         return [*torch, ["install", "-r", "requirements.txt"]]
     pinned = ["install", "--no-deps", "--index-url", index, *pinned_torch()]
-    torch = pinned if index else [*HELD, "requirements-torch.lock"]
-    return [[*HELD, UV_LOCK], torch, [*HELD, "requirements.lock"], ["check"]]
+    torch = pinned if index else [*LOCKED_INSTALL, "requirements-torch.lock"]
+    return [[*LOCKED_INSTALL, UV_LOCK], torch, [*LOCKED_INSTALL, "requirements.lock"], ["check"]]
 
 
 def main() -> int:
@@ -100,7 +104,7 @@ def main() -> int:
     print(sentence, flush=True)
     index = ""
     if options.what == "app":
-        index, sentence = choose(options.torch_index)
+        index, sentence = torch_index(options.torch_index)
         print(sentence, flush=True)
     failed_step = install(steps(options.what, index, with_lock))
     if failed_step and "--index-url" in failed_step and options.torch_index == "auto":
@@ -112,7 +116,9 @@ def main() -> int:
 def install(commands: list[list[str]]) -> list[str] | None:
     """Runs the commands and returns the one that failed; None if all succeeded."""
     for step in commands:
-        uv_succeeded = step[:-1] == HELD and step[-1] != UV_LOCK and run("uv", "pip", *step, "--python", sys.executable)
+        uv_succeeded = (
+            step[:-1] == LOCKED_INSTALL and step[-1] != UV_LOCK and run("uv", "pip", *step, "--python", sys.executable)
+        )
         if not uv_succeeded and not run("pip", *step):
             return step
     return None

@@ -18,16 +18,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BOM = "cyclonedx-bom>=7.5,<8"
 UV = "uv>=0.13,<0.14"
-WITH_TORCH = re.compile(r"(torch|torchvision|triton|cuda-[\w-]+|nvidia-[\w-]+)==")
-COMPILE = [  # the platform of the image, as in deploy/install.py
+TORCH_PACKAGES = re.compile(r"(torch|torchvision|triton|cuda-[\w-]+|nvidia-[\w-]+)==")
+COMPILE_COMMAND = [  # the platform of the image, as in deploy/install.py
     "uv", "pip", "compile", "--generate-hashes", "--no-header", "--no-annotate", "--quiet",
     "--python-version", "3.11", "--python-platform", "x86_64-manylinux_2_28",
 ]  # fmt: skip
 
 
-def compiled(*arguments: str, text: str = "") -> str:
+def compile_lock(*arguments: str, text: str = "") -> str:
     finished_process = subprocess.run(
-        [*COMPILE, *arguments], cwd=ROOT, input=text, text=True, stdout=subprocess.PIPE, check=True
+        [*COMPILE_COMMAND, *arguments], cwd=ROOT, input=text, text=True, stdout=subprocess.PIPE, check=True
     )
     return finished_process.stdout
 
@@ -39,20 +39,20 @@ def blocks(text: str) -> list[str]:
 
 def split(text: str) -> tuple[str, str]:
     """(the lock of the app without torch's packages, the lock of torch)."""
-    torch_blocks = [block for block in blocks(text) if WITH_TORCH.match(block)]
+    torch_blocks = [block for block in blocks(text) if TORCH_PACKAGES.match(block)]
     return "".join(block for block in blocks(text) if block not in torch_blocks), "".join(torch_blocks)
 
 
 def main() -> None:
-    app_lock, torch_lock = split(compiled("requirements.txt"))
+    app_lock, torch_lock = split(compile_lock("requirements.txt"))
     write("requirements", app_lock)
     write("requirements-torch", torch_lock)
     constraints = ("-c", "requirements.lock", "-c", "requirements-torch.lock")
     locked_blocks = {*blocks(app_lock), *blocks(torch_lock)}
-    dev_blocks = blocks(compiled("requirements-dev.txt", *constraints))
+    dev_blocks = blocks(compile_lock("requirements-dev.txt", *constraints))
     write("requirements-dev", "".join(block for block in dev_blocks if block not in locked_blocks))
-    write("requirements-bom", compiled("-", "-c", "requirements.lock", text=BOM))
-    write("requirements-uv", compiled("-", text=UV))
+    write("requirements-bom", compile_lock("-", "-c", "requirements.lock", text=BOM))
+    write("requirements-uv", compile_lock("-", text=UV))
 
 
 def write(name: str, text: str) -> None:

@@ -29,28 +29,30 @@ HERE = Path(__file__).resolve().parent
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin") or "nginx"
 LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
 LAST_SECONDS = 4.0  # the longest time from a signal to the end of this script
-FILES = 65536
+MOST_FILES = 65536
 # Host names that are always accepted, as a pattern of nginx: IP addresses, because a hostile page has a domain name.
-ADDRESSES = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
+ADDRESS_PATTERN = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
 
 
-def words(name: str) -> list[str]:
+def setting_words(name: str) -> list[str]:
     return os.environ.get(f"PLAYGROUND_{name}", "").split()
 
 
-def networks() -> str:
+def network_settings() -> str:
     """The nginx settings about trusted proxies, the header with the user's name, and the server's own host names."""
     try:
-        proxies = [str(ip_network(word, strict=False)) for word in words("PROXIES")]
+        proxies = [str(ip_network(word, strict=False)) for word in setting_words("PROXIES")]
     except ValueError as error:
         sys.exit(f"PLAYGROUND_PROXIES is addresses and networks such as 10.0.0.0/8, with spaces between: {error}.")
     header = os.environ.get("PLAYGROUND_USER_HEADER", "").strip().lower().replace("-", "_")
     if not re.fullmatch(r"(?:[a-z][a-z0-9_]*)?", header):
         sys.exit("PLAYGROUND_USER_HEADER is a header such as X-Forwarded-User.")
     login = f"$http_{header}" if header else '""'
-    names = {"localhost", socket.gethostname().lower(), *(word.lower() for word in words("HOSTS"))}
-    if wrong := next((name for name in names if not re.fullmatch(r"[a-z0-9_.-]+", name)), None):
-        sys.exit(f"PLAYGROUND_HOSTS is names such as attention.example.org, with spaces between; given was {wrong!r}.")
+    names = {"localhost", socket.gethostname().lower(), *(word.lower() for word in setting_words("HOSTS"))}
+    if wrong_name := next((name for name in names if not re.fullmatch(r"[a-z0-9_.-]+", name)), None):
+        sys.exit(
+            f"PLAYGROUND_HOSTS is names such as attention.example.org, with spaces between; given was {wrong_name!r}."
+        )
     trusted_lines = "".join(f"    {network} 1;\n" for network in proxies)
     return (
         "".join(f"set_real_ip_from {network};\n" for network in proxies)
@@ -58,13 +60,13 @@ def networks() -> str:
         + f'map $believed $login {{\n    default "";\n    1 {login};\n}}\n'
         + 'map "$believed$http_x_forwarded_proto" $scheme_there {\n    default $scheme;\n    1http http;\n'
         + "    1https https;\n}\n"
-        + f'map $host $known_host {{\n    default 0;\n    "" 1;\n    "{ADDRESSES}" 1;\n'
+        + f'map $host $known_host {{\n    default 0;\n    "" 1;\n    "{ADDRESS_PATTERN}" 1;\n'
         + "".join(f"    {name} 1;\n" for name in sorted(names))
         + "}\n"
     )
 
 
-def upstream(servers: list[str]) -> str:
+def upstream_lines(servers: list[str]) -> str:
     """The list of servers for nginx. max_fails=0, because the app closes the connection of an upload that it refuses,
     which nginx would count as a failure. A missing replica refuses the connection, and nginx tries the next one."""
     return "".join(f"server {server} max_fails=0;\n" for server in servers)
@@ -72,22 +74,22 @@ def upstream(servers: list[str]) -> str:
 
 def addresses(replicas: list[str]) -> list[str]:
     """The addresses of all machines that these names resolve to now."""
-    addresses = set()
+    servers = set()
     for replica in replicas:
         name, _, port = replica.rpartition(":")
         with suppress(OSError):
             address_infos = socket.getaddrinfo(name, int(port), type=socket.SOCK_STREAM)
-            addresses |= {
+            servers |= {
                 f"[{address[0]}]:{port}" if ":" in str(address[0]) else f"{address[0]}:{port}"
                 for *_, address in address_infos
             }
-    return sorted(addresses)
+    return sorted(servers)
 
 
 def open_more_files() -> None:
     """Raises the limit of open files: each person takes two connections of nginx and four files of the app."""
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, FILES)
+    limit = MOST_FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, MOST_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, limit), hard_limit))
 
 
@@ -96,13 +98,13 @@ def write(folder: Path, port: int, servers: list[str]) -> None:
     files = Path(streamlit.origin).parent / "static" / "static" if streamlit and streamlit.origin else folder
     log_format = "json" if os.environ.get("PLAYGROUND_LOG") == "json" else "text"
     shutil.copy(HERE / "nginx.conf", folder)
-    (folder / "networks.conf").write_text(networks())
-    (folder / "upstream.conf").write_text(upstream(servers))
+    (folder / "networks.conf").write_text(network_settings())
+    (folder / "upstream.conf").write_text(upstream_lines(servers))
     (folder / "files.conf").write_text(f"set $files {files};\n")
-    (folder / "site.conf").write_text(f"{listen(port)}access_log requests {log_format};\n")
+    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {log_format};\n")
 
 
-def pass_on(log: Path) -> None:
+def copy_log(log: Path) -> None:
     """Copies nginx's log to the standard output through a pipe, because nginx opens its log by name, which a container
     may forbid for the standard output."""
     os.mkfifo(log)
@@ -116,14 +118,14 @@ def pass_on(log: Path) -> None:
     threading.Thread(target=copy, name="log", daemon=True).start()
 
 
-def nginx(folder: Path) -> list[str]:
+def nginx_command(folder: Path) -> list[str]:
     """The command that starts nginx. If nginx runs as root, its workers must too, because the app's socket is closed to
     other users."""
     as_root = ["-g", "user root;"] if os.getuid() == 0 else []
     return [NGINX, "-e", "stderr", "-p", f"{folder}/", "-c", str(folder / "nginx.conf"), *as_root]
 
 
-def listen(port: int) -> str:
+def listen_lines(port: int) -> str:
     """The lines that make nginx listen, with IPv6 if this machine has it."""
     with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
         return f"listen {port};\nlisten [::]:{port};\n"
@@ -138,15 +140,17 @@ def main() -> int:
     open_more_files()
     with tempfile.TemporaryDirectory(prefix="playground-") as folder_name:
         folder = Path(folder_name)
-        app = folder / "app.sock"
-        servers = addresses(options.replicas) if options.replicas else [f"unix:{app}"]
+        app_socket = folder / "app.sock"
+        servers = addresses(options.replicas) if options.replicas else [f"unix:{app_socket}"]
         # Until `watch` finds a replica, nginx is given port 9, where no server listens.
         write(folder, options.port, servers or ["127.0.0.1:9"])
-        pass_on(folder / "requests")
+        copy_log(folder / "requests")
         processes = []
         if not options.replicas:
-            processes.append(subprocess.Popen([sys.executable, "-m", "playground.ui.run", str(app)], cwd=HERE.parent))
-        processes.append(subprocess.Popen(nginx(folder), cwd=folder))
+            processes.append(
+                subprocess.Popen([sys.executable, "-m", "playground.ui.run", str(app_socket)], cwd=HERE.parent)
+            )
+        processes.append(subprocess.Popen(nginx_command(folder), cwd=folder))
         return watch(processes, folder, options.replicas or [], servers)
 
 
@@ -162,7 +166,7 @@ def watch(processes: list[subprocess.Popen], folder: Path, replicas: list[str], 
             last_look = time.monotonic()
             if (new_servers := addresses(replicas)) and new_servers != servers:
                 servers = new_servers
-                (folder / "upstream.conf").write_text(upstream(servers))
+                (folder / "upstream.conf").write_text(upstream_lines(servers))
                 processes[-1].send_signal(signal.SIGHUP)
     statuses = [process.poll() for process in processes]
     for process in processes:

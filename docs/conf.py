@@ -1,7 +1,7 @@
-"""How Sphinx makes the documentation, a folder of pages that opens without a server: make docs.
+"""Sphinx's settings. `make docs` writes the documentation, a folder of pages that opens without a server.
 
-Sphinx with MyST and Furo: it is maintained, reads the Markdown that is there, makes the reference of the docstrings and
-types, and its search works in a folder that is opened by a double click.
+Why Sphinx with MyST and Furo: it is maintained, reads our Markdown, makes a reference from docstrings and types, and
+its search works in a folder that is opened by a double click.
 
 DOCS_APP=../ names the address of a published playground, to whose lessons learn.md then links.
 """
@@ -62,23 +62,23 @@ FIGURES = {  # a file's name -> options that differ from those of the figure of 
 }
 
 
-def beside() -> Path:
+def made_files() -> Path:
     """A folder with figures that are drawn now, the living page, and the app's own letters, which Streamlit brings."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
     trace = playground.trace("bundled", "meadow")
     for name, options in FIGURES.items():
         playground.save(trace, folder / name, layer=4, head=0, purpose="page", **options)
-    letters = sorted(Path(streamlit.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
-    shutil.copy(letters[0], folder / "source-sans.woff2")
+    fonts = sorted(Path(streamlit.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
+    shutil.copy(fonts[0], folder / "source-sans.woff2")
     shutil.copy(ROOT / "docs" / "living.html", folder)
     return folder
 
 
-html_static_path = ["static", str(beside())]
+html_static_path = ["static", str(made_files())]
 
 
-def put_in(app, page: str, source: list[str]) -> None:
+def fill_page(app, page: str, source: list[str]) -> None:
     """Puts into a page what its {{…}} stand for."""
     source[0] = parts.filled(source[0])
     if page == "learn" and (address := os.environ.get("DOCS_APP")):
@@ -111,5 +111,5 @@ def short_names(app, what, name, python_object, options, signature: str | None, 
 
 def setup(app) -> None:
     app.connect("autodoc-process-signature", short_names)
-    app.connect("source-read", put_in)
+    app.connect("source-read", fill_page)
     app.connect("autodoc-process-docstring", code_of_docstring)

@@ -37,31 +37,33 @@ def read(file: Path) -> list[Cell]:
 
 
 def run(file: Path) -> Iterator[Cell]:
-    """Each cell with what it printed and what its last expression is worth, as Jupyter has it. In an empty folder."""
+    """Yields each cell with its output and the value of its last expression, as Jupyter does, in an empty folder."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     former_folder, cells = Path.cwd(), read(file)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             for number, cell in enumerate(cells):
-                yield cell if cell.kind == "markdown" else _ran(cell.text, namespace, f"{file.name}, cell {number}")
+                yield (
+                    cell if cell.kind == "markdown" else _run_cell(cell.text, namespace, f"{file.name}, cell {number}")
+                )
         finally:
             os.chdir(former_folder)
 
 
-def _ran(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
+def _run_cell(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
     tree = ast.parse(text, cell_name)
-    last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    last_expression = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(compile(tree, cell_name, "exec"), namespace)
-        value = eval(compile(last, cell_name, "eval"), namespace) if last else None
+        value = eval(compile(last_expression, cell_name, "eval"), namespace) if last_expression else None
     return Cell("code", text, output.getvalue(), value)
 
 
 def page(file: Path) -> str:
-    """As MyST's Markdown, with its figures in it."""
+    """The notebook as MyST's Markdown, with its figures."""
     parts = [_page(cell) for cell in run(file)]
     download = f"This page is a notebook that was run when the documentation was made: {{download}}`{file.name} "
     return "\n\n".join([*parts, f"{download}<../notebooks/{file.name}>`."])

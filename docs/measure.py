@@ -1,7 +1,8 @@
-"""Measures every number of the paper's draft, and writes it: docs/paper.in.md with docs/numbers.json is docs/paper.md.
+"""Measures the numbers of the paper's draft, writes them into docs/numbers.json, and fills docs/paper.in.md with them,
+which gives docs/paper.md.
 
-python docs/measure.py             measures (some minutes) and writes both
-python docs/measure.py --write     counts again, and writes docs/paper.md anew from the times that are there
+python docs/measure.py             measures (some minutes) and writes both files
+python docs/measure.py --write     only counts again, keeps the measured times, and writes both files
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ COMPARED_WITH_TIMM = {  # a family -> timm's name, and changes that make the mod
     "CLIP": ("vit_base_patch32_clip_224.laion2b", {}),
     "SigLIP": ("vit_base_patch16_siglip_224", {}),
 }
-SPEED, ROW, SIDE, BATCHES = "vit_small_patch16_224", "ViT-S/16", 640, 5
+SPEED_MODEL, ROW_MODEL, SIDE, BATCHES = "vit_small_patch16_224", "ViT-S/16", 640, 5
 
 
-def measured() -> dict[str, str]:
+def measurements() -> dict[str, str]:
     import engine
     import many
 
     import playground
 
-    speed = engine.apart("against_timm", SPEED)
+    speed = engine.apart("against_timm", SPEED_MODEL)
     ours, theirs = (engine.apart("one_large_image", package, SIDE) for package in ("ours", "theirs"))
-    base, ratios = many.measured(BATCHES)
+    seconds, ratios = many.measured(BATCHES)
     return {
         "machine": f"one thread of {platform.machine()}, Python {platform.python_version()}",
         "version": playground.__version__,
         **parity(),
-        "speed_model": SPEED, "speed_ours": f"{1e3 * speed['ours']:.0f}",
+        "speed_model": SPEED_MODEL, "speed_ours": f"{1e3 * speed['ours']:.0f}",
         "speed_theirs": f"{1e3 * speed['theirs']:.0f}",
         "speed_ratio": f"{speed['ratio']:.2f}",
         "large_tokens": f"{(SIDE // 16) ** 2 + 1:,}",
@@ -53,17 +54,17 @@ def measured() -> dict[str, str]:
         "memory_ratio": f"{theirs['peak'] / ours['peak']:.1f}",
         "large_ours": f"{ours['seconds']:.1f}", "large_theirs": f"{theirs['seconds']:.1f}",
         "large_ratio": f"{theirs['seconds'] / ours['seconds']:.1f}",
-        "row_ms": f"{1e3 * engine.apart('one_row', ROW):.2f}", "row_tokens": f"{(engine.LARGE // 16) ** 2 + 1:,}",
+        "row_ms": f"{1e3 * engine.apart('one_row', ROW_MODEL):.2f}", "row_tokens": f"{(engine.LARGE // 16) ** 2 + 1:,}",
         "many_tokens": "257", "many_batch": str(many.BATCH),
         "many_table": "\n".join(
-            ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * base:.0f} ms | 1 |"]
+            ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * seconds:.0f} ms | 1 |"]
             + [f"| {', '.join(kinds)} | {ratio:.2f} |" for kinds, ratio in ratios.items()]
         ),
-        **counted(),
+        **counts(),
     }  # fmt: skip
 
 
-def counted() -> dict[str, str]:
+def counts() -> dict[str, str]:
     from playground.figures.layouts import LAYOUTS
     from playground.ui.pages import LESSONS
 
@@ -74,7 +75,7 @@ def counted() -> dict[str, str]:
 def parity() -> dict[str, str]:
     lines, largest = ["| family | logits | attention |", "|---|---|---|"], [0.0, 0.0]
     for family, (name, changes) in COMPARED_WITH_TIMM.items():
-        differences = apart_from_timm(name, changes)
+        differences = differences_from_timm(name, changes)
         lines.append(f"| {family} | {differences[0]:.1e} | {differences[1]:.1e} |")
         largest = [max(pair) for pair in zip(largest, differences, strict=True)]
     return {
@@ -83,7 +84,7 @@ def parity() -> dict[str, str]:
     }  # fmt: skip
 
 
-def apart_from_timm(name: str, changes: dict) -> tuple[float, float]:
+def differences_from_timm(name: str, changes: dict) -> tuple[float, float]:
     """(the largest difference of logits, relative to their largest; of a weight)"""
     import timm
     import torch
@@ -113,7 +114,7 @@ def apart_from_timm(name: str, changes: dict) -> tuple[float, float]:
     return ((their_logits - logits).abs().max() / their_logits.abs().max()).item(), weight_difference
 
 
-def written(numbers: dict[str, str]) -> str:
+def paper_text(numbers: dict[str, str]) -> str:
     text = (HERE / "paper.in.md").read_text(encoding="utf-8")
     return re.sub(r"\{(\w+)\}", lambda match: numbers[match[1]], text)
 
@@ -122,9 +123,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     file = HERE / "numbers.json"
-    numbers = json.loads(file.read_text(encoding="utf-8")) | counted() if parser.parse_args().write else measured()
+    numbers = json.loads(file.read_text(encoding="utf-8")) | counts() if parser.parse_args().write else measurements()
     file.write_text(json.dumps(numbers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (HERE / "paper.md").write_text(written(numbers), encoding="utf-8")
+    (HERE / "paper.md").write_text(paper_text(numbers), encoding="utf-8")
 
 
 if __name__ == "__main__":

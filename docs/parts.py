@@ -29,7 +29,7 @@ def filled(text: str, with_made_parts: bool = True) -> str:
 
 
 def citation() -> str:
-    """How the software is cited: with a repository and a DOI where the packaging metadata names them."""
+    """The citation of the software, with a repository and a DOI if the packaging metadata names them."""
     return f"```bibtex\n{version.cite()}\n```"
 
 
@@ -38,23 +38,23 @@ def commands() -> str:
     root_parser = _parser()
     (subparsers,) = (action.choices for action in root_parser._actions if isinstance(action, _SubParsersAction))
     return "\n\n".join(
-        f"### attention-playground {name}\n\n```text\n{as_installed(parser.format_help())}```"
+        f"### attention-playground {name}\n\n```text\n{with_installed_name(parser.format_help())}```"
         for name, parser in {"": root_parser, **subparsers}.items()
     )
 
 
-def as_installed(text: str) -> str:
+def with_installed_name(text: str) -> str:
     return text.replace("python -m playground", "attention-playground")
 
 
 def figures() -> str:
-    """The gallery below its first paragraph, whose pictures lie in another folder."""
-    text = as_installed((ROOT / GALLERY / "README.md").read_text(encoding="utf-8"))
+    """The gallery without its first paragraph; its pictures lie in another folder."""
+    text = with_installed_name((ROOT / GALLERY / "README.md").read_text(encoding="utf-8"))
     return re.sub(r"\]\(([\w.]+\.(?:png|webp))\)", rf"](../../{GALLERY}/\1)", text[text.index("\n## ") :])
 
 
 def faithfulness() -> str:
-    """What the command of that name wrote, as means."""
+    """The means of the numbers that the command `faithfulness` wrote."""
     return table(read(FAITHFULNESS))
 
 
@@ -66,12 +66,12 @@ def notebook(name: str) -> str:
 
 
 def changes() -> str:
-    """With no links to files of the project, which a page does not have."""
+    """The changelog without links to files of the project, which the pages do not have."""
     return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
 
 
 def section(file: str, heading: str = "") -> str:
-    """A part of a file; what stands before its first part where no heading is given."""
+    """The section of a file under a heading; without a heading, the text before the first section."""
     text = (ROOT / file).read_text(encoding="utf-8")
     if not heading:
         return text.partition("\n## ")[0].partition("\n")[2]

@@ -48,7 +48,7 @@ __all__ = [
     "watched",
 ]
 
-_HOME = {  # where each name lives
+_MODULES = {  # where each name lives
     "PlaygroundError": "errors",
     "Trace": "face",
     "check": "models.checking",
@@ -69,9 +69,9 @@ _HOME = {  # where each name lives
 
 def __getattr__(name: str) -> Any:
     """Imports each name when it is first used: the web app shows its first picture before torch is imported."""
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'playground' has no attribute {name!r}")
-    globals()[name] = getattr(import_module(f"playground.{_HOME[name]}"), name)
+    globals()[name] = getattr(import_module(f"playground.{_MODULES[name]}"), name)
     return globals()[name]
 
 

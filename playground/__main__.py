@@ -67,27 +67,31 @@ def _complain(*lines: str) -> int:
     return 2
 
 
-_usual = warnings.formatwarning
+_usual_format = warnings.formatwarning
 
 
-def _in_a_line(message: Warning | str, category: type[Warning], *location: Any, **options: Any) -> str:
+def _warning_text(message: Warning | str, category: type[Warning], *location: Any, **options: Any) -> str:
     """The text of a warning. A PlaygroundWarning names flags instead of Python's arguments, and neither file nor line
     number; other warnings get Python's usual text."""
     is_ours = issubclass(category, PlaygroundWarning)
-    return f"playground: {_with_flags(str(message))}\n" if is_ours else _usual(message, category, *location, **options)
+    return (
+        f"playground: {_with_flags(str(message))}\n"
+        if is_ours
+        else _usual_format(message, category, *location, **options)
+    )
 
 
 def _with_flags(sentence: str) -> str:
     """Replaces Python's arguments by flags: "mean=" by "--mean", "act_layer='gelu'" by "--act-layer gelu"."""
     from playground.figures.command_line import FLAGS
-    from playground.models.given import WORDS
+    from playground.models.given import OPTION_NAMES
 
-    words = rf"\b({'|'.join(WORDS)})=(?:'(\w+)')?"
-    return re.sub(words, lambda match: f"{FLAGS[match[1]]} {match[2] or ''}".rstrip(), sentence)
+    pattern = rf"\b({'|'.join(OPTION_NAMES)})=(?:'(\w+)')?"
+    return re.sub(pattern, lambda match: f"{FLAGS[match[1]]} {match[2] or ''}".rstrip(), sentence)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    warnings.formatwarning = _in_a_line
+    warnings.formatwarning = _warning_text
     try:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0

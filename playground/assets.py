@@ -5,15 +5,15 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 HOME = PACKAGE / "app" if (PACKAGE / "app").is_dir() else PACKAGE.parent  # the wheel has the folder app/
 
-INSTALLED = PACKAGE.parent != HOME
-PROGRAM = "attention-playground" if INSTALLED else "python -m playground"  # the command's name in messages
+IS_INSTALLED = PACKAGE.parent != HOME
+PROGRAM = "attention-playground" if IS_INSTALLED else "python -m playground"  # the command's name in messages
 
 APP = HOME / "app.py"
 ASSETS = HOME / "assets"
 # Behind each file stands the command that makes it:
-BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train --photographs DIR
-TAUGHT = ASSETS / "bundled-taught.safetensors"  # python -m playground train
-SHIPPED = {"bundled": BUNDLED, "bundled-taught": TAUGHT}  # models by name
+BUNDLED_MODEL = ASSETS / "bundled.safetensors"  # python -m playground train --photographs DIR
+TAUGHT_MODEL = ASSETS / "bundled-taught.safetensors"  # python -m playground train
+SHIPPED_MODELS = {"bundled": BUNDLED_MODEL, "bundled-taught": TAUGHT_MODEL}  # models by name
 SAMPLES = ASSETS / "samples"  # python -m playground.samples
 PACKS = ASSETS / "packs"  # python -m playground.serving.prepared
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers

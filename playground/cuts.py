@@ -39,20 +39,20 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 
-MOST = 16  # most cuts in one pass
-MOST_NAMED = 4096  # bound on a text's characters; a text of cut edges may have 8 times as many
+MOST_CUTS = 16  # most cuts in one pass
+LONGEST_TEXT = 4096  # bound on a text's characters; a text of cut edges may have 8 times as many
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
-TO = ("zero", "mean")  # the outputs that an ablated head may give
-ABLATED = re.compile(rf"(?P<to>{'|'.join(TO)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
-PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
+REPLACEMENTS = ("zero", "mean")  # the outputs that an ablated head may give
+ABLATION_PATTERN = re.compile(rf"(?P<to>{'|'.join(REPLACEMENTS)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
+PUT_VALUES = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"
-NUMBERS = rf"(\*|{NUMBER}(\+{NUMBER})*)"
-PUT = re.compile(
-    rf"(?P<what>{'|'.join(PARTS)})@(?P<layers>{NUMBERS})(\.(?P<heads>{NUMBERS}))?(:(?P<places>[^:>@]+))?"
+NUMBER_LIST = rf"(\*|{NUMBER}(\+{NUMBER})*)"
+PUT_PATTERN = re.compile(
+    rf"(?P<what>{'|'.join(PUT_VALUES)})@(?P<layers>{NUMBER_LIST})(\.(?P<heads>{NUMBER_LIST}))?(:(?P<places>[^:>@]+))?"
     rf"|(?P<gives>zero|head)@(?P<source>{NUMBER}\.{NUMBER})>(?P<to>{NUMBER}\.{NUMBER})"
 )
-TEXT = re.compile(r"(?P<hearers>[^>@]+)>(?P<unheard>[^>@]+)(@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?)?")
+CUT_PATTERN = re.compile(r"(?P<hearers>[^>@]+)>(?P<unheard>[^>@]+)(@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?)?")
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Cut:
     text: str
     hearers: tuple[int, ...] | None  # numbers of tokens
     unheard: tuple[int, ...] | None  # numbers of tokens
-    kernel: int  # 0, or the side of a square: a hearer hears only the square around itself, and `kept`
-    kept: tuple[int, ...]
+    kernel: int  # 0, or the side of a square: a hearer hears only the square around itself, and `also_heard`
+    also_heard: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
-    to: str = ""  # one of TO, what ablated heads give; "" for a cut edge
+    replacement: str = ""  # one of REPLACEMENTS, what ablated heads give; "" for a cut edge
 
     @property
     def named_heads(self) -> str:
@@ -95,7 +95,7 @@ class Cuts:
 
     all: tuple[Cut, ...]
     shape: Shape
-    numbers: tuple[int, ...] | None = None  # of the heads that the trace holds; None: all
+    head_numbers: tuple[int, ...] | None = None  # of the heads that the trace holds; None: all
 
     def __bool__(self) -> bool:
         return bool(self.all)
@@ -107,7 +107,7 @@ class Cuts:
     def in_layer(self, layer: int, ablated: bool = False) -> tuple[Cut, ...]:
         """The cuts in this layer: the cuts of edges or, with `ablated`, the ablations of heads."""
         layer_cuts = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
-        return tuple(cut for cut in layer_cuts if bool(cut.to) == ablated)
+        return tuple(cut for cut in layer_cuts if bool(cut.replacement) == ablated)
 
     def heard(self, layer: int, queries: Sequence[int] | slice | None = None) -> Tensor | None:
         """The tokens that these queries (default: all) hear in a layer: (h or 1, queries, N) bool; None: all."""
@@ -115,7 +115,7 @@ class Cuts:
             return None
         tokens = torch.arange(self.shape.tokens)
         query_tokens = tokens if queries is None else tokens[queries]
-        head_numbers = range(self.shape.heads) if self.numbers is None else self.numbers
+        head_numbers = range(self.shape.heads) if self.head_numbers is None else self.head_numbers
         heads = 1 if all(cut.heads is None for cut in cuts) else len(head_numbers)
         mask = torch.ones(heads, len(query_tokens), len(tokens), dtype=torch.bool)
         for cut in cuts:
@@ -141,28 +141,39 @@ class Cuts:
 
         return at
 
-    def _ablated(self, layer: int, mixed: Tensor) -> Tensor:
+    def _ablated(self, layer: int, head_outputs: Tensor) -> Tensor:
         """A layer's head outputs, (B, h, N, d), with the ablated heads replaced."""
         for cut in self.in_layer(layer, ablated=True):
-            ablated_heads = range(mixed.shape[1]) if cut.heads is None else cut.heads
-            is_ablated = torch.zeros(mixed.shape[1], 1, 1, dtype=torch.bool, device=mixed.device)
+            ablated_heads = range(head_outputs.shape[1]) if cut.heads is None else cut.heads
+            is_ablated = torch.zeros(head_outputs.shape[1], 1, 1, dtype=torch.bool, device=head_outputs.device)
             is_ablated[list(ablated_heads)] = True
-            replacement = torch.zeros_like(mixed) if cut.to == "zero" else mixed.mean(-2, keepdim=True).expand_as(mixed)
-            mixed = torch.where(is_ablated, replacement, mixed)
-        return mixed
+            replacement = (
+                torch.zeros_like(head_outputs)
+                if cut.replacement == "zero"
+                else head_outputs.mean(-2, keepdim=True).expand_as(head_outputs)
+            )
+            head_outputs = torch.where(is_ablated, replacement, head_outputs)
+        return head_outputs
 
     def _silenced(self, cut: Cut, query_tokens: Tensor, tokens: Tensor) -> Tensor:
         """A mask, (queries, N): True where the cut sets the score to −∞."""
         is_hearer = (
             torch.ones(len(query_tokens), dtype=torch.bool)
             if cut.hearers is None
-            else _among(query_tokens, cut.hearers)
+            else _is_among(query_tokens, cut.hearers)
         )
         if cut.kernel:
             prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
-            is_far = _apart(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
-            return is_hearer[:, None] & (query_tokens >= prefix_count)[:, None] & is_far & ~_among(tokens, cut.kept)
-        is_unheard = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
+            is_far = _distances(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
+            return (
+                is_hearer[:, None]
+                & (query_tokens >= prefix_count)[:, None]
+                & is_far
+                & ~_is_among(tokens, cut.also_heard)
+            )
+        is_unheard = (
+            torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _is_among(tokens, cut.unheard)
+        )
         return is_hearer[:, None] & is_unheard
 
 
@@ -173,11 +184,11 @@ def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(~mask.to(scores.device), -torch.inf)
 
 
-def _among(tokens: Tensor, members: Sequence[int]) -> Tensor:
+def _is_among(tokens: Tensor, members: Sequence[int]) -> Tensor:
     return torch.isin(tokens, torch.tensor(list(members), dtype=tokens.dtype))
 
 
-def _apart(query_tokens: Tensor, tokens: Tensor, prefix_count: int, columns: int) -> Tensor:
+def _distances(query_tokens: Tensor, tokens: Tensor, prefix_count: int, columns: int) -> Tensor:
     """(queries, N): distance in rows or columns of patches, whichever is larger; the prefix counts as far away."""
     (query_rows, query_columns), (token_rows, token_columns) = (
         ((t - prefix_count) // columns, (t - prefix_count) % columns) for t in (query_tokens, tokens)
@@ -195,7 +206,7 @@ Place = tuple[int, int] | str  # a patch, or a prefix token's name
 class Put:
     """A value that is put into a pass. None in a field means all layers, heads or places."""
 
-    what: str  # one of PARTS, or "zero"
+    what: str  # one of PUT_VALUES, or "zero"
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None = None  # used only for "head" and "zero"
     places: tuple[tuple[Place, Place], ...] | None = None  # (place here, place in the other picture)
@@ -204,19 +215,19 @@ class Put:
 
 def is_put(text: str) -> bool:
     kind, _, place = text.partition("@")
-    return is_of_another(text) or (kind in TO and ">" in place)
+    return needs_other_picture(text) or (kind in REPLACEMENTS and ">" in place)
 
 
-def is_of_another(text: str) -> bool:
-    return text.partition("@")[0] in PARTS
+def needs_other_picture(text: str) -> bool:
+    return text.partition("@")[0] in PUT_VALUES
 
 
 def read_put(text: str) -> Put:
-    match = PUT.fullmatch(text) if len(text) < MOST_NAMED else None
+    match = PUT_PATTERN.fullmatch(text) if len(text) < LONGEST_TEXT else None
     if not match or (not match["to"] and (match["what"] == "head") != bool(match["heads"])):
         raise PlaygroundError(
-            f"What is put into a pass is {', '.join(PARTS[:-1])} with its layer, such as residual@6, or head@4.1; with "
-            f":7,5 or :7,5<3,2 behind it, these tokens alone; or what one head alone hears, head@4.1>5.3 or "
+            f"What is put into a pass is {', '.join(PUT_VALUES[:-1])} with its layer, such as residual@6, or head@4.1; "
+            f"with :7,5 or :7,5<3,2 behind it, these tokens alone; or what one head alone hears, head@4.1>5.3 or "
             f"zero@4.1>5.3; given was {text!r:.80}."
         )
     if match["to"]:
@@ -246,8 +257,8 @@ def _place(word: str, text: str) -> Place:
 def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
     """Parses a cut; PlaygroundError says what is wrong with the text."""
     texts = [texts] if isinstance(texts, str) else list(texts)
-    if len(texts) > MOST:
-        raise PlaygroundError(f"At most {MOST} cuts are made at the same time, and these are {len(texts)}.")
+    if len(texts) > MOST_CUTS:
+        raise PlaygroundError(f"At most {MOST_CUTS} cuts are made at the same time, and these are {len(texts)}.")
     cuts = tuple(_read(text, shape) for text in texts)
     for i, cut in enumerate(cuts):
         if cut.text in texts[:i]:
@@ -255,7 +266,7 @@ def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
     return Cuts(cuts, shape)
 
 
-def of_heads(layers: dict[int, Sequence[int]], to: str) -> list[str]:
+def ablation_texts(layers: dict[int, Sequence[int]], to: str) -> list[str]:
     """Texts that ablate these heads of these layers. Layers with the same heads share one text."""
     layers_of_heads: dict[str, list[int]] = {}
     for layer in sorted(layers):
@@ -264,7 +275,7 @@ def of_heads(layers: dict[int, Sequence[int]], to: str) -> list[str]:
 
 
 def _read(text: object, shape: Shape) -> Cut:
-    if isinstance(text, str) and len(text) < MOST_NAMED and (ablation := ABLATED.fullmatch(text)):
+    if isinstance(text, str) and len(text) < LONGEST_TEXT and (ablation := ABLATION_PATTERN.fullmatch(text)):
         layers = _numbers(ablation["layers"], shape.layers, "layer", text)
         heads = _numbers(ablation["heads"], shape.heads, "head", text)
         if layers is None and heads is None:
@@ -275,7 +286,7 @@ def _read(text: object, shape: Shape) -> Cut:
             f"{text!r:.80} is made of more than one pass: say it in --cut or a link of a figure, or in Python by "
             "seen.patch(other, …) and seen.paths(…)."
         )
-    match = TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 8 * MOST_NAMED else None
+    match = CUT_PATTERN.fullmatch(text) if isinstance(text, str) and len(text) < 8 * LONGEST_TEXT else None
     if not isinstance(text, str) or not match:
         raise PlaygroundError(
             f"A cut is who > whom, such as 7,5>3,2 or *>cls, with @LAYER or @LAYER.HEAD behind it where it is not "
@@ -309,8 +320,10 @@ def _token(word: str, shape: Shape, cut_text: str) -> int:
         return shape.prefix.index(word)
     rows, columns = shape.grid
     if not (patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word)):
-        names = "".join(f", or {name}" for name in shape.prefix[:1])
-        raise PlaygroundError(f"A cut names patches as row,column{names}; {word!r:.40} stands in {cut_text!r:.80}.")
+        prefix_words = "".join(f", or {name}" for name in shape.prefix[:1])
+        raise PlaygroundError(
+            f"A cut names patches as row,column{prefix_words}; {word!r:.40} stands in {cut_text!r:.80}."
+        )
     row, column = int(patch[1]), int(patch[2])
     if row >= rows or column >= columns:
         raise PlaygroundError(

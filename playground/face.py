@@ -64,8 +64,8 @@ def trace(
     if transform is not None:
         if size is not None:
             raise PlaygroundError("transform= decides the input's size: leave size= out.")
-        return _transformed(vit, image, transform, options)
-    size = _of_a_batch(image) if size is None else size
+        return _trace_transformed(vit, image, transform, options)
+    size = _size_of_batch(image) if size is None else size
     picture, name = _picture(image)
     if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
         rows, columns = sample.look.grid  # as the command line and the app see this sample
@@ -94,7 +94,7 @@ def trace_batch(
     return [Trace(**vars(traced)) for traced in tracing.trace_inputs(vit, given_input(pixel_values), **options)]
 
 
-def _transformed(vit: VisionTransformer, image: Source, transform: Any, options: dict[str, Any]) -> Trace:
+def _trace_transformed(vit: VisionTransformer, image: Source, transform: Any, options: dict[str, Any]) -> Trace:
     """A trace of the transform's output. The picture that is drawn is that output, too."""
     picture, name = _picture(image)
     try:
@@ -117,15 +117,15 @@ def _steps(transform: Any) -> list[Any]:
 
 def _normalisation(step: Any) -> tuple[Any, Any] | None:
     """(mean, std) of a transform: torchvision's Normalize, or an image processor of `transformers`."""
-    pairs = ((getattr(step, f"{start}mean", None), getattr(step, f"{start}std", None)) for start in ("", "image_"))
+    pairs = ((getattr(step, f"{prefix}mean", None), getattr(step, f"{prefix}std", None)) for prefix in ("", "image_"))
     return next(((mean, std) for mean, std in pairs if mean is not None and std is not None), None)
 
 
-def _of_a_batch(image: Any) -> tuple[int, int] | None:
+def _size_of_batch(image: Any) -> tuple[int, int] | None:
     """The size of a batch of one picture in fractions, (1, 3, height, width); None for anything else. Such a batch was
     made for a model, so it keeps its size."""
-    shape, kind = tuple(getattr(image, "shape", ())), str(getattr(image, "dtype", ""))
-    return (shape[2], shape[3]) if len(shape) == 4 and shape[1] == 3 and "float" in kind else None
+    shape, dtype = tuple(getattr(image, "shape", ())), str(getattr(image, "dtype", ""))
+    return (shape[2], shape[3]) if len(shape) == 4 and shape[1] == 3 and "float" in dtype else None
 
 
 def _vit(vit: nn.Module | str | os.PathLike[str]) -> VisionTransformer:

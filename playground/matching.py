@@ -11,7 +11,7 @@ PARTS = 6  # default number of parts of a picture
 ROUNDS = 50  # of k-means, at most
 
 
-def unit(features: np.ndarray) -> np.ndarray:
+def unit_vectors(features: np.ndarray) -> np.ndarray:
     """(patches, width): each vector scaled to length 1."""
     vectors = features.astype(np.float32)
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -38,7 +38,7 @@ def with_neighbours(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     rows, columns = grid
     padded = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # a frame of zeros, which add nothing
     sums = sum(padded[row : row + rows, column : column + columns] for row in range(3) for column in range(3))
-    return unit(sums.reshape(len(vectors), -1))
+    return unit_vectors(sums.reshape(len(vectors), -1))
 
 
 def parts(vectors: np.ndarray, k: int) -> np.ndarray:
@@ -55,7 +55,7 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
     for _ in range(ROUNDS):
         for part in range(k):
             if (part_numbers == part).any():
-                centres[part] = unit(vectors[part_numbers == part].sum(0, keepdims=True))[0]
+                centres[part] = unit_vectors(vectors[part_numbers == part].sum(0, keepdims=True))[0]
         former_numbers, part_numbers = part_numbers, (vectors @ centres.T).argmax(1)
         if (part_numbers == former_numbers).all():
             break

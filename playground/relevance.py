@@ -37,15 +37,15 @@ from playground.errors import NoRoom, PlaygroundError
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
 from playground.vit_parts import attention_mask, rotate
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 METHODS = ("gradient", "integrated", "chefer", "legrad")
-SIGNED = ("gradient", "integrated")  # methods that give each token a sign
-DEFAULT = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
+SIGNED_METHODS = ("gradient", "integrated")  # methods that give each token a sign
+DEFAULT_METHOD = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
 STEPS = 24  # number of gradients that integrated gradients averages
-BLOCK = 2**20  # most weights in memory at one time: they fit into a processor's cache
-KEPT = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
+MOST_WEIGHTS = 2**20  # most weights in memory at one time: they fit into a processor's cache
+MOST_KEPT_BYTES = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
 
-MEMORY = Path("/proc/meminfo")
+MEMORY_FILE = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Pass:
             )
 
 
-def relevance(run: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
+def relevance(run: Pass, answer: Answer, method: str = DEFAULT_METHOD, signed: bool = False) -> Tensor:
     """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; all zeros if no token does.
     With `signed`, the share of a token that speaks against the answer is negative."""
     methods = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
@@ -85,7 +85,7 @@ def relevance(run: Pass, answer: Answer, method: str = DEFAULT, signed: bool = F
     return (shares if signed else shares.abs()).detach()
 
 
-def of_token(run: Pass, token: int | None, label: str | int | None, method: str, signed: bool | None) -> Tensor:
+def of_picture(run: Pass, token: int | None, label: str | int | None, method: str, signed: bool | None) -> Tensor:
     """The relevance of one picture, for a token's feature or for a label (its name or number): (N,)."""
     if (token is None) == (label is None):
         raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
@@ -103,30 +103,30 @@ def of_token(run: Pass, token: int | None, label: str | int | None, method: str,
     return shares
 
 
-def of_many(
+def of_pictures(
     vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None,
-    method: str = DEFAULT, blank: Tensor | None = None,
+    method: str = DEFAULT_METHOD, blank: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """The relevance of embedded pictures, for the first token's feature, or signed for a label's score: (B, N). Keeps
     no trace. As many pictures go through together as fit into memory without recomputing layers. `blank`: (1, N, D),
     see Pass."""
     tokens, signed = entering.shape[1], is_signed(label is not None, method)
     answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
-    batches = entering.split(at_once(vit, tokens))
+    batches = entering.split(pictures_at_once(vit, tokens))
     blanks = [None if blank is None else blank.expand_as(batch) for batch in batches]
-    passes = (Pass(vit, batch, rotation, vit.config.scale, at, run) for batch, run in zip(batches, blanks, strict=True))
+    passes = (Pass(vit, batch, rotation, vit.config.scale, at, x0) for batch, x0 in zip(batches, blanks, strict=True))
     return torch.cat([relevance(run, answer, method, signed).float() for run in passes])
 
 
-def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
+def is_signed(of_label: bool, method: str = DEFAULT_METHOD, signed: bool | None = None) -> bool:
     """Checks `signed`. The default is true for a label, which tokens speak for or against, and false for a feature,
     whose change has no sign."""
-    if signed and method not in SIGNED:
+    if signed and method not in SIGNED_METHODS:
         raise PlaygroundError(
             f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
-            f"{' or '.join(SIGNED)}."
+            f"{' or '.join(SIGNED_METHODS)}."
         )
-    return of_label and method in SIGNED if signed is None else signed
+    return of_label and method in SIGNED_METHODS if signed is None else signed
 
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
@@ -141,17 +141,17 @@ def check_memory(vit: VisionTransformer, tokens: int) -> None:
 
 def bytes_held(vit: VisionTransformer, tokens: int) -> int:
     """Bytes of one layer's tensors with gradients, and of what is kept to save recomputing."""
-    c, kept_bytes = vit.config, _kept_of_one(vit, tokens)
-    fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * BLOCK)
-    return fixed_bytes + (kept_bytes if kept_bytes <= KEPT else 0)
+    c, kept_bytes = vit.config, _kept_bytes_of_one(vit, tokens)
+    fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * MOST_WEIGHTS)
+    return fixed_bytes + (kept_bytes if kept_bytes <= MOST_KEPT_BYTES else 0)
 
 
-def at_once(vit: VisionTransformer, tokens: int) -> int:
+def pictures_at_once(vit: VisionTransformer, tokens: int) -> int:
     """How many pictures fit into memory at once without recomputing layers; 1 if not even one does."""
-    return max(1, KEPT // _kept_of_one(vit, tokens))
+    return max(1, MOST_KEPT_BYTES // _kept_bytes_of_one(vit, tokens))
 
 
-def _kept_of_one(vit: VisionTransformer, tokens: int) -> int:
+def _kept_bytes_of_one(vit: VisionTransformer, tokens: int) -> int:
     """Bytes per picture if no layer is recomputed."""
     c = vit.config
     return 4 * tokens * c.depth * (7 * c.width + (5 if c.gated_mlp else 2) * c.mlp_width)
@@ -168,19 +168,19 @@ def room(vit: VisionTransformer, pictures: int, tokens: int) -> Iterator[None]:
     c, device = vit.config, vit.patch_embed.proj.weight.device
     if device.type == "cuda":
         torch.cuda.empty_cache()
-    of_one = vit.patch_embed.proj.weight.element_size() * tokens * (3 * c.depth * c.width + 4 * c.mlp_width)
-    memory, needed_bytes = free_bytes(device) or 0, pictures * of_one
-    count = memory // of_one
-    fit_words = f"{count} of these at once" if count else f"about {tokens * memory // of_one:,} tokens of one picture"
+    pass_bytes = vit.patch_embed.proj.weight.element_size() * tokens * (3 * c.depth * c.width + 4 * c.mlp_width)
+    memory, needed_bytes = free_bytes(device) or 0, pictures * pass_bytes
+    count = memory // pass_bytes
+    words = f"{count} of these at once" if count else f"about {tokens * memory // pass_bytes:,} tokens of one picture"
     raise NoRoom(
         f"{vit.name} over {pictures} × {tokens:,} tokens keeps {needed_bytes / 1e9:.1f} GB, and {memory / 1e9:.1f} GB "
-        f"of {device} are free: {fit_words} would fit; or take .half(), a smaller model, or device='cpu'."
+        f"of {device} are free: {words} would fit; or take .half(), a smaller model, or device='cpu'."
     )
 
 
 def in_room(
-    vit: VisionTransformer, tokens: int, most_passes: int, fitting_counts: list[int], work: Callable[[int], Made]
-) -> Made:
+    vit: VisionTransformer, tokens: int, most_passes: int, fitting_counts: list[int], work: Callable[[int], Result]
+) -> Result:
     """Runs `work` with at most `most_passes` passes at once. While a graphics card has too little memory, halves the
     number; `fitting_counts` keeps the number that fitted."""
     while True:
@@ -199,7 +199,7 @@ def free_bytes(device: torch.device) -> int | None:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     try:
-        lines = MEMORY.read_text().splitlines()
+        lines = MEMORY_FILE.read_text().splitlines()
     except OSError:
         return None
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
@@ -281,7 +281,7 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
     total = run.entering.new_zeros(run.entering.shape[:2])
     x = run.entering
     for layer, block in enumerate(run.vit.blocks):
-        at = _Meeting(within(run.at, layer))
+        at = _LayerInterventions(within(run.at, layer))
         mixture, qkv = block.attn(block.norm1(x), run.scale, run.rotation, at)
         with torch.enable_grad():
             mixture.requires_grad_()
@@ -302,7 +302,7 @@ Watch = Callable[[slice, slice, Tensor], None]  # called with rows of A ⊙ ∂y
 
 
 @dataclass
-class _Meeting:
+class _LayerInterventions:
     """Applies the interventions `at` in one layer, and carries gradients back through their changes."""
 
     at: At
@@ -338,10 +338,10 @@ class Layer:
     from."""
 
     x: Tensor  # the layer's input, (B, N, D)
-    between: Tensor  # the residual stream between attention and MLP
-    at: _Meeting
+    stream: Tensor  # the residual stream between attention and MLP
+    at: _LayerInterventions
     qkv: tuple[Tensor, Tensor] | None = None  # graph from x to q, k and v, (3, B, h, N, d); None: recompute it
-    hidden: tuple[Tensor, Tensor] | None = None  # graph from `between` to the input of the MLP's second matrix
+    hidden: tuple[Tensor, Tensor] | None = None  # graph from `stream` to the input of the MLP's second matrix
 
 
 def _backward(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
@@ -360,10 +360,10 @@ def _backward(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product:
 def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
     """Runs the pass. Returns what each layer keeps for the backward pass, and the last layer's output."""
     B, N, _ = run.entering.shape
-    keeps_layers = B * _kept_of_one(run.vit, N) <= KEPT
+    keeps_layers = B * _kept_bytes_of_one(run.vit, N) <= MOST_KEPT_BYTES
     layers, x = [], run.entering
     for layer, block in enumerate(run.vit.blocks):
-        at = _Meeting(within(run.at, layer))
+        at = _LayerInterventions(within(run.at, layer))
         qkv = _queries_keys_values(block, x, run.rotation, at.at)
         mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), run.scale, at.mask(x)))  # (B, h, N, d)
         stream = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
@@ -383,7 +383,7 @@ def _layer_backward(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, 
     """∂y/∂ a layer's output -> ∂y/∂ its input. The MLP's second matrix and the attention are not run again: they are
     differentiated by hand."""
     block = run.vit.blocks[layer]
-    hidden, stream = layer_pass.hidden or _hidden(block, layer_pass.between)
+    hidden, stream = layer_pass.hidden or _hidden(block, layer_pass.stream)
     gradient = layer_pass.at.back("residual", gradient)
     hidden_gradient = block.ls2(layer_pass.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
     gradient = gradient + torch.autograd.grad(hidden, stream, hidden_gradient)[0]
@@ -420,9 +420,9 @@ def _by_head(mixed_gradient: Tensor, qkv: QKV) -> Tensor:
 
 
 def _chunks(qkv: QKV) -> Iterator[tuple[slice, slice]]:
-    """Yields (pictures, queries) in parts whose rows hold fewer than BLOCK weights."""
+    """Yields (pictures, queries) in parts whose rows hold at most MOST_WEIGHTS weights."""
     B, heads, tokens, _ = qkv.q.shape
-    picture_step, query_step = max(1, BLOCK // (heads * tokens**2)), max(1, BLOCK // (heads * tokens))
+    picture_step, query_step = max(1, MOST_WEIGHTS // (heads * tokens**2)), max(1, MOST_WEIGHTS // (heads * tokens))
     for b in range(0, B, picture_step):
         for start in range(0, tokens, query_step):
             yield slice(b, b + picture_step), slice(start, start + query_step)

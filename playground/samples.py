@@ -12,8 +12,8 @@ from playground.assets import SAMPLES as FOLDER
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 
-HEIGHT = 768
-QUALITY = 90
+SAMPLE_HEIGHT = 768
+JPEG_QUALITY = 90
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Sample:
     title: str
     start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
-    shows: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's otherwise
+    labels: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's otherwise
     look: Look | None = None  # None: the bundled model in its default view
-    loan: borrowed.Borrowed | None = None  # None: a drawing
+    loan: borrowed.BorrowedFile | None = None  # None: a drawing
     parts: tuple[Part, ...] = ()
 
     @property
@@ -84,13 +84,13 @@ def _photograph(
     layer: int,
     head: int,
     hint: str,
-    shows: tuple[str, ...] = (),
+    labels: tuple[str, ...] = (),
     parts: tuple[Part, ...] = (),
 ) -> Sample:
     photograph = next(item for item in borrowed.PHOTOGRAPHS if item.file == file)
     start = ((patch[0] + 0.5) / grid[0], (patch[1] + 0.5) / grid[1])
     return Sample(
-        Path(file).stem, title, start, hint, shows, Look("dinov2-small", grid, layer, head), photograph, parts
+        Path(file).stem, title, start, hint, labels, Look("dinov2-small", grid, layer, head), photograph, parts
     )
 
 
@@ -216,7 +216,7 @@ def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
     )
 
 
-def draw_sample(name: str, height: int = HEIGHT):
+def draw_sample(name: str, height: int = SAMPLE_HEIGHT):
     """The scene that a sample shows, with its masks and labels (playground.scenes.drawing.Scene)."""
     from playground.scenes.compositions import COMPOSITIONS
     from playground.scenes.drawing import draw
@@ -230,7 +230,7 @@ def write_samples(folder: Path = FOLDER) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for sample in SAMPLES:
         image = Image.fromarray(draw_sample(sample.name).image)
-        image.save(folder / sample.path.name, quality=QUALITY, subsampling=0, optimize=True)
+        image.save(folder / sample.path.name, quality=JPEG_QUALITY, subsampling=0, optimize=True)
         print(
             f"{sample.name:12} {image.width}×{image.height}  {(folder / sample.path.name).stat().st_size / 1000:.0f} kB"
         )

@@ -24,8 +24,8 @@ from torch import Tensor
 from playground import cuts, matching, relevance
 from playground.cuts import Cuts as Cuts
 from playground.cuts import Shape, silenced
-from playground.cuts import is_of_another as is_of_another
 from playground.cuts import is_put as is_put
+from playground.cuts import needs_other_picture as needs_other_picture
 from playground.errors import PlaygroundError
 from playground.pack.record import Query, Record, table_of_heads, table_of_query
 from playground.pack.record import denormalised as denormalised
@@ -34,13 +34,12 @@ from playground.pictures import images
 from playground.relevance import METHODS as METHODS
 from playground.relevance import label_number as label_number
 from playground.relevance import no_labels as no_labels
-from playground.relevance import of_many as of_many
 from playground.vit import QKV, At, Config, VisionTransformer, untouched
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
+BLOCK_SCORES = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
 MOST_SCALE = 1e9  # with a larger scale, scores may be infinite
 
 Scale = float | str | None
@@ -88,12 +87,12 @@ def trace_inputs(
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
     cuts_made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
     x = pixels.to(vit.patch_embed.proj.weight)
-    cutting, at = cuts_made.at(), at if at is untouched else checked(at)
+    apply_cuts, at = cuts_made.at(), at if at is untouched else with_shape_check(at)
     with torch.set_grad_enabled(grad):
-        number = c.scale if scale is None else scale_number(scale, c.scale)
-        keeper = _Kept(lambda point, x: at(point, cutting(point, x)))
+        pass_scale = c.scale if scale is None else scale_number(scale, c.scale)
+        keeper = _Keeper(lambda point, x: at(point, apply_cuts(point, x)))
         with relevance.room(vit, len(pixels), cuts_made.shape.tokens):
-            logits, layers = vit.record(x, None if scale is None else number, keeper if grad else keeper.at)
+            logits, layers = vit.record(x, None if scale is None else pass_scale, keeper if grad else keeper.at)
     _check_numbers(vit, logits, layers)
     record = keeper.record() if grad else [[list(t) for t in layer] for layer in layers]
     return [
@@ -103,7 +102,7 @@ def trace_inputs(
             patch_size=c.patch_size,
             prefix=c.prefix,
             native_scale=c.scale,
-            scale=number,
+            scale=pass_scale,
             record={i: QKV(*(t[n].float() for t in layer)) for i, layer in enumerate(record)},  # float32 for any dtype
             layers=c.depth,
             logits=logits[n].float().cpu() if vit.classes else None,
@@ -124,27 +123,27 @@ def read_cuts(vit: VisionTransformer, grid: tuple[int, int], cut: Sequence[str] 
     return cuts.read(cut, Shape(vit.config.prefix, grid, vit.config.depth, vit.config.heads))
 
 
-def checked(at: At) -> At:
+def with_shape_check(at: At) -> At:
     """The same function, with a check that it keeps a tensor's shape."""
     if not callable(at):
         raise PlaygroundError(
             f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
         )
 
-    def same_shape(point: str, x: Tensor) -> Tensor:
-        given = at(point, x)
-        if not isinstance(given, Tensor):
-            raise PlaygroundError(f"at= gave {type(given).__name__} at {point!r}: it gives a tensor, x itself too.")
-        if given.shape != x.shape and not point.endswith(".heard"):
+    def checked_at(point: str, x: Tensor) -> Tensor:
+        new_x = at(point, x)
+        if not isinstance(new_x, Tensor):
+            raise PlaygroundError(f"at= gave {type(new_x).__name__} at {point!r}: it gives a tensor, x itself too.")
+        if new_x.shape != x.shape and not point.endswith(".heard"):
             raise PlaygroundError(
-                f"at= gave a tensor of {tuple(given.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
+                f"at= gave a tensor of {tuple(new_x.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
             )
-        return given
+        return new_x
 
-    return same_shape
+    return checked_at
 
 
-class _Kept:
+class _Keeper:
     """Splits queries, keys and values by picture during the pass: slices taken after it would have no gradients."""
 
     def __init__(self, at: At):
@@ -171,10 +170,10 @@ def likeliest(c: Config, logits: Tensor, count: int = 5) -> tuple[tuple[str, flo
 def no_numbers(vit: VisionTransformer, where: str) -> PlaygroundError:
     """The error of a pass that gave NaN or infinity. It names a file without its folder, which can name a person."""
     name = Path(vit.name).name if vit.name.endswith(".safetensors") else vit.name
-    halved = vit.patch_embed.proj.weight.dtype in (torch.float16, torch.bfloat16)
+    is_half = vit.patch_embed.proj.weight.dtype in (torch.float16, torch.bfloat16)
     return PlaygroundError(
         f"{name} computes what is no number (NaN or infinite) {where}: its weights hold such numbers, "
-        f"or are far too large. Load {'it in float32, or ' * halved}other weights."
+        f"or are far too large. Load {'it in float32, or ' * is_half}other weights."
     )
 
 
@@ -219,7 +218,7 @@ class Trace(Record):
         layer = self.layer_number(layer)
         q, k, _ = self.record[layer]
         tokens = slice(None) if queries is None else [self.token(query) for query in queries]
-        return _answer(softmax_rows(q[:, tokens], k, self.scale_number(scale), self._heard_in(layer, tokens)))
+        return _on_cpu(softmax_rows(q[:, tokens], k, self.scale_number(scale), self._heard_in(layer, tokens)))
 
     def entropy(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
         """(heads, queries): the entropy of these rows in bits, see `entropy` below."""
@@ -228,7 +227,7 @@ class Trace(Record):
     def scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): q·k·scale, before the softmax."""
         q, k, _ = self._head(layer, head)
-        return _answer(k @ q[self.token(query)] * self.scale_number(scale))
+        return _on_cpu(k @ q[self.token(query)] * self.scale_number(scale))
 
     def scale_number(self, scale: Scale) -> float:
         """A scale as a number; None is the scale of the pass."""
@@ -250,10 +249,10 @@ class Trace(Record):
     def column_scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): each token's q·k·scale with this token's key, before the softmax."""
         q, k, _ = self._head(layer, head)
-        return _answer(q @ k[self.token(query)] * self.scale_number(scale))
+        return _on_cpu(q @ k[self.token(query)] * self.scale_number(scale))
 
     def _column(self, layer: int, head: int, token: int, scale: Scale) -> Tensor:
-        return torch.cat([_answer(rows[:, token]) for _, rows in self._blocks(layer, head, scale)])
+        return torch.cat([_on_cpu(rows[:, token]) for _, rows in self._blocks(layer, head, scale)])
 
     def _heard(self, layer: int, head: int, queries: list[int] | slice) -> Tensor | None:
         """Whom these tokens hear in one head, (queries, tokens); None: everybody."""
@@ -261,16 +260,16 @@ class Trace(Record):
         return None if masks is None else masks[head if len(masks) > 1 else 0]
 
     def _heard_in(self, layer: int, queries: list[int] | slice) -> Tensor | None:
-        """The same for all heads, (h or 1, queries, tokens); or what is added to their scores, −∞ of those unheard."""
-        masked = self.masked(layer)
-        mask = self.cuts.heard(layer, queries) if masked is None else masked[:, queries]
+        """The same for all heads, (h or 1, queries, tokens); with a bias, what is added to scores, −∞ if unheard."""
+        layer_mask = self.at_mask(layer)
+        mask = self.cuts.heard(layer, queries) if layer_mask is None else layer_mask[:, queries]
         bias = self.bias(layer, queries)
         return mask if bias is None else bias if mask is None else bias.masked_fill(~mask, -math.inf)
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
-        """The weights of a head in blocks of at most BLOCK scores, to bound memory: (slice, (rows, tokens))."""
+        """The weights of a head in blocks of at most BLOCK_SCORES scores, to bound memory: (slice, (rows, tokens))."""
         q, k, _ = self._head(layer, head)
-        step = max(1, BLOCK // self.tokens)
+        step = max(1, BLOCK_SCORES // self.tokens)
         for start in range(0, self.tokens, step):
             block = slice(start, min(start + step, self.tokens))
             yield block, softmax_rows(q[block], k, self.scale_number(scale), self._heard(layer, head, block))
@@ -281,29 +280,29 @@ class Trace(Record):
         """(tokens, tokens): every row, one below the other."""
         weights = torch.empty(self.tokens, self.tokens)
         for block, rows in self._blocks(layer, head, scale):
-            weights[block] = _answer(rows)
+            weights[block] = _on_cpu(rows)
         return weights
 
     def rollout(self, query: Query | None = None, give_way: Callable[[], object] = lambda: None) -> Tensor:
         """Attention rollout (Abnar & Zuidema, 2020): the product of (A + I)/2 over all layers, A averaged over heads; I
         is the residual connection. (tokens,) for one query, (tokens, tokens) for None. `give_way` is called now and
         then: a server lets others come in between."""
-        start = list(range(self.tokens)) if query is None else [self.token(query)]
-        reached = torch.zeros(len(start), self.tokens, device=self._any.q.device)
-        reached[range(len(start)), start] = 1
+        start_tokens = list(range(self.tokens)) if query is None else [self.token(query)]
+        shares = torch.zeros(len(start_tokens), self.tokens, device=self._any_layer.q.device)
+        shares[range(len(start_tokens)), start_tokens] = 1
         for layer in reversed(range(self.layers)):
-            spread = torch.zeros_like(reached)
+            head_sums = torch.zeros_like(shares)
             for head in range(self.heads):
                 for block, weights in self._blocks(layer, head, None):
-                    spread += reached[:, block] @ weights
+                    head_sums += shares[:, block] @ weights
                     give_way()
-            reached = reached / 2 + spread / (2 * self.heads)
-        return _answer(reached if query is None else reached[0])
+            shares = shares / 2 + head_sums / (2 * self.heads)
+        return _on_cpu(shares if query is None else shares[0])
 
     def table(self, query: Query | None = None, scale: Scale = None) -> pd.DataFrame:
-        """A DataFrame. Of a query: a line for each layer, head and token with its weight. Without one: a line for each
-        layer and head with the mean of its rows' entropy in bits, of what they give to prefix tokens, and of how far,
-        in patches, what they give to patches goes; of 256 patches at most.
+        """A DataFrame. For a query: a line for each layer, head and token, with the weight. Without a query: a line for
+        each layer and head, with means over the rows of at most 256 patches: the entropy in bits, the share on prefix
+        tokens, and the distance in patches of the weight on patches.
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> list(seen.table((7, 5)).columns)
@@ -328,7 +327,7 @@ class Trace(Record):
         vit = self._need_vit()
         with torch.no_grad():
             pixels = self._need_input().to(vit.patch_embed.proj.weight)
-            return _answer(vit.features(pixels, layer, self.scale, self.intervening())[0])
+            return _on_cpu(vit.features(pixels, layer, self.scale, self.intervening())[0])
 
     def similarity(self, query: Query, layer: int | None = None) -> Tensor:
         """(tokens,): cosine between the query's features and every token's."""
@@ -336,33 +335,33 @@ class Trace(Record):
         return torch.cosine_similarity(x, x[self.token(query)], dim=-1)
 
     def match(self, other: Trace, layer: int | None = None) -> Tensor:
-        """(rows, columns, 2): for each patch the (row, column) of the patch in another picture that its features
-        resemble most, if that patch, too, resembles none of this picture more; else (-1, -1). By default after the
-        layer two thirds of the way up: what comes later is about labels."""
+        """(rows, columns, 2): for each patch the (row, column) of the patch in another picture whose features are most
+        similar, if each of the two is most similar to the other; else (-1, -1). By default after the layer two thirds
+        of the way up: later layers are about labels."""
         matched = matching.matches(self._directions(layer, self), other._directions(layer, self))
         return torch.from_numpy(matching.places(matched, other.grid[1])).unflatten(0, self.grid)
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
-        """(rows, columns): the number of each patch's part, 0 the largest. k parts are cut by the features of each
-        patch and its neighbours; with another picture a pair, cut together, so that a part has one number in both."""
+        """(rows, columns): the number of each patch's part, 0 the largest. The features of each patch and its
+        neighbours decide the k parts. With another picture: a pair of arrays, in which a part has the same number."""
         grids = parts_of([self] if other is None else [self, other], k, layer)
         return grids[0] if other is None else tuple(grids)
 
-    def _directions(self, layer: int | None, first: Trace) -> np.ndarray:
-        """(patches, width): the features of the patches at length 1, if they are of the model of `first`."""
-        if first.model != self.model:
+    def _directions(self, layer: int | None, first_trace: Trace) -> np.ndarray:
+        """(patches, width): the features of the patches at length 1, if they are of the model of `first_trace`."""
+        if first_trace.model != self.model:
             raise PlaygroundError(
-                f"Features of two models have nothing in common: these pictures were traced through {first.model} and "
-                f"{self.model}. Trace both through one."
+                f"Features of two models have nothing in common: these pictures were traced through "
+                f"{first_trace.model} and {self.model}. Trace both through one."
             )
         features = self.features(self.upper_layer if layer is None else layer)
-        return matching.unit(features[len(self.prefix) :].numpy())
+        return matching.unit_vectors(features[len(self.prefix) :].numpy())
 
     def relevance(
         self,
         query: Query | None = None,
         label: str | int | None = None,
-        method: str = relevance.DEFAULT,
+        method: str = relevance.DEFAULT_METHOD,
         signed: bool | None = None,
         give_way: Callable[[], object] = lambda: None,
     ) -> Tensor:
@@ -374,37 +373,37 @@ class Trace(Record):
         blank = vit.embed(torch.zeros_like(self._need_input()).to(x), self.intervening())[0].detach()
         forward_pass = relevance.Pass(vit, x.detach(), rotation, self.scale, self.intervening(), blank, give_way)
         token = None if query is None else self.token(query)
-        return _answer(relevance.of_token(forward_pass, token, label, method, signed))
+        return _on_cpu(relevance.of_picture(forward_pass, token, label, method, signed))
 
     def answers(self, layer: int | None = None) -> Tensor:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
-        token alone, as it leaves a layer. They were trained for what the last layer gives, and, in a model that pools a
-        class token, for that token: of others it is what they would say, not what the model says."""
+        token alone, as it leaves a layer. Both were trained on the last layer and, in a model that pools a class token,
+        on that token: for other layers and tokens this is not the model's answer."""
         vit = self._need_vit()
         if not vit.classes:
             raise relevance.no_labels(vit, "no layer of it says one")
         return vit.config.shares(self.alone(layer))
 
     def alone(self, layer: int | None = None) -> Tensor:
-        """(tokens, classes): what the last norm and the classifier make of each token if it were all there is; without
-        a classifier, the features that it would be given."""
+        """(tokens, classes): the logits of the last norm and the classifier if each token were the only one; without a
+        classifier, the features that it would read."""
         vit, x = self._need_vit(), self.features(layer)
         with torch.no_grad():
             single = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # one sequence for each token
-            return _answer(vit.classify(single.to(vit.patch_embed.proj.weight)))
+            return _on_cpu(vit.classify(single.to(vit.patch_embed.proj.weight)))
 
     def label(self, label: str | int) -> int:
         """The number of a label that is given by its name or number."""
         return relevance.label_number(self._network, label)
 
 
-def parts_of(several: Sequence[Trace], k: int, layer: int | None) -> list[Tensor]:
+def parts_of(traces: Sequence[Trace], k: int, layer: int | None) -> list[Tensor]:
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
     if not isinstance(k, int | np.integer) or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    patches = [(trace._directions(layer, several[0]), trace.grid) for trace in several]
-    cut = matching.parts_of(patches, int(k))
-    return [torch.from_numpy(numbers).unflatten(0, trace.grid) for numbers, trace in zip(cut, several, strict=True)]
+    patches = [(trace._directions(layer, traces[0]), trace.grid) for trace in traces]
+    part_numbers = matching.parts_of(patches, int(k))
+    return [torch.from_numpy(array).unflatten(0, trace.grid) for array, trace in zip(part_numbers, traces, strict=True)]
 
 
 def distances(grid: tuple[int, int]) -> Tensor:
@@ -413,11 +412,11 @@ def distances(grid: tuple[int, int]) -> Tensor:
     return torch.cdist(places, places)
 
 
-def _pooled(of_heads: Tensor, pooling: str) -> Tensor:
+def _pooled(head_rows: Tensor, pooling: str) -> Tensor:
     """(heads, tokens) -> (tokens,)"""
     if pooling not in ("mean", "max"):
         raise PlaygroundError(f'There is no head {pooling!r}; they count from 0, or are "mean" or "max" of all.')
-    return of_heads.mean(0) if pooling == "mean" else of_heads.amax(0)
+    return head_rows.mean(0) if pooling == "mean" else head_rows.amax(0)
 
 
 def softmax_rows(q: Tensor, k: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
@@ -446,5 +445,5 @@ def scale_number(scale: float | str, native: float) -> float:
     return number
 
 
-def _answer(x: Tensor) -> Tensor:
+def _on_cpu(x: Tensor) -> Tensor:
     return x.detach().float().cpu()

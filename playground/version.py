@@ -7,11 +7,11 @@ from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 __version__ = "0.1.0"
-RELEASED = "2026-11-23"
+RELEASE_DATE = "2026-11-23"
 TITLE = "Attention Playground: see what every patch of an image attends to in a real Vision Transformer"
 AUTHOR = "the Attention Playground's authors"
 CHECKOUT = Path(__file__).resolve().parent.parent
-CFF = """\
+CFF_TEMPLATE = """\
 cff-version: 1.2.0
 message: If the Attention Playground helped your work or your lecture, please cite it as below.
 type: software
@@ -20,7 +20,7 @@ authors:
   - name: {author}
 version: {version}
 date-released: {released}
-{more}license: MIT
+{addresses}license: MIT
 keywords: [attention, vision transformer, visualization, teaching]
 """
 
@@ -37,7 +37,7 @@ def cite() -> str:
         f"  author  = {{{{{AUTHOR}}}}},\n"
         f"  title   = {{{{{TITLE}}}}},\n"
         f"  version = {{{__version__}}},\n"
-        f"  date    = {{{RELEASED}}},\n"
+        f"  date    = {{{RELEASE_DATE}}},\n"
         + "".join(f"  {key:7} = {{{value}}},\n" for key, value in addresses.items() if value)
         + "  license = {MIT}\n"
         "}"
@@ -48,7 +48,7 @@ def citation_file() -> str:
     """The text of CITATION.cff."""
     addresses = {"repository-code": repository(), "doi": doi()}
     lines = "".join(f'{key}: "{value}"\n' for key, value in addresses.items() if value)
-    return CFF.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASED, more=lines)
+    return CFF_TEMPLATE.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASE_DATE, addresses=lines)
 
 
 def repository() -> str:

@@ -45,7 +45,7 @@ class Config:
     dist_token: bool = False  # DeiT's second token, taught by another network
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
-    rotation: tuple[int, ...] = ()  # in addition, rotary positions that count patches: see vit_parts.counted
+    rotation: tuple[int, ...] = ()  # in addition, rotary positions that count patches: see vit_parts.rotary_counted
     pool: str = "token"  # what the classifier reads: see vit_parts.pooled
     pool_heads: int = 0  # heads of an attention pool; 0: as many as a layer has
     norm_place: str = "tokens"  # the last norm: of all "tokens", of the "pooled" vector, or "nowhere"
@@ -236,7 +236,7 @@ class VisionTransformer(parts.Weights):
 
     def points(self) -> list[str]:
         """The points where a pass calls `at`, in its order: such as "layers.6.attention.values"."""
-        return ["embedding", *(f"layers.{i}.{point}" for i in range(self.config.depth) for point in parts.IN_LAYER)]
+        return ["embedding", *(f"layers.{i}.{point}" for i in range(self.config.depth) for point in parts.LAYER_POINTS)]
 
     def features(self, image: Tensor, layer: int, scale: float | None = None, at: At = untouched) -> Tensor:
         """The tokens as they leave a layer, (B, N, D)."""
@@ -259,7 +259,7 @@ class VisionTransformer(parts.Weights):
             del qkv  # frees their memory for the next layer, unless the caller keeps them
 
     def embed(self, image: Tensor, at: At = untouched) -> tuple[Tensor, Rotation]:
-        """Pixels to tokens with positions; where positions are angles, also these."""
+        """Pixels to tokens with positions; if positions are rotations, also their angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)  # (rows, columns)
         if c.biased and grid != self.native_grid:

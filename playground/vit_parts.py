@@ -39,7 +39,7 @@ def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
     return angle.sin(), angle.cos()
 
 
-def counted(
+def rotary_counted(
     grid: tuple[int, int], d: int, rows: int, columns: int, first: int, swapped: int
 ) -> tuple[Tensor, Tensor, bool]:
     """Rotary positions as in EVA-02 and the Perception Encoder: the number of a patch's row and column, counted from
@@ -71,7 +71,7 @@ def rotation_of(c: Any, grid: tuple[int, int], x: Tensor) -> Rotation:
     """The angles of a grid's patches, where the positions of the Config are angles; in the type of x, on its device."""
     d = c.width // c.heads
     if c.rotation:
-        sin, cos, neighbours = counted(grid, d, *c.rotation)
+        sin, cos, neighbours = rotary_counted(grid, d, *c.rotation)
         return sin.to(x), cos.to(x), neighbours
     if c.positions == "rotary":
         sin, cos = rotary(grid, d)
@@ -79,13 +79,13 @@ def rotation_of(c: Any, grid: tuple[int, int], x: Tensor) -> Rotation:
     return None
 
 
-def stretched(learned: Tensor, old: tuple[int, int], new: tuple[int, int]) -> Tensor:
+def stretched(positions: Tensor, old_grid: tuple[int, int], new_grid: tuple[int, int]) -> Tensor:
     """Interpolates learned positions (1, N, D) from one grid to another, like an image. Positions of the prefix tokens,
     the first ones, stay as they are."""
-    prefix, patches = learned.tensor_split([learned.shape[1] - old[0] * old[1]], dim=1)
-    picture = patches.transpose(1, 2).unflatten(2, old)  # (1, D, rows, columns)
+    prefix, patches = positions.tensor_split([positions.shape[1] - old_grid[0] * old_grid[1]], dim=1)
+    picture = patches.transpose(1, 2).unflatten(2, old_grid)  # (1, D, rows, columns)
     precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # not every device interpolates halves
-    picture = F.interpolate(precise, size=new, mode="bicubic", antialias=True, align_corners=False).to(picture)
+    picture = F.interpolate(precise, size=new_grid, mode="bicubic", antialias=True, align_corners=False).to(picture)
     return torch.cat([prefix, picture.flatten(2).transpose(1, 2)], dim=1)
 
 
@@ -149,9 +149,9 @@ def pooled(x: Tensor, c: Any, attention_pool: nn.Module | None) -> Tensor:
     return torch.cat([pools[name]() for name in c.pool.split("+")], dim=-1)
 
 
-def why_not_grid(model: str, native: tuple[int, int], given: tuple[int, int]) -> str:
+def why_not_grid(model: str, native_grid: tuple[int, int], given_grid: tuple[int, int]) -> str:
     """Why a model with a bias for each pair of patches has no rows on another grid than its own."""
-    (rows, columns), (given_rows, given_columns) = native, given
+    (rows, columns), (given_rows, given_columns) = native_grid, given_grid
     return (
         f"{model} has a number for each pair of places of one grid alone, {rows} × {columns} patches; given were "
         f"{given_rows} × {given_columns}."
@@ -161,7 +161,7 @@ def why_not_grid(model: str, native: tuple[int, int], given: tuple[int, int]) ->
 # Interventions: at the points of a pass, a function may replace the tensor.
 
 At = Callable[[str, Tensor], Tensor]  # a point and the tensor there -> the tensor to go on with
-IN_LAYER = (
+LAYER_POINTS = (
     "attention.queries", "attention.keys", "attention.values", "attention.heard", "attention.heads", "attention", "mlp",
     "residual",
 )  # fmt: skip
@@ -216,7 +216,7 @@ class Weights(nn.Module):
         self.name = "untrained"
         self.random_weights = True  # until trained ones are loaded
         self.file: Path | None = None  # the file of the weights, if a person gave one
-        self.told: tuple[GuidedHead, ...] = ()
+        self.told_heads: tuple[GuidedHead, ...] = ()
         self.assumed: tuple[Assumption, ...] = ()
         self.no_answer = ""  # why its classifier may be wrong, so that no label is shown; "" where it is right
 
@@ -250,9 +250,9 @@ class Weights(nn.Module):
 def value_norms(block: Any, v: Tensor) -> Tensor:
     """(h, N, d) -> (h, N): ‖W_O v‖, the length of the vector that a token adds to the residual stream at a weight of 1.
     The gain of LayerScale is included."""
-    out = block.attn.proj.weight.detach().float()  # (D, D)
+    output_matrix = block.attn.proj.weight.detach().float()  # (D, D)
     if isinstance(block.ls1, LayerScale):
-        out = block.ls1.gamma.detach().float()[:, None] * out
-    of_heads = out.unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
-    gram = of_heads.mT @ of_heads  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
+        output_matrix = block.ls1.gamma.detach().float()[:, None] * output_matrix
+    head_matrices = output_matrix.unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
+    gram = head_matrices.mT @ head_matrices  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
     return ((v @ gram) * v).sum(-1).clamp(min=0).sqrt()

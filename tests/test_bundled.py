@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
-from playground.assets import ASSETS, SHIPPED
+from playground.assets import ASSETS, SHIPPED_MODELS
 from playground.models import zoo
 from playground.scenes import generate
 from playground.scenes.generate import LABELS
@@ -26,7 +26,7 @@ SCENE_COUNT, OTHER_COUNT = 40, 20
 
 @cache
 def held_out_scenes() -> list:
-    return [generate.scene(generate.HELD_OUT + i) for i in range(SCENE_COUNT + OTHER_COUNT)]
+    return [generate.scene(generate.FIRST_HELD_OUT + i) for i in range(SCENE_COUNT + OTHER_COUNT)]
 
 
 def measures_of(name: str) -> dict:
@@ -57,7 +57,7 @@ def test_the_class_token_says_what_the_picture_shows(bundled_measures):
 def test_rollout_finds_named_objects_hardly_better_than_chance_and_the_lesson_says_so():
     """The lesson prints the numbers in ON_THE_NAMED beside the map of rollout; they are measured again here."""
     assert len(held_out_scenes()) == NAMED_SCENES
-    scores = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out_scenes())
+    scores = evaluate.share_on_named_things(zoo.load("bundled", device="cpu"), held_out_scenes())
     assert {method: scores[method] for method in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
     assert 0.5 * scores["area"] < scores["attention"] < 1.2 * scores["area"], (
         "the class token's own rows find it no better"
@@ -78,9 +78,9 @@ def test_the_taught_model_does_what_it_was_taught():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SHIPPED_MODELS)
 def test_the_shipped_models_are_small_and_load_without_timm(name):
-    assert SHIPPED[name].stat().st_size < MOST_MEGABYTES * 1e6
+    assert SHIPPED_MODELS[name].stat().st_size < MOST_MEGABYTES * 1e6
     code = (
         f"import sys, playground; vit = playground.load({name!r}, device='cpu'); "
         "print(len(vit.config.labels), 'timm' in sys.modules)"
@@ -91,14 +91,14 @@ def test_the_shipped_models_are_small_and_load_without_timm(name):
 
 def test_documentation_and_lesson_show_the_card_s_numbers_beside_the_filter():
     scores = evaluate.rows()
-    assert len(scores) == len(evaluate.KINDS)
+    assert len(scores) == len(evaluate.MEASURES)
     card = (ASSETS / "MODEL.md").read_text(encoding="utf-8")
     for kind, columns in scores.items():
         assert columns.keys() == set(evaluate.COLUMNS), kind
         assert all(f"| {number} |" in card for number in columns.values()), kind
         our_share, filter_share, difference = (
             float(columns[column_name].split()[0].replace("−", "-"))
-            for column_name in (evaluate.OURS, evaluate.FILTER, evaluate.LESS)
+            for column_name in (evaluate.OURS, evaluate.FILTER, evaluate.DIFFERENCE)
         )
         assert difference == pytest.approx(our_share - filter_share, abs=2e-3), kind
     page = (ASSETS.parent / "docs" / "pages" / "numbers.md").read_text(encoding="utf-8")
@@ -107,5 +107,5 @@ def test_documentation_and_lesson_show_the_card_s_numbers_beside_the_filter():
 
 def test_the_model_card_has_the_numbers_of_each_shipped_model():
     card = (ASSETS / "MODEL.md").read_text(encoding="utf-8")
-    assert card.count("| class token: macro-F1") == len(SHIPPED)
+    assert card.count("| class token: macro-F1") == len(SHIPPED_MODELS)
     assert "--write-card -->" in card

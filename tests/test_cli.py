@@ -6,7 +6,7 @@ import warnings
 import pytest
 from PIL import Image
 
-from playground.__main__ import EXAMPLES, _in_a_line, _parser, main
+from playground.__main__ import EXAMPLES, _parser, _warning_text, main
 from playground.errors import PlaygroundWarning
 
 
@@ -189,7 +189,8 @@ def test_flags_say_how_a_model_was_trained_and_the_printed_command_repeats_them(
     with pytest.warns(PlaygroundWarning) as caught_warnings:
         assert main([*arguments, "-o", "guessed.json"]) == 0
     (sentence,) = {
-        _in_a_line(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught_warnings
+        _warning_text(warning.message, warning.category, warning.filename, warning.lineno)
+        for warning in caught_warnings
     }
     assert sentence.startswith(
         "playground: Assumed of vit_tiny_patch16_224: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads"

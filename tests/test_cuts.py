@@ -170,9 +170,9 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
 
 def test_heads_are_named_in_few_texts():
     layers = {4: [3, 0, 0], 7: [0, 3], 5: [1]}
-    assert cuts.of_heads(layers, "zero") == ["zero@4+7.0+3", "zero@5.1"]
-    parsed_cuts = cuts.read(cuts.of_heads({0: [1, 3], 2: [1, 3]}, "mean"), SHAPE).all
-    assert [(cut.to, cut.layers, cut.heads, cut.named_heads) for cut in parsed_cuts] == [
+    assert cuts.ablation_texts(layers, "zero") == ["zero@4+7.0+3", "zero@5.1"]
+    parsed_cuts = cuts.read(cuts.ablation_texts({0: [1, 3], 2: [1, 3]}, "mean"), SHAPE).all
+    assert [(cut.replacement, cut.layers, cut.heads, cut.named_heads) for cut in parsed_cuts] == [
         ("mean", (0, 2), (1, 3), "0.1, 0.3, 2.1, 2.3")
     ]
     assert cuts.read("zero@1", SHAPE).all[0].named_heads == "1.*"
@@ -268,7 +268,7 @@ def test_a_put_of_the_command_line_gives_the_row_of_python_s_method(text, python
     """The figure of the command line equals Python's, and the command in the figure's file makes it again."""
     monkeypatch.chdir(tmp_path)
     seen, other_trace = (playground.trace("bundled", name) for name in ("meadow", "flock"))
-    other_options = ["--with-image", "flock"] if cuts.is_of_another(text.split(";")[-1]) else []
+    other_options = ["--with-image", "flock"] if cuts.needs_other_picture(text.split(";")[-1]) else []
     line = ["figure", "meadow", "--model", "bundled", "--layer", "5", "--head", "1", "--patch", "7,5", "--cut", text]
     assert main([*line, *other_options, "-o", "typed.csv"]) == 0
     table_text = Path("typed.csv").read_text(encoding="utf-8")

@@ -58,7 +58,7 @@ def test_the_paper_s_numbers_are_those_that_were_measured_and_counts_are_up_to_d
     counts = {"lessons": str(len(LESSONS)), "layouts": str(len(LAYOUTS)), "vit_lines": str(len(lines))}
     counts["version"] = playground.__version__
     assert numbers == numbers | counts, "python docs/measure.py --write counts again"
-    written_text = runpy.run_path(str(DOCS / "measure.py"))["written"](numbers)
+    written_text = runpy.run_path(str(DOCS / "measure.py"))["paper_text"](numbers)
     assert (DOCS / "paper.md").read_text(encoding="utf-8") == written_text
     text = (DOCS / "paper.in.md").read_text(encoding="utf-8").partition("## References")[0]
     typed_numbers = re.findall(r"(?<![\w/{])\d[\d.,]*\d? ?(?:ms|GB|s|×|%)", text)

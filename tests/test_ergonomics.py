@@ -110,7 +110,7 @@ def test_tables_hold_the_weights_and_what_heads_do(small_trace):
 def test_the_citation_is_of_this_version():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert text == version.citation_file(), "python playground/version.py writes it"
-    assert f"version: {playground.__version__}\ndate-released: {version.RELEASED}\n" in text
+    assert f"version: {playground.__version__}\ndate-released: {version.RELEASE_DATE}\n" in text
     assert f"version = {{{playground.__version__}}}" in playground.cite()
     assert re.search(r'title: "(.*)"', text)[1] in playground.cite()
 

@@ -33,7 +33,7 @@ def test_a_picture_of_arbitrary_parts_is_opened_or_refused_within_its_time_and_m
         workers = [exit_stack.enter_context(Worker())]
 
         def try_one(data: bytes) -> None:
-            if not workers[-1].goes_on():
+            if not workers[-1].can_go_on():
                 workers.append(exit_stack.enter_context(Worker()))
             try:
                 successes.append(workers[-1].decoded(data, 2**22).width > 0)

@@ -167,14 +167,14 @@ def make_sparse(file, size: int) -> None:
 
 def test_batches_that_claim_millions_of_pictures_are_refused_unread(tmp_path):
     for number in range(1, 4):
-        make_sparse(tmp_path / f"data_batch_{number}.bin", datasets.RECORD * 10**5)
+        make_sparse(tmp_path / f"data_batch_{number}.bin", datasets.RECORD_BYTES * 10**5)
     with refused("claims 300,000 pictures"):
         datasets.read(tmp_path)
 
 
 @pytest.mark.parametrize("meta", [b"x" * 10**5, b"a\n" * 300, b"x" * 100], ids=["long", "many", "a long name"])
 def test_an_impossible_list_of_class_names_is_refused(tmp_path, meta):
-    (tmp_path / "data_batch_1.bin").write_bytes(bytes(datasets.RECORD))
+    (tmp_path / "data_batch_1.bin").write_bytes(bytes(datasets.RECORD_BYTES))
     (tmp_path / "batches.meta.txt").write_bytes(meta)
     with refused(r"batches\.meta\.txt "):
         datasets.read(tmp_path)
@@ -195,8 +195,8 @@ def test_a_batch_that_is_a_pipe_keeps_nobody_waiting(tmp_path):
 
 def test_a_batch_that_became_shorter_is_refused(tmp_path):
     file = tmp_path / "data_batch_1.bin"
-    file.write_bytes(bytes(2 * datasets.RECORD))
+    file.write_bytes(bytes(2 * datasets.RECORD_BYTES))
     place = max(datasets.read(tmp_path).places, key=lambda place: place.record)
-    file.write_bytes(bytes(datasets.RECORD))
+    file.write_bytes(bytes(datasets.RECORD_BYTES))
     with refused("has become shorter"):
         place.open()

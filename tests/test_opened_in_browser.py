@@ -11,10 +11,10 @@ import pytest
 import torch
 from conftest import SMALL, scramble
 from engine_under_node import OpenedModel, open_models
-from models.test_hugging_face import HUGGING_FACE, hugging_face_model
+from models.test_hugging_face import MODELS, hugging_face_model
 from models.test_others_files import SMALL as SMALL_META
-from models.test_others_files import meta_layout
-from models.test_own_models import CHANGED, NAME, SHALLOW, changed, copy_of
+from models.test_others_files import state_of_meta
+from models.test_own_models import CHANGES, NAME, SHALLOW, changed_model, state_copy
 from PIL import Image
 from safetensors.torch import save_file
 from sharp_models import FAMILIES, compare, make_sharp
@@ -82,9 +82,11 @@ def assert_finer(arrays: dict[str, np.ndarray], name: str, exact_weights) -> Non
 
 @pytest.mark.slow
 def test_every_changed_model_of_timm_opens_as_python_loads_it(tmp_path):
-    for number, changes in enumerate(CHANGED.values()):
-        save_for_hf(changed(changes), tmp_path / str(number), model_args=SHALLOW | changes, safe_serialization=True)
-    folders = [tmp_path / str(number) for number in range(len(CHANGED))]
+    for number, changes in enumerate(CHANGES.values()):
+        save_for_hf(
+            changed_model(changes), tmp_path / str(number), model_args=SHALLOW | changes, safe_serialization=True
+        )
+    folders = [tmp_path / str(number) for number in range(len(CHANGES))]
     models = open_models([{"files": files_in(folder), "folder": folder.name} for folder in folders], tmp_path)
     for folder, opened_model in zip(folders, models, strict=True):
         assert_same(opened_model, playground.load(folder, device="cpu"))
@@ -93,7 +95,7 @@ def test_every_changed_model_of_timm_opens_as_python_loads_it(tmp_path):
 
 @pytest.mark.parametrize(("numbers", "step"), [("int8", 1), ("float32", 5)])
 def test_what_transformers_saves_opens_as_python_loads_it(tmp_path, numbers, step):
-    families = HUGGING_FACE[::step]
+    families = MODELS[::step]
     folders = [tmp_path / str(number) for number in range(len(families))]
     for folder, (kind, changes) in zip(folders, families, strict=True):
         hugging_face_model(kind, **changes).save_pretrained(folder)
@@ -111,7 +113,7 @@ def test_meta_s_files_need_nothing_beside_them(tmp_path, registers, gated):
     name = name.replace("small", "giant") if gated else name
     options = {"mlp_ratio": 2} if gated else {}
     file = tmp_path / "dinov2_pretrain.safetensors"
-    save_file(meta_layout(scramble(timm.create_model(name, **SMALL_META | options)), registers, gated), file)
+    save_file(state_of_meta(scramble(timm.create_model(name, **SMALL_META | options)), registers, gated), file)
     (model,) = open_models([{"files": [file]}], tmp_path)
     assert_same(model, playground.load(file, device="cpu"))
     assert model.name == "dinov2_pretrain"
@@ -178,7 +180,7 @@ def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
 
 def test_settings_that_are_not_given_are_assumed_in_python_s_words(tmp_path):
     file = tmp_path / "mine.safetensors"
-    save_file(copy_of(changed({"num_classes": 7, "num_heads": 6})), file)
+    save_file(state_copy(changed_model({"num_classes": 7, "num_heads": 6})), file)
     given_options = {"mean": [0.1, 0.2, 0.3], "num_heads": 6, "act_layer": "quick_gelu"}
     plain_model, model = open_models([{"files": [file]}, {"files": [file], "given": given_options}], tmp_path)
     assert_same(plain_model, playground.load(NAME, weights=file, device="cpu"))
@@ -207,7 +209,7 @@ def test_settings_that_are_not_given_are_assumed_in_python_s_words(tmp_path):
 )
 def test_impossible_settings_are_refused_in_python_s_sentences(tmp_path, settings, sentence):
     file = tmp_path / "mine.safetensors"
-    save_file(copy_of(changed({"num_classes": 7})), file)
+    save_file(state_copy(changed_model({"num_classes": 7})), file)
     (model,) = open_models([{"files": [file], "given": settings}], tmp_path)
     if sentence:
         assert sentence in model.error
@@ -247,11 +249,11 @@ def test_a_file_that_holds_no_plain_vit_is_refused_by_what_it_holds(tmp_path):
     swin_config = transformers.SwinConfig(image_size=64, embed_dim=8, depths=[1], num_heads=[1], window_size=2)
     transformers.SwinModel(swin_config).save_pretrained(tmp_path / "swin")
     for name, state in {
-        "relative": copy_of(changed({})) | {"blocks.0.attn.rel_pos": torch.zeros(3)},
-        "two": {f"{prefix}.{key}": x.clone() for prefix in "ab" for key, x in copy_of(changed({})).items()},
+        "relative": state_copy(changed_model({})) | {"blocks.0.attn.rel_pos": torch.zeros(3)},
+        "two": {f"{prefix}.{key}": x.clone() for prefix in "ab" for key, x in state_copy(changed_model({})).items()},
         "other": {"a": torch.zeros(2)},
-        "adapted": copy_of(changed({})) | {"blocks.0.attn.qkv.lora_A": torch.zeros(3)},
-        "nan": copy_of(changed({})) | {"cls_token": torch.full((1, 1, 192), float("nan"))},
+        "adapted": state_copy(changed_model({})) | {"blocks.0.attn.qkv.lora_A": torch.zeros(3)},
+        "nan": state_copy(changed_model({})) | {"cls_token": torch.full((1, 1, 192), float("nan"))},
     }.items():
         save_file(state, tmp_path / f"{name}.safetensors")
     (tmp_path / "mine.pth").write_bytes(b"PK\x03\x04" + bytes(100))

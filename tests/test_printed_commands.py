@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 import playground
 from playground.__main__ import _parser, main
-from playground.assets import BUNDLED, PROGRAM
+from playground.assets import BUNDLED_MODEL, PROGRAM
 from playground.figures import html
 from playground.samples import SAMPLES
 from playground.serving import settings
@@ -92,7 +92,7 @@ def test_the_command_of_an_own_photograph_is_printed_only_where_it_finds_the_fil
 
 
 def test_the_command_of_a_model_in_the_operator_s_folder_is_typed_in_that_folder(http, monkeypatch, folder):
-    shutil.copy(BUNDLED, folder / "my-cats.safetensors")
+    shutil.copy(BUNDLED_MODEL, folder / "my-cats.safetensors")
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(folder), open=False))
     parameters = {"sample": "flock", "model": "own/my-cats", "kind": "png"}
     assert replay(export_answer(http, **parameters)["command"]).stat().st_size > 1000

@@ -166,7 +166,7 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     """Relevance is computed in blocks of rows, and blocks of a single row give the same numbers."""
     trace = playground.trace(small, picture)
     expected = trace.relevance(label=7)
-    monkeypatch.setattr(relevance, "BLOCK", 4 * trace.tokens)
+    monkeypatch.setattr(relevance, "MOST_WEIGHTS", 4 * trace.tokens)
     real_chunks, block_sizes = relevance._chunks, []
     monkeypatch.setattr(
         relevance, "_chunks", lambda qkv: (block_sizes.append(r.stop - r.start) or (b, r) for b, r in real_chunks(qkv))
@@ -183,20 +183,20 @@ def test_several_pictures_and_layers_that_are_computed_again_change_nothing(smal
     features = torch.cat([seen.entering()[1] for seen in traces]).detach()
     blank = small.embed(torch.zeros_like(traces[0].input))[0].detach().expand_as(features)
     for kept_bytes, block in ((2**40, 2**40), (0, 2**40), (2**40, 2 * 4 * 67**2), (0, 100)):
-        monkeypatch.setattr(relevance, "KEPT", kept_bytes)
-        monkeypatch.setattr(relevance, "BLOCK", block)
+        monkeypatch.setattr(relevance, "MOST_KEPT_BYTES", kept_bytes)
+        monkeypatch.setattr(relevance, "MOST_WEIGHTS", block)
         relevance_pass = relevance.Pass(small, features, None, small.config.scale, blank=blank)
         values = relevance.relevance(
-            relevance_pass, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED
+            relevance_pass, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED_METHODS
         )
         torch.testing.assert_close(values, torch.stack(expected), atol=1e-6, rtol=1e-4)
 
 
 def test_as_many_pictures_share_a_pass_as_the_memory_holds(small, monkeypatch):
-    bytes_of_one = relevance._kept_of_one(small, 67)
+    bytes_of_one = relevance._kept_bytes_of_one(small, 67)
     for memory, together_count in ((3 * bytes_of_one, 3), (bytes_of_one // 2, 1)):
-        monkeypatch.setattr(relevance, "KEPT", memory)
-        assert relevance.at_once(small, 67) == together_count
+        monkeypatch.setattr(relevance, "MOST_KEPT_BYTES", memory)
+        assert relevance.pictures_at_once(small, 67) == together_count
 
 
 @pytest.mark.parametrize(
@@ -229,12 +229,12 @@ def test_the_gradient_equals_autograd_s_in_every_kind_of_model(picture, changes)
 def test_relevance_that_needs_more_memory_than_is_free_is_refused_in_a_sentence(small_trace, tmp_path, monkeypatch):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 99 kB\nMemAvailable: 7000 kB\n")
-    monkeypatch.setattr(relevance, "MEMORY", meminfo)
+    monkeypatch.setattr(relevance, "MEMORY_FILE", meminfo)
     with pytest.raises(PlaygroundError, match=r"over 67 tokens takes 0\.0 GB, and 0\.0 GB are free: choose fewer"):
         small_trace.relevance((1, 1))
     meminfo.write_text("MemAvailable: 9000000 kB\n")
     assert small_trace.relevance((1, 1)).sum() > 0
-    monkeypatch.setattr(relevance, "MEMORY", tmp_path / "nowhere")
+    monkeypatch.setattr(relevance, "MEMORY_FILE", tmp_path / "nowhere")
     assert small_trace.relevance((1, 1)).sum() > 0
 
 

@@ -154,7 +154,7 @@ def test_rollout_is_the_product_of_the_averaged_layers_with_the_residual(small_t
 
 def test_blocks_of_any_size_give_the_same_numbers(small_trace, monkeypatch):
     matrix, column, rollout = small_trace.matrix(0, 0), small_trace.column(0, 0, "cls"), small_trace.rollout()
-    monkeypatch.setattr("playground.tracing.BLOCK", 5 * small_trace.tokens)
+    monkeypatch.setattr("playground.tracing.BLOCK_SCORES", 5 * small_trace.tokens)
     torch.testing.assert_close(small_trace.matrix(0, 0), matrix)
     torch.testing.assert_close(small_trace.column(0, 0, "cls"), column)
     torch.testing.assert_close(small_trace.rollout(), rollout)

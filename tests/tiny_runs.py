@@ -4,9 +4,9 @@ import dataclasses
 
 import torch
 
-from playground.training.recipe import BUNDLED, Emergent, Recipe
+from playground.training.recipe import BUNDLED_CONFIG, Emergent, Recipe
 
-TINY = dataclasses.replace(BUNDLED, depth=2, width=24, mlp_width=48, heads=2, registers=1, image_size=(64, 64))
+TINY = dataclasses.replace(BUNDLED_CONFIG, depth=2, width=24, mlp_width=48, heads=2, registers=1, image_size=(64, 64))
 RECIPE = Recipe(
     steps=8, batch=4, workers=0, config=TINY, middle=0, gathering=((0, 0), (1, 1)), beside=(0, 1), around=(1, 0),
     near_side=32, small_side=48, near_until=0.25, small_until=0.5, polish=0.25, even=(1, 1),

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 
 from playground.errors import PlaygroundError
-from playground.training.datasets import Labelled, Place
-from playground.training.losses import pixels
+from playground.training.datasets import LabelledPictures, Place
+from playground.training.losses import normalised_pixels
 from playground.training.recipe import Recipe
 from playground.vit import Config, VisionTransformer
 
@@ -28,7 +28,7 @@ SHIFT = 1 / 8  # largest shift, as a share of the side, in every direction
 SMOOTHING = 0.1  # the share of label smoothing in the cross-entropy
 
 
-def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> Recipe:
+def recipe_for(pictures: LabelledPictures, seed: int = 0, steps: int | None = None) -> Recipe:
     """An architecture that suits the size of the pictures, and thirty epochs."""
     side, patch, batch = (32, 4, 128) if pictures.tiny else (112, 8, 64)
     config = Config(
@@ -120,10 +120,10 @@ class Classifier(nn.Module):
 
     def __init__(self, recipe: Recipe):
         super().__init__()
-        self.told = ()
+        self.told_heads = ()
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
-        logits = vit(pixels(batch["image"], vit.config)).float()
+        logits = vit(normalised_pixels(batch["image"], vit.config)).float()
         return {"class": F.cross_entropy(logits, batch["label"], label_smoothing=SMOOTHING)}
 
 
@@ -133,7 +133,7 @@ def predicted_classes(vit: VisionTransformer, images: np.ndarray, batch: int = 2
     device = vit.patch_embed.proj.weight.device
     batches = (torch.from_numpy(np.array(images[start : start + batch])) for start in range(0, len(images), batch))
     return np.concatenate(
-        [vit(pixels(pictures.to(device), vit.config)).argmax(-1).cpu().numpy() for pictures in batches]
+        [vit(normalised_pixels(pictures.to(device), vit.config)).argmax(-1).cpu().numpy() for pictures in batches]
     )
 
 

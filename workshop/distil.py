@@ -68,7 +68,7 @@ class Distilled(nn.Module):
     """The losses, and the small linear maps that read the predictions out of tokens. The maps are not saved with the
     model."""
 
-    told: tuple[GuidedHead, ...] = ()  # empty, because no loss tells a head where to look
+    told_heads: tuple[GuidedHead, ...] = ()  # empty, because no loss tells a head where to look
 
     def __init__(self, recipe: Emergent, statistics: Statistics):
         super().__init__()

@@ -46,7 +46,7 @@ def reorder_heads(vit: VisionTransformer, new_order: Tensor) -> None:
 
 def in_order(run: Path) -> None:
     """Reorders a finished run's heads in the model and in every snapshot, by the order of the finished model."""
-    scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(SCENES)]
+    scenes = [generate.scene(generate.FIRST_HELD_OUT - 1 - i) for i in range(SCENES)]
     new_order = order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
     for file in [run / "model.safetensors", *run.glob("snapshot-*.safetensors")]:
         vit = loading.load(str(file), device="cpu")

@@ -16,7 +16,7 @@ from playground.models import loading, model_file
 from playground.scenes import generate
 from playground.scenes.generate import presence
 from playground.training.evaluate import f1
-from playground.training.losses import pixels
+from playground.training.losses import normalised_pixels
 from playground.vit import VisionTransformer
 
 SCENES = 1500  # drawn scenes for choosing the thresholds; other scenes measure the model
@@ -31,7 +31,7 @@ def answers(vit: VisionTransformer, first_number: int, count: int) -> tuple[Tens
     for start in range(first_number, first_number + count, TOGETHER):
         scenes = [generate.scene(number, side) for number in range(start, min(start + TOGETHER, first_number + count))]
         images = torch.stack([torch.from_numpy(scene.image) for scene in scenes])
-        predicted.append(vit(pixels(images, vit.config)))
+        predicted.append(vit(normalised_pixels(images, vit.config)))
         labels += [torch.from_numpy(presence(scene)) > 0 for scene in scenes]
     return torch.cat(predicted), torch.stack(labels)
 
@@ -48,5 +48,5 @@ def at_one_half(run: Path) -> None:
     """Moves the biases of the class head, in the model of a finished run, so that F1 is best at one half."""
     file = run / "model.safetensors"
     vit = loading.load(str(file), device="cpu")
-    vit.head.bias += shifts(*answers(vit, generate.HELD_OUT - 2 * SCENES, SCENES))
+    vit.head.bias += shifts(*answers(vit, generate.FIRST_HELD_OUT - 2 * SCENES, SCENES))
     model_file.save(vit, file)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from playground.training.loop import train
-from playground.training.recipe import BUNDLED, Emergent
+from playground.training.recipe import BUNDLED_CONFIG, Emergent
 from workshop import views
 from workshop.batches import Batches
 from workshop.distil import Distilled, Statistics
@@ -44,7 +44,7 @@ class Trial:
     batches: Callable[[Emergent, Path, Path], Batches] = Batches
 
 
-COSINE = replace(BUNDLED, qk_norm=True)
+COSINE = replace(BUNDLED_CONFIG, qk_norm=True)
 TRIALS = {
     "old": Trial(replace(SHORT, hidden=0), DisturbedTargets),  # like the first bundled model
     "clean": Trial(replace(SHORT, hidden=0)),  # targets from undisturbed pixels

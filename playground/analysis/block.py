@@ -241,10 +241,10 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
     return vit.config.shares(vit.classify(x).float().cpu())
 
 
-# A lesson needs a sample that a model labels correctly. The true labels of a sample are known (`Sample.shows`). A model
-# with a sigmoid for each label should say yes to the true labels and no to all others; the likeliest label of a model
-# with a softmax should be true. Among the samples with the fewest wrong answers, `best` takes the sample whose true
-# label gains most probability through the layers.
+# A lesson needs a sample that a model labels correctly. The true labels of a sample are known (`Sample.labels`). A
+# model with a sigmoid for each label should say yes to the true labels and no to all others; the likeliest label of a
+# model with a softmax should be true. Among the samples with the fewest wrong answers, `best` takes the sample whose
+# true label gains most probability through the layers.
 
 YES = 0.5  # a label with a larger probability counts as yes
 # {model: sample}: results of `best`, stored because `best` needs passes of ten pictures; a test runs `best` again

@@ -160,7 +160,7 @@ def direction(offset: tuple[int, int]) -> str:
 def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
     """The task that a training loss gave to this head, as the end of "this head was told to …"; None if no loss read
     the head's weights. `query`: whose rows the loss read, "patch" for all patches or a prefix token such as "cls"."""
-    tasks = [task.what for task in vit.told if (task.layer, task.head, task.query) == (layer, head, query)]
+    tasks = [task.what for task in vit.told_heads if (task.layer, task.head, task.query) == (layer, head, query)]
     return " and ".join(tasks) or None
 
 

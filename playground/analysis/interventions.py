@@ -24,14 +24,14 @@ from playground.analysis.ablation import by_layer, chained
 from playground.analysis.faithfulness import Foretold
 from playground.errors import PlaygroundError
 from playground.pictures import images
-from playground.relevance import DEFAULT
+from playground.relevance import DEFAULT_METHOD
 from playground.tracing import Query
 from playground.vit import At, VisionTransformer, untouched
 
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
 PASSES = 5  # the most passes that `run_texts` needs for one text
-WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
+WHATS = (*cuts.PUT_VALUES[:-1], "head:NUMBER")
 
 
 class Trace(tracing.Trace):
@@ -94,7 +94,7 @@ class Trace(tracing.Trace):
         return occluded(self, blocks, label, query, by)
 
     def foretells(
-        self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT, by: str = "mean"
+        self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT_METHOD, by: str = "mean"
     ) -> Foretold:
         """How well a map predicts the effect of blanking each block of this picture: the rank correlation of the two,
         and the correlations of a random and of a constant map. `method`: a way of computing relevance ("gradient",
@@ -147,15 +147,15 @@ def ablated(
 ) -> Trace:
     """Ablates heads, if possible by a text of playground/cuts.py, because the command line, links and Lab read such
     texts. After interventions by functions no text is used, because a text would run before these functions."""
-    if to not in cuts.TO:
+    if to not in cuts.REPLACEMENTS:
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
     if mean_of is not None and to != "mean":
         raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
     layers = by_layer(trace, heads)
     if not layers:
         raise PlaygroundError("No head is ablated: name some as (layer, head), such as heads=[(4, 0)].")
-    texts = cuts.of_heads(layers, to)
-    if mean_of is None and trace.at is untouched and len(texts) + len(trace.cuts.all) <= cuts.MOST:
+    texts = cuts.ablation_texts(layers, to)
+    if mean_of is None and trace.at is untouched and len(texts) + len(trace.cuts.all) <= cuts.MOST_CUTS:
         return _again(trace, untouched, cut=texts)
     names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
     if mean_of is None:
@@ -377,13 +377,13 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
     `other`: the pass of the other picture."""
     for text in texts:
         intervention = cuts.read_put(text)
-        if intervention.what in cuts.PARTS and other is None:
+        if intervention.what in cuts.PUT_VALUES and other is None:
             raise PlaygroundError(f"{text!r:.80} takes something of another picture's pass: name that picture, too.")
         layers = range(trace.layers) if intervention.layers is None else intervention.layers
         heads = range(trace.heads) if intervention.heads is None else intervention.heads
         if intervention.to is not None:
             trace = paths(
-                trace, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PARTS else None
+                trace, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PUT_VALUES else None
             ).through
             continue
         for what in (f"head:{head}" for head in heads) if intervention.what == "head" else (intervention.what,):

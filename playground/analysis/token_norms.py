@@ -127,7 +127,7 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
             if neuron_numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
                 block.mlp = RegisterMLP(config, neuron_numbers, register_index)
     enlarged_model.load_state_dict(_with_zero_token(vit, register_index), assign=True)
-    enlarged_model.name, enlarged_model.told = f"{vit.name} with a register at test time", vit.told
+    enlarged_model.name, enlarged_model.told_heads = f"{vit.name} with a register at test time", vit.told_heads
     enlarged_model.random_weights = vit.random_weights
     return enlarged_model.eval()
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from playground import figures
-from playground.assets import BUNDLED
+from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts
 from playground.figures.command_line import unused
@@ -56,7 +56,7 @@ def _spec(options: argparse.Namespace) -> Spec:
     """The options as a Spec without a picture. For a drawn figure, layer and head are left out too, because the options
     may name several."""
     values = {name: getattr(options, name) for name in FIELDS}
-    values["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
+    values["model"] = options.model or ("bundled" if BUNDLED_MODEL.exists() else "untrained")
     if values["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
     size, query = option_words.read_size(options.size), option_words.read_query(options.query)

@@ -17,7 +17,7 @@ from playground.figures.drawing.spec import AXES, CHOICES, METHODS, POOLED, PURP
 from playground.figures.drawing.view import DRAWN
 from playground.figures.drawing.ways import WAYS, Way
 from playground.figures.layouts import LAYOUTS, Layout
-from playground.models.given import ACTIVATIONS, POOLS, WORDS
+from playground.models.given import ACTIVATIONS, OPTION_NAMES, POOLS
 
 LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # choices of the microscope that only change a map's look
 VIEWED = {choice.field: choice.flag for choice in DRAWN}
@@ -26,7 +26,7 @@ GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
         "layout": "--layout",
         "model": "--model",
         "weights": "--weights",
-        **{word: f"--{word.replace('_', '-')}" for word in WORDS},
+        **{word: f"--{word.replace('_', '-')}" for word in OPTION_NAMES},
         "size": "--size",
         **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
         "method": "--method",
@@ -170,13 +170,13 @@ def _help(name: str) -> str:
 
 def add_trained(parser: argparse.ArgumentParser) -> None:
     """Adds the flags that say how a model was built and trained, for commands that make no figure."""
-    for word in WORDS:
+    for word in OPTION_NAMES:
         parser.add_argument(FLAGS[word], metavar=METAVARS[word], help=HELP[word])
 
 
 def trained(options: argparse.Namespace) -> dict[str, str | None]:
     """The arguments of `load` besides the model's name and its file of weights."""
-    return {word: getattr(options, word) for word in WORDS}
+    return {word: getattr(options, word) for word in OPTION_NAMES}
 
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:

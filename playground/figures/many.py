@@ -35,9 +35,9 @@ from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
 from playground.pictures.images import open_image
-from playground.relevance import DEFAULT, in_room
+from playground.relevance import DEFAULT_METHOD, METHODS, in_room, label_number, no_labels, of_pictures
 from playground.samples import named
-from playground.tracing import BLOCK, METHODS, Query, distances, label_number, no_labels, no_numbers, of_many, read_cuts
+from playground.tracing import BLOCK_SCORES, Query, distances, no_numbers, read_cuts
 from playground.vit import At, VisionTransformer
 from playground.vit_parts import value_norms
 
@@ -80,7 +80,7 @@ class Many:
     batch: int
     cut: tuple[str, ...] = ()
     about: tuple[int, ...] = ()  # the labels whose relevance is asked for
-    method: str = DEFAULT  # how relevance is computed
+    method: str = DEFAULT_METHOD  # how relevance is computed
     room: list[int] = field(default_factory=list, compare=False)  # the most pictures that fitted into a graphics card
 
     def __len__(self) -> int:
@@ -153,7 +153,7 @@ class Many:
 
     def identity(self) -> dict[str, Any]:
         """Facts that must be equal for a run to continue another run's store, besides those in zarr_file.py."""
-        options = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT else ""}
+        options = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT_METHOD else ""}
         return {name: value for name, value in options.items() if value}
 
     @property
@@ -248,9 +248,9 @@ class Many:
         if self.method == "integrated":  # the integral begins at a picture of the mean colour
             options["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(tokens))[0].detach()
         if "relevance" in self.wanted:
-            numbers["relevance"] = of_many(vit, tokens, rotation, hook, **options).cpu().numpy()
+            numbers["relevance"] = of_pictures(vit, tokens, rotation, hook, **options).cpu().numpy()
         if self.about:
-            label_rows = [of_many(vit, tokens, rotation, hook, label, **options) for label in self.about]
+            label_rows = [of_pictures(vit, tokens, rotation, hook, label, **options) for label in self.about]
             numbers["relevance_of"] = torch.stack(label_rows, dim=1).cpu().numpy()
         return {kind: numbers[kind] for kind in self.wanted}
 
@@ -267,7 +267,7 @@ def trace_many(
     size: tuple[int, int] | None = None,
     device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
-    method: str = DEFAULT,
+    method: str = DEFAULT_METHOD,
 ) -> Many:
     """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
     continues; `.write("out.nc")` writes a NetCDF file.
@@ -374,7 +374,7 @@ def _spread(
     """
     B, h, N, _ = q.shape
     entropy, distance = q.new_empty(B, h, N), q.new_full((B, h, N), math.nan)
-    row_count = max(1, BLOCK // (B * h * N))
+    row_count = max(1, BLOCK_SCORES // (B * h * N))
     for first in range(0, N, row_count):
         rows = slice(first, min(first + row_count, N))
         scores = q[:, :, rows] @ k.mT * scale  # (B, h, rows, N)

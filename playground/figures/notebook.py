@@ -29,7 +29,7 @@ from playground.figures.files import write as write_picture
 from playground.figures.files import write_numbers as write_numbers
 from playground.figures.layouts import grid
 from playground.models import source
-from playground.models.given import WORDS
+from playground.models.given import OPTION_NAMES
 from playground.pictures.images import Source, open_image
 from playground.tracing import Query, Scale, Trace, index, trace
 
@@ -39,7 +39,7 @@ NOT_OPTIONS = (
     "image",
     "model",
     "weights",
-    *WORDS,
+    *OPTION_NAMES,
     "size",
     "layer",
     "head",
@@ -276,15 +276,15 @@ def _scale_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
     return replace(spec, whole=True, scale=scale, repeatable=spec.repeatable and is_same and other.model == seen.model)
 
 
-def _loaded_as(seen: Trace) -> source.Asked | None:
+def _loaded_as(seen: Trace) -> source.LoadArguments | None:
     """How a command loads the model of this pass; None if the model was changed after loading."""
-    return None if seen.outdated else source.asked(seen.vit)
+    return None if seen.outdated else source.load_arguments(seen.vit)
 
 
 def _is_named(seen: Trace) -> bool:
     """Whether the command line finds the trace's model by its name."""
     loaded_as = _loaded_as(seen)
-    if loaded_as is None or loaded_as.weights is not None or loaded_as.given.words:
+    if loaded_as is None or loaded_as.weights is not None or loaded_as.given_options.words:
         return False
     return seen.model in (loaded_as.model, Path(loaded_as.model).name)
 
@@ -346,7 +346,7 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], scale_of_pas
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(loaded_as.given.texts if loaded_as else {}),
+        **(loaded_as.given_options.texts if loaded_as else {}),
         repeatable=loaded_as is not None and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,

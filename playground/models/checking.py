@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 
-CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # tolerance as a share of the largest number
-CLOSE_ENOUGH = 0.05  # the tolerance for 16-bit numbers
+TOLERANCES = {torch.float32: 1e-4, torch.float64: 1e-4}  # tolerance as a share of the largest number
+HALF_TOLERANCE = 0.05  # the tolerance for 16-bit numbers
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,16 @@ class Check:
     layers: tuple[float, ...]  # difference of the tokens after each layer; () if the model's layers were not found
     answer: float | None  # difference of the answers; None if we don't compute the model's answer
     what: str  # the answer that was compared: "logits" or "features"
-    parts: int | None  # the first layer whose tokens differ; None if there is none
+    first_difference: int | None  # the first layer whose tokens differ; None if there is none
     differs: bool  # whether the answers differ
 
     def __bool__(self) -> bool:
-        return self.parts is None and not self.differs and (self.answer is not None or bool(self.layers))
+        return self.first_difference is None and not self.differs and (self.answer is not None or bool(self.layers))
 
     def __str__(self) -> str:
-        if self.parts is not None:
-            equal_words = f"they are equal up to layer {self.parts - 1}" if self.parts else "from the first one on"
-            return f"the tokens part after layer {self.parts}, by {self.layers[self.parts]:.1g}; {equal_words}"
+        if (first := self.first_difference) is not None:
+            equal_words = f"they are equal up to layer {first - 1}" if first else "from the first one on"
+            return f"the tokens part after layer {first}, by {self.layers[first]:.1g}; {equal_words}"
         if self.answer is None:
             if not self.layers:
                 return "nothing of this model could be compared: neither its layers nor its answer were found"
@@ -69,7 +69,7 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
             answer, their_tokens = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth)
         except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
             raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
-    tolerance = CLOSE.get(weight.dtype, CLOSE_ENOUGH)
+    tolerance = TOLERANCES.get(weight.dtype, HALF_TOLERANCE)
     differences = (
         [_largest_difference(a, b) for a, b in zip(our_tokens, their_tokens, strict=True)]
         if _same_shapes(our_tokens, their_tokens)
@@ -118,7 +118,7 @@ def _outputs(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | Non
         layer.register_forward_hook(lambda _, __, out: outputs.append(_tensor(out))) for layer in _layers(model, depth)
     ]
     try:
-        with _judging(model):
+        with _evaluation_mode(model):
             return _tensor(model(pixels)), outputs
     finally:
         for hook in hooks:
@@ -145,7 +145,7 @@ def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
 
 
 @contextmanager
-def _judging(model: nn.Module) -> Iterator[None]:
+def _evaluation_mode(model: nn.Module) -> Iterator[None]:
     """Switches dropout off, and afterwards restores each module's mode."""
     training_modules = [module for module in model.modules() if module.training]
     model.eval()

@@ -19,11 +19,11 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models.given import ACTIVATIONS, Given, json_of
+from playground.models.given import ACTIVATIONS, GivenOptions, json_of
 from playground.models.others_files import from_others
 from playground.vit import Config
 
-SHOWN = {  # timm's model arguments that can be read from the weights, or that matter only in training
+READABLE_ARGUMENTS = {  # timm's model arguments that can be read from the weights, or that matter only in training
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
     "class_token", "reg_tokens", "no_embed_class", "pos_embed", "pre_norm", "qk_norm", "qkv_bias", "init_values",
     "fc_norm", "final_norm", "act_layer", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
@@ -31,7 +31,7 @@ SHOWN = {  # timm's model arguments that can be read from the weights, or that m
 }  # fmt: skip
 
 
-APART = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight", "bias"))
+SEPARATE_PROJECTIONS = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight", "bias"))
 
 
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -52,29 +52,29 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Renames the tensors of timm's Eva (DINOv3) and of other layouts (others_files.py) to our names. Eva splits some
     tensors in two; these are joined. Tensors with our names pass unchanged."""
-    renamed, state = {}, from_others(state)
+    renamed_state, state = {}, from_others(state)
     for key, value in state.items():
-        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
+        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *SEPARATE_PROJECTIONS)):
             continue  # joined below with the other parts of its matrix
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
-            renamed[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
+            renamed_state[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
         elif ".attn.q_proj." in key:  # the large EVA-02 splits q, k and v; keys may have no bias
             other_parts = (
                 state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj")
             )
-            renamed[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
+            renamed_state[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
-            renamed[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
+            renamed_state[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
-            renamed[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
-    return renamed
+            renamed_state[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
+    return renamed_state
 
 
-def options_of(description: Mapping[str, Any]) -> Given:
+def options_of(description: Mapping[str, Any]) -> GivenOptions:
     """Reads the config.json of `timm.models.save_for_hf` into the options of `load`."""
     arguments, pixels = description.get("model_args") or {}, description.get("pretrained_cfg") or {}
-    return Given.read(
+    return GivenOptions.read(
         {
             "mean": pixels.get("mean"),
             "std": pixels.get("std"),
@@ -85,14 +85,18 @@ def options_of(description: Mapping[str, Any]) -> Given:
     )
 
 
-def changed(base: Config, state: Mapping[str, Tensor], options: Given, description: Mapping[str, Any]) -> Config:
+def changed_config(
+    base: Config, state: Mapping[str, Tensor], options: GivenOptions, description: Mapping[str, Any]
+) -> Config:
     """`base` with the changes that the weights (under our names) show: classes, input size, pooling, prefix tokens,
     depth and width; also with the changes in `options` and in `description`, the config.json of
     `timm.models.save_for_hf`. All other fields, and the width of a head, are those of `base`."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
-        return base  # the weights are of another kind of model, for which source.fitting raises
+        return base  # the weights are of another kind of model, for which source.fitting_weights raises
     arguments = description.get("model_args") or {}
-    if unreadable_names := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
+    if unreadable_names := [
+        name for name, value in arguments.items() if name not in READABLE_ARGUMENTS and value is not None
+    ]:
         raise PlaygroundError(f"its config.json asks for {unreadable_names[0]}, which the playground's ViT has not")
     patch_matrix = state["patch_embed.proj.weight"]
     if patch_matrix.dim() != 4 or patch_matrix.shape[1] != 3:
@@ -148,9 +152,9 @@ def _positions_and_size(
 ) -> tuple[str, tuple[int, int]]:
     """(the kind of positions, the input size). Learned positions have a row for each patch ("patches"), or for each
     patch and prefix token ("learned")."""
-    usual = tuple(side // patch * patch for side in size or base.image_size)
+    usual_size = tuple(side // patch * patch for side in size or base.image_size)
     if "pos_embed" not in state:
-        return base.positions if base.positions not in ("learned", "patches") else "none", usual  # type: ignore[return-value]
+        return base.positions if base.positions not in ("learned", "patches") else "none", usual_size  # type: ignore[return-value]
     row_count = state["pos_embed"].shape[1]
     counts = {"learned": row_count - tokens, "patches": row_count}
     if not tokens:
@@ -158,8 +162,8 @@ def _positions_and_size(
     elif base.positions == "patches":
         counts = dict(reversed(counts.items()))
     for positions, patches in counts.items():
-        if patches == usual[0] * usual[1] // patch**2:
-            return positions, usual  # type: ignore[return-value]
+        if patches == usual_size[0] * usual_size[1] // patch**2:
+            return positions, usual_size  # type: ignore[return-value]
     for positions, patches in counts.items():
         if patches > 0 and (side := math.isqrt(patches)) ** 2 == patches:
             return positions, (side * patch, side * patch)
@@ -255,7 +259,7 @@ def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Te
     except PlaygroundError:
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable_error(path, error) from None
     return metadata, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
 
 
@@ -279,7 +283,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     except PlaygroundError:
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable_error(path, error) from None
     return state
 
 
@@ -290,7 +294,7 @@ def _unwrapped(path: str | os.PathLike[str], state: dict[str, Tensor]) -> dict[s
         raise PlaygroundError(f"{path} can't be loaded: {error}.") from None
 
 
-def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:
+def _unreadable_error(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:
     if isinstance(error, OSError):  # an error of disk or folder, not of the format
         return PlaygroundError(f"{path} can't be read: {error.strerror or error}.")
     return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")
@@ -299,11 +303,11 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
 # The architecture that a file of weights describes must lie within bounds, because the file may come from anybody.
 
 
-COUNTS = {  # field of Config -> (smallest, largest accepted value); published ViTs lie within
+COUNT_BOUNDS = {  # field of Config -> (smallest, largest accepted value); published ViTs lie within
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
     "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
 }  # fmt: skip
-WORDS = {
+CHOICES = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
     "pool": ("token", "avg", "map", "map of all", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
@@ -335,10 +339,12 @@ def config(entries: Any) -> Config:
 def _check(name: str, value: Any, default: Any) -> None:
     if type(value) is not type(default) and not (isinstance(default, float) and type(value) is int):
         raise ValueError(f"{name} is a {type(default).__name__}, not {value!r:.60}")
-    if name in COUNTS and not COUNTS[name][0] <= value <= COUNTS[name][1]:
-        raise ValueError(f"{name} goes from {COUNTS[name][0]} to {COUNTS[name][1]:,}, and {value:,} stands there")
-    if name in WORDS and value not in WORDS[name]:
-        raise ValueError(f"{name} is one of {', '.join(WORDS[name])}, not {value!r:.60}")
+    if name in COUNT_BOUNDS and not COUNT_BOUNDS[name][0] <= value <= COUNT_BOUNDS[name][1]:
+        raise ValueError(
+            f"{name} goes from {COUNT_BOUNDS[name][0]} to {COUNT_BOUNDS[name][1]:,}, and {value:,} stands there"
+        )
+    if name in CHOICES and value not in CHOICES[name]:
+        raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}, not {value!r:.60}")
     if name == "eps" and not 0 < value <= 1:
         raise ValueError(f"eps lies between 0 and 1, and {value} stands there")
     if name == "image_size" and not (
@@ -351,12 +357,12 @@ def _check(name: str, value: Any, default: Any) -> None:
         and not (len(value) == 4 and all(type(n) is int and 0 <= n <= MOST_SIDE for n in value))
     ):
         raise ValueError(f"rotation is four numbers up to {MOST_SIDE:,}, not {value!r:.60}")
-    if name in ("mean", "std") and not _colours(value, positive=name == "std"):
+    if name in ("mean", "std") and not _are_colours(value, positive=name == "std"):
         raise ValueError(f"{name} is a number for red, green and blue, not {value!r:.60}")
     if name == "labels" and not all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value):
         raise ValueError(f"labels are words of at most {LONGEST_LABEL} letters")
 
 
-def _colours(value: tuple, positive: bool) -> bool:
+def _are_colours(value: tuple, positive: bool) -> bool:
     are_finite = all(type(number) in (int, float) and math.isfinite(number) and abs(number) <= 10 for number in value)
     return len(value) == 3 and are_finite and (not positive or min(value) > 0)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from playground.assets import SHIPPED
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.names import plain_name
@@ -21,8 +21,8 @@ from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground/weights-1"
 BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constant
-TOP = 127  # the largest int8 code that is used
-SAID = (  # fields of Config that the header states; the engine finds norms, tokens and biases in the weights
+LARGEST_CODE = 127  # the largest int8 code that is used
+HEADER_FIELDS = (  # fields of Config that the header states; the engine finds norms, tokens and biases in the weights
     "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
     "mlp_width", "multi_label", "patch_size", "pool", "positions", "std", "width",
 )  # fmt: skip
@@ -35,14 +35,14 @@ class Origin(NamedTuple):
 
 
 def origin(name: str) -> Origin:
-    if name in SHIPPED:
+    if name in SHIPPED_MODELS:
         return Origin("MIT", "the Attention Playground", "assets/MODEL.md")
     if name == "dinov2-small":
         dino = borrowed.DINOV2
         return Origin(dino.licence, dino.author, dino.source)
     raise PlaygroundError(
         f"Whose weights {name!r} are is not known here, so they are not written for the browser; "
-        f"choose {', '.join([*SHIPPED, 'dinov2-small'])}."
+        f"choose {', '.join([*SHIPPED_MODELS, 'dinov2-small'])}."
     )
 
 
@@ -57,7 +57,7 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
         "model": vit.name,
         "title": plain_name(vit.name),
         "config": {
-            **{key: getattr(config, key) for key in SAID},
+            **{key: getattr(config, key) for key in HEADER_FIELDS},
             "prefix": config.prefix,
             "native_grid": vit.native_grid,
         },
@@ -102,9 +102,9 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     padded = np.zeros((rows, block_count * BLOCK), np.float32)
     padded[:, :columns] = matrix
     parts = padded.reshape(rows, block_count, BLOCK)
-    exact_gains = np.abs(parts).max(-1) / TOP
+    exact_gains = np.abs(parts).max(-1) / LARGEST_CODE
     gains = exact_gains.astype(np.float16)
-    gains = np.where(gains < exact_gains, np.nextafter(gains, np.float16(np.inf)), gains)  # so that no code exceeds TOP
+    gains = np.where(gains < exact_gains, np.nextafter(gains, np.float16(np.inf)), gains)  # so that codes fit int8
     codes = np.zeros_like(parts)
     np.divide(parts, gains[..., None].astype(np.float32), out=codes, where=gains[..., None] > 0)
     codes = codes.round().astype(np.int8).reshape(rows, -1)[:, :columns]

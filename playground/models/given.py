@@ -14,13 +14,16 @@ from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, which imports torch
-READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that the weights do not tell apart
-POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
-LARGEST = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
+POOL_WORDS = {
+    "token": "the class token",
+    "avg": "the mean of the patches",
+}  # poolings that the weights do not tell apart
+POOLS = (*POOL_WORDS, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
+LARGEST_COLOUR = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenOptions:
     """How a model was built and trained, under timm's names, which `load` uses too; None: not given."""
 
     mean: Colours | None = None
@@ -30,23 +33,23 @@ class Given:
     global_pool: str | None = None
 
     @staticmethod
-    def read(words: Mapping[str, Any]) -> Given:
+    def read(words: Mapping[str, Any]) -> GivenOptions:
         """Parses options, given as Python values or as texts of a command, such as "0.5,0.5,0.5"."""
-        values = {word: _READ[word](word, words[word]) for word in WORDS if words.get(word) is not None}
-        return Given(**values)
+        values = {word: _READERS[word](word, words[word]) for word in OPTION_NAMES if words.get(word) is not None}
+        return GivenOptions(**values)
 
     @staticmethod
-    def beside(file: Path) -> Given:
+    def from_json_beside(file: Path) -> GivenOptions:
         """The options in the .json beside a file of weights: {"mean": [0.485, 0.456, 0.406], …}."""
         words = json_of(file.with_suffix(".json"))
         try:
-            return Given.read(words)
+            return GivenOptions.read(words)
         except PlaygroundError as error:
             raise PlaygroundError(f"{file.with_suffix('.json')}: {error}") from None
 
     @property
     def words(self) -> tuple[str, ...]:
-        return tuple(word for word in WORDS if getattr(self, word) is not None)
+        return tuple(word for word in OPTION_NAMES if getattr(self, word) is not None)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -57,16 +60,16 @@ class Given:
             for word, value in values.items()
         }
 
-    def before(self, defaults: Given) -> Given:
+    def with_defaults(self, defaults: GivenOptions) -> GivenOptions:
         """These options, with `defaults` for those that are None."""
         return replace(defaults, **{word: getattr(self, word) for word in self.words})
 
 
-NOTHING = Given()
-WORDS = tuple(field.name for field in dataclasses.fields(Given))
+NO_OPTIONS = GivenOptions()
+OPTION_NAMES = tuple(field.name for field in dataclasses.fields(GivenOptions))
 
 
-def _three(word: str, value: Any) -> Colours:
+def _read_colours(word: str, value: Any) -> Colours:
     parts = value.replace(",", " ").split() if isinstance(value, str) else value
     try:
         red, green, blue = (float(part) for part in parts)
@@ -75,14 +78,14 @@ def _three(word: str, value: Any) -> Colours:
             f"{word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was {value!r:.60}."
         ) from None
     colours = red, green, blue
-    if not all(math.isfinite(number) and abs(number) <= LARGEST for number in colours):
+    if not all(math.isfinite(number) and abs(number) <= LARGEST_COLOUR for number in colours):
         raise PlaygroundError(f"{word} is of pixels between 0 and 1; given was {value!r:.60}.")
     if word == "std" and min(colours) <= 0:
         raise PlaygroundError(f"std divides the pixels: its numbers are greater than 0; given was {value!r:.60}.")
     return colours
 
 
-def _count(word: str, value: Any) -> int:
+def _read_count(word: str, value: Any) -> int:
     number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else value
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 256:
         raise PlaygroundError(f"{word} goes from 1 to 256; given was {value!r:.60}.")
@@ -98,8 +101,8 @@ def _one_of(names: Collection[str]) -> Callable[[str, Any], str]:
     return read
 
 
-_READ: dict[str, Callable[[str, Any], Any]] = {
-    "mean": _three, "std": _three, "num_heads": _count, "act_layer": _one_of(ACTIVATIONS),
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "mean": _read_colours, "std": _read_colours, "num_heads": _read_count, "act_layer": _one_of(ACTIVATIONS),
     "global_pool": _one_of(POOLS),
 }  # fmt: skip
 

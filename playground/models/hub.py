@@ -21,9 +21,9 @@ from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
 PATIENCE = 2.5  # seconds to wait for an answer
-REMEMBERED = 60.0  # seconds for which a failed check is remembered
+REMEMBERED_SECONDS = 60.0  # seconds for which a failed check is remembered
 
-_silent_since = -REMEMBERED
+_silent_since = -REMEMBERED_SECONDS
 
 
 def check(name: str) -> None:
@@ -33,9 +33,9 @@ def check(name: str) -> None:
 
     if constants.HF_HUB_OFFLINE:
         return  # in offline mode the hub's library raises at once
-    if time.monotonic() - _silent_since > REMEMBERED:
+    if time.monotonic() - _silent_since > REMEMBERED_SECONDS:
         answers: Queue[bool] = Queue()
-        threading.Thread(target=lambda: answers.put(_answers(constants.ENDPOINT)), daemon=True).start()
+        threading.Thread(target=lambda: answers.put(_hub_answers(constants.ENDPOINT)), daemon=True).start()
         with suppress(Empty):  # no answer in time
             if answers.get(timeout=PATIENCE):
                 return
@@ -46,7 +46,7 @@ def check(name: str) -> None:
     )
 
 
-def _answers(address: str) -> bool:
+def _hub_answers(address: str) -> bool:
     """Whether the hub answers. Called in a thread, because looking up a host can take longer than any timeout."""
     try:
         urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=PATIENCE).close()
@@ -60,14 +60,14 @@ def _answers(address: str) -> bool:
 # Progress is shown as a bar in a terminal, and as a line from time to time in a log.
 
 
-EVERY = 10.0  # seconds between two lines
+LINE_SECONDS = 10.0  # seconds between two lines
 
 
-class Lines(tqdm):
+class ProgressLines(tqdm):
     """Prints a line every ten seconds. In a log, a progress bar would print hundreds of lines."""
 
     def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
+        super().__init__(*arguments, **options | {"mininterval": LINE_SECONDS, "miniters": 1, "leave": True})
 
     def display(self, *_, **__) -> None:
         progress = f"{100 * self.n / self.total:.0f} %" if self.total else f"{self.n:,.0f}"
@@ -76,4 +76,4 @@ class Lines(tqdm):
 
 
 def bar() -> type[tqdm]:
-    return tqdm if sys.stderr.isatty() else Lines
+    return tqdm if sys.stderr.isatty() else ProgressLines

@@ -17,10 +17,10 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.vit import Config
 
-PATCHES = ("patch_embeddings.projection.weight", "patch_embeddings.weight", "patch_embedding.weight")
-WRAPPED = r"^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\."
-NOT_THE_IMAGE = r"^(text_model|text_projection|logit_scale|logit_bias)"  # names in the text half of CLIP and SigLIP
-UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # weights that a pass does not use
+PATCH_NAMES = ("patch_embeddings.projection.weight", "patch_embeddings.weight", "patch_embedding.weight")
+WRAPPER_PREFIX = r"^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\."
+TEXT_NAMES = r"^(text_model|text_projection|logit_scale|logit_bias)"  # names in the text half of CLIP and SigLIP
+UNUSED_NAMES = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # weights that a pass does not use
 OUTSIDE_LAYERS = {  # Hugging Face's name -> ours
     "embeddings.cls_token": "cls_token",
     "embeddings.class_embedding": "cls_token",
@@ -33,7 +33,7 @@ OUTSIDE_LAYERS = {  # Hugging Face's name -> ours
     "visual_projection.weight": "head.weight",
     "head.probe": "attn_pool.latent",
 }
-BEGINNINGS = (  # beginnings of names outside the layers: (Hugging Face's, ours)
+NAME_STARTS = (  # beginnings of names outside the layers: (Hugging Face's, ours)
     (r"embeddings\.patch_embeddings\.projection\.", "patch_embed.proj."),
     (r"embeddings\.patch_embeddings?\.", "patch_embed.proj."),
     (r"(layernorm|norm|post_layernorm)\.", "norm."),
@@ -44,8 +44,8 @@ BEGINNINGS = (  # beginnings of names outside the layers: (Hugging Face's, ours)
     (r"head\.mlp\.", "attn_pool.mlp."),
     (r"classifier\.", "head."),
 )
-QKV = r"(?:attention\.attention\.(query|key|value)|(?:attention|self_attn)\.([qkv])_proj)"
-IN_A_LAYER = (  # (Hugging Face's name, ours)
+QKV_PATTERN = r"(?:attention\.attention\.(query|key|value)|(?:attention|self_attn)\.([qkv])_proj)"
+LAYER_NAMES = (  # (Hugging Face's name, ours)
     (r"attention\.output\.dense|attention\.o_proj|self_attn\.out_proj", "attn.proj"),
     (r"layernorm_before|norm1|layer_norm1", "norm1"),
     (r"layernorm_after|norm2|layer_norm2", "norm2"),
@@ -57,71 +57,77 @@ IN_A_LAYER = (  # (Hugging Face's name, ours)
 
 
 def is_hugging_face(names: Iterable[str]) -> bool:
-    return any(name.endswith(tuple(f"embeddings.{end}" for end in PATCHES)) for name in names)
+    return any(name.endswith(tuple(f"embeddings.{end}" for end in PATCH_NAMES)) for name in names)
 
 
 def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Gives Hugging Face's weights timm's names. Unknown names stay, so that `fitting` can name them in its error."""
-    renamed: dict[str, Tensor] = {}
+    """Gives Hugging Face's weights timm's names. Unknown names stay: the error of `fitting_weights` names them."""
+    renamed_state: dict[str, Tensor] = {}
     parts: dict[str, dict[str, Tensor]] = {}  # "qkv.weight" or "qkv.bias" of a layer -> its three matrices
     gates: dict[str, Tensor] = {}
     for key, value in state.items():
-        name = re.sub(WRAPPED, "", key)
-        if name in UNUSED or re.match(NOT_THE_IMAGE, key):
+        name = re.sub(WRAPPER_PREFIX, "", key)
+        if name in UNUSED_NAMES or re.match(TEXT_NAMES, key):
             continue
         match = re.fullmatch(r"(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)", name)
         if not match:
-            renamed[_outside(name)] = value
+            renamed_state[_name_outside_layers(name)] = value
             continue
         layer, part, kind = match.groups()
-        if qkv_match := re.fullmatch(QKV, part):
+        if qkv_match := re.fullmatch(QKV_PATTERN, part):
             parts.setdefault(f"blocks.{layer}.attn.qkv.{kind}", {})[(qkv_match[1] or qkv_match[2])[0]] = value
         elif part == "mlp.gate_proj":
             gates[f"blocks.{layer}.mlp.fc1.{kind}"] = value
         else:
-            new_name = next((our_name for pattern, our_name in IN_A_LAYER if re.fullmatch(pattern, part)), None)
-            renamed[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = value
+            new_name = next((our_name for pattern, our_name in LAYER_NAMES if re.fullmatch(pattern, part)), None)
+            renamed_state[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = (
+                value
+            )
     for key, qkv_parts in parts.items():
         if "weight" not in key or len(qkv_parts) == 3:
             first_part = next(iter(qkv_parts.values()))
             matrices = [qkv_parts.get(letter, torch.zeros_like(first_part)) for letter in "qkv"]  # a missing bias is 0
-            renamed[key] = torch.cat(matrices)
+            renamed_state[key] = torch.cat(matrices)
     for key, gate in gates.items():
-        if key in renamed:
+        if key in renamed_state:
             # The gate and the input of a gated MLP become one matrix, the gate first
-            renamed[key] = torch.cat([gate, renamed[key]])
-    return _complete(renamed)
+            renamed_state[key] = torch.cat([gate, renamed_state[key]])
+    return _complete(renamed_state)
 
 
-def _outside(name: str) -> str:
+def _name_outside_layers(name: str) -> str:
     if name in OUTSIDE_LAYERS:
         return OUTSIDE_LAYERS[name]
-    for pattern, our_start in BEGINNINGS:
+    for pattern, our_start in NAME_STARTS:
         if match := re.match(pattern, name):
             return our_start + name[match.end() :]
     return name
 
 
-def _complete(renamed: dict[str, Tensor]) -> dict[str, Tensor]:
+def _complete(renamed_state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Gives tensors the shapes of our model, and adds zeros for biases that only our model has."""
-    if "cls_token" in renamed:
-        renamed["cls_token"] = renamed["cls_token"].reshape(1, 1, -1)
-    if "pos_embed" in renamed and renamed["pos_embed"].dim() == 2:
-        renamed["pos_embed"] = renamed["pos_embed"][None]
-    if "reg_token" in renamed and not renamed["reg_token"].numel():
-        del renamed["reg_token"]
+    if "cls_token" in renamed_state:
+        renamed_state["cls_token"] = renamed_state["cls_token"].reshape(1, 1, -1)
+    if "pos_embed" in renamed_state and renamed_state["pos_embed"].dim() == 2:
+        renamed_state["pos_embed"] = renamed_state["pos_embed"][None]
+    if "reg_token" in renamed_state and not renamed_state["reg_token"].numel():
+        del renamed_state["reg_token"]
     for kind in ("weight", "bias"):
-        if f"head.attention.in_proj_{kind}" in renamed:
-            q, k, v = renamed.pop(f"head.attention.in_proj_{kind}").chunk(3)
-            renamed[f"attn_pool.q.{kind}"], renamed[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
+        if f"head.attention.in_proj_{kind}" in renamed_state:
+            q, k, v = renamed_state.pop(f"head.attention.in_proj_{kind}").chunk(3)
+            renamed_state[f"attn_pool.q.{kind}"], renamed_state[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
     for key in [
-        key for key in renamed if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
+        key for key in renamed_state if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
     ]:
-        renamed.setdefault(key.replace("weight", "bias"), torch.zeros_like(renamed[key][:, 0]))
-    if {"reg_token", "pos_embed", "cls_token"} <= renamed.keys():  # timm stores the class token with its position added
-        renamed["cls_token"] = renamed["cls_token"] + renamed["pos_embed"][:, :1]
-        renamed["pos_embed"] = renamed["pos_embed"][:, 1:]
-    return renamed
+        renamed_state.setdefault(key.replace("weight", "bias"), torch.zeros_like(renamed_state[key][:, 0]))
+    if {
+        "reg_token",
+        "pos_embed",
+        "cls_token",
+    } <= renamed_state.keys():  # timm stores the class token with its position added
+        renamed_state["cls_token"] = renamed_state["cls_token"] + renamed_state["pos_embed"][:, :1]
+        renamed_state["pos_embed"] = renamed_state["pos_embed"][:, 1:]
+    return renamed_state
 
 
 # The architecture -----------------------------------------------------------------------------------------------------
@@ -142,11 +148,11 @@ ACTIVATIONS = {
     "relu": "relu", "silu": "silu",
 }  # fmt: skip
 RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # Pillow's numbers of the filters
-Said = dict[str, Any]
+Entries = dict[str, Any]
 
 
 def hugging_face_config(
-    names: Iterable[str], state: dict[str, Tensor], description: Said, pixels: Said
+    names: Iterable[str], state: dict[str, Tensor], description: Entries, pixels: Entries
 ) -> tuple[Config, dict[str, Tensor]]:
     """The architecture of a file's weights, and the weights that a pass uses. `names`: the names in the file; `state`:
     the renamed weights. Most facts follow from the shapes; the others are in config.json (`description`) and
@@ -168,8 +174,8 @@ def hugging_face_config(
     width, patch = patches.shape[0], patches.shape[2]
     if family == "dinov3" and float(description.get("rope_theta", 100.0)) != 100.0:
         raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
-    projects = any(name.startswith("visual_projection.") for name in names)  # into the space of captions
-    pooling, classes, state = _readout(family, state, width, projects)
+    has_projection = any(name.startswith("visual_projection.") for name in names)  # into the space of captions
+    pooling, classes, state = _readout(family, state, width, has_projection)
     is_gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
     activation = (
         "silu" if is_gated and family == "dinov2" else description.get("hidden_act", defaults.get("act", "gelu"))
@@ -195,28 +201,24 @@ def hugging_face_config(
         gated_mlp=is_gated,
         activation=ACTIVATIONS[activation],
         eps=float(description.get("layer_norm_eps", defaults["eps"])),
-        mean=_three(pixels, "image_mean", defaults["mean"]),
-        std=_three(pixels, "image_std", defaults["std"]),
+        mean=_colours(pixels, "image_mean", defaults["mean"]),
+        std=_colours(pixels, "image_std", defaults["std"]),
         interpolation=RESAMPLING.get(pixels.get("resample"), defaults["interpolation"]),
         labels=tuple(labels) if len(labels) == classes else (),
     )
     return config, state
 
 
-def hugging_face_words(config: Said, pixels: Said) -> set[str]:
+def hugging_face_options(config: Entries, pixels: Entries) -> set[str]:
     """The options of `load` that these files determine. The model's type determines the heads and the activation that
     config.json leaves out as defaults. "global_pool" is always included: the model's class determines the pooling."""
     option_values = {
         "mean": pixels.get("image_mean"),
         "std": pixels.get("image_std"),
-        "num_heads": _stated_heads(config),
+        "num_heads": config.get("num_attention_heads") or config.get("model_type"),
     }
     option_values["act_layer"] = config.get("model_type") or config.get("hidden_act")
     return {"global_pool", *(word for word, value in option_values.items() if value)}
-
-
-def _stated_heads(config: Said) -> Any:
-    return config.get("num_attention_heads") or config.get("model_type")
 
 
 def _why_not_plain(names: list[str], state: dict[str, Tensor]) -> str | None:
@@ -235,7 +237,9 @@ def _family(names: list[str], state: dict[str, Tensor]) -> str:
     return "dinov2" if "blocks.0.ls1.gamma" in state else "deit" if "dist_token" in state else "vit"
 
 
-def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) -> tuple[Said, int, dict[str, Tensor]]:
+def _readout(
+    family: str, state: dict[str, Tensor], width: int, has_projection: bool
+) -> tuple[Entries, int, dict[str, Tensor]]:
     """(Config fields for pooling and norm, classes, weights that are used). The family decides which tokens the
     classifier reads; without a classifier the answer is the pooled output of `transformers`."""
     classes = state["head.weight"].shape[0] if "head.weight" in state else 0
@@ -243,7 +247,7 @@ def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) 
         if classes or "attn_pool.latent" not in state:
             return {"pool": "avg"}, classes, _without_prefix("attn_pool.", state)
         return {"pool": "map"}, 0, state
-    if family == "clip" and classes and not projects:
+    if family == "clip" and classes and not has_projection:
         return {"pool": "avg", "norm_place": "nowhere"}, classes, _without_prefix("norm.", state)
     if classes and state["head.weight"].shape[1] == 2 * width:
         return {"pool": "token+avg"}, classes, state
@@ -259,20 +263,20 @@ def _without_prefix(prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
     return {key: value for key, value in state.items() if not key.startswith(prefix)}
 
 
-def _image_size(state: dict[str, Tensor], config: Said, patch: int, registers: int) -> tuple[int, int]:
+def _image_size(state: dict[str, Tensor], config: Entries, patch: int, registers: int) -> tuple[int, int]:
     size = config.get("image_size", 224)
     height, width = size if isinstance(size, list | tuple) else (size, size)
     stated_size = int(height) // patch * patch, int(width) // patch * patch
     if "pos_embed" not in state:
         return stated_size
-    prefix = 0 if registers else ("cls_token" in state) + ("dist_token" in state)
-    patches = state["pos_embed"].shape[1] - prefix
+    prefix_count = 0 if registers else ("cls_token" in state) + ("dist_token" in state)
+    patches = state["pos_embed"].shape[1] - prefix_count
     if stated_size[0] * stated_size[1] == patches * patch**2:
         return stated_size
     return (patch * math.isqrt(patches),) * 2
 
 
-def _heads(config: Said, width: int) -> int:
+def _heads(config: Entries, width: int) -> int:
     heads = config.get("num_attention_heads")
     if heads is None and width % 64:
         raise PlaygroundError(
@@ -282,6 +286,6 @@ def _heads(config: Said, width: int) -> int:
     return int(heads or width // 64)
 
 
-def _three(config: Said, name: str, default: tuple[float, ...]) -> tuple[float, float, float]:
+def _colours(config: Entries, name: str, default: tuple[float, ...]) -> tuple[float, float, float]:
     red, green, blue = (float(number) for number in config.get(name, default))
     return red, green, blue

@@ -30,12 +30,21 @@ from playground.models import (
     zoo,
 )
 from playground.models.checkpoints import INDEX, from_eva
-from playground.models.given import WORDS, Given
+from playground.models.given import OPTION_NAMES, GivenOptions
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
-from playground.models.names import OWN
-from playground.models.source import Asked, Source, assumed, build, notice, placed, remember, with_options
-from playground.models.timm_models import WEIGHTS
+from playground.models.names import OWN_PREFIX
+from playground.models.source import (
+    LoadArguments,
+    Source,
+    assumed_facts,
+    build,
+    notice,
+    on_device,
+    remember,
+    with_options,
+)
+from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer
 
 # Converts a model in memory, of timm or `transformers`, to our VisionTransformer with the same weights. Tensors are
@@ -45,20 +54,20 @@ from playground.vit import Config, VisionTransformer
 def source_of(model: nn.Module) -> Source:
     """The Source of a model in memory. Mean and deviation are reported as assumed, because a model of these libraries
     states the values of the published weights, even if it was trained with others."""
-    others_files.no_adapters(model.state_dict())
+    others_files.refuse_adapters(model.state_dict())
     model = _vit_in(model)
     library = type(model).__module__.partition(".")[0]
     state = model.state_dict()
     name = type(model).__name__
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
-        config, name = _timm(model)
+        config, name = _read_timm(model)
         state = others_files.with_biases(model, state) if config.biased else state
         converted_weights = from_eva(state)
         config = replace(
             config, classes=len(converted_weights["head.weight"]) if "head.weight" in converted_weights else 0
         )
     elif library == "transformers" or is_hugging_face(state):
-        config, state = _transformers(model, state)
+        config, state = _read_transformers(model, state)
     elif others_files.is_torchvision(state):
         depth, heads = len(model.encoder.layers), model.encoder.layers[0].num_heads  # type: ignore[union-attr, arg-type, index]
         base = others_files.config_of(state, heads)
@@ -68,15 +77,17 @@ def source_of(model: nn.Module) -> Source:
         config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
         if library == "timm" and (reason := timm_models.why_not(model)):
-            raise PlaygroundError(f"This {name} can't be shown: {reason}.{timm_models.instead(model)}")
+            raise PlaygroundError(f"This {name} can't be shown: {reason}.{timm_models.advice(model)}")
         raise PlaygroundError(
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
     weights = {key: value.detach() for key, value in state.items()}
-    unlike = others_files.OWN_HEAD if others_files.has_own_head(state) else ""
-    unstated_facts = tuple(assumption for assumption in assumed(config) if assumption.word in ("mean", "std"))
-    return Source(name, config, lambda: weights, f"This {name}", assumed=unstated_facts, unlike=unlike)
+    readout_difference = others_files.OWN_HEAD_REASON if others_files.has_own_head(state) else ""
+    unstated_facts = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
+    return Source(
+        name, config, lambda: weights, f"This {name}", assumed=unstated_facts, readout_difference=readout_difference
+    )
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
@@ -112,15 +123,15 @@ def unwrapped(model: nn.Module) -> nn.Module:
     return model
 
 
-def _timm(model: Any) -> tuple[Config, str]:
+def _read_timm(model: Any) -> tuple[Config, str]:
     if reason := timm_models.why_not(model, itself=True):
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
+        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.advice(model)}")
     pretrained_config = model.pretrained_cfg or {}
     name = pretrained_config.get("architecture") or type(model).__name__  # "architecture" has no tag such as ".dino"
     return timm_models.read_config(model, name), name
 
 
-def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[str, Tensor]]:
+def _read_transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[str, Tensor]]:
     if not is_hugging_face(state):
         raise PlaygroundError(
             f"This {type(model).__name__} can't be shown: of transformers, ViT, DeiT, DINOv2, DINOv3 and the image "
@@ -135,9 +146,9 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error!r}.") from None
 
 
-HUB, FOLDER = "hf-hub:", "local-dir:"  # prefixes of names, as timm writes them
-ON_THE_HUB = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
-ALSO_HERE = {"facebook/dinov2-small": "dinov2-small"}  # repository -> our name for the same weights
+HUB_PREFIX, FOLDER_PREFIX = "hf-hub:", "local-dir:"  # prefixes of names, as timm writes them
+REPOSITORY_PATTERN = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
+OUR_NAMES = {"facebook/dinov2-small": "dinov2-small"}  # repository -> our name for the same weights
 
 
 def load(
@@ -175,22 +186,26 @@ def load(
     >>> playground.load("ViT-S/16", seed=1).config.heads
     6
     """
-    given = Given.read({word: value for word, value in locals().items() if word in WORDS})
+    given_options = GivenOptions.read({word: value for word, value in locals().items() if word in OPTION_NAMES})
     if isinstance(model, nn.Module):
-        vit = _of_object(model, pretrained, weights, device, given)
+        vit = _from_object(model, pretrained, weights, device, given_options)
     else:
-        source = resolve(model, pretrained, weights, offline, given)
-        vit = placed(build(source, seed), device)
+        source = resolve(model, pretrained, weights, offline, given_options)
+        vit = on_device(build(source, seed), device)
         loadable_again = not seed and (pretrained or weights is not None)
         weights_path = None if weights is None else os.fspath(weights)
-        remember(vit, Asked(os.fspath(model), weights_path, source.given) if loadable_again else None)
+        remember(vit, LoadArguments(os.fspath(model), weights_path, source.given_options) if loadable_again else None)
     if message := notice(vit):
         warnings.warn(message, PlaygroundWarning, stacklevel=2)
     return vit
 
 
 def resolve(
-    model: str | os.PathLike[str], pretrained: bool, weights: str | os.PathLike[str] | None, offline: bool, given: Given
+    model: str | os.PathLike[str],
+    pretrained: bool,
+    weights: str | os.PathLike[str] | None,
+    offline: bool,
+    given_options: GivenOptions,
 ) -> Source:
     """The Source of a model; for a pickled file, with its weights already read."""
     if not isinstance(model, str | os.PathLike):
@@ -199,61 +214,64 @@ def resolve(
             f"{type(model).__name__}."
         )
     name = _app_model_file(os.fspath(model))
-    path = _place(name)
-    if name and (path.is_dir() or name.startswith(FOLDER)):
-        source = _from_folder(path, given)
+    path = _path(name)
+    if name and (path.is_dir() or name.startswith(FOLDER_PREFIX)):
+        source = _from_folder(path, given_options)
     elif _is_pickled(path):
-        source = _from_pickled(path, given)
+        source = _from_pickled(path, given_options)
     elif path.suffix == ".safetensors":
-        source = model_file.from_file(path, path, given)
+        source = model_file.from_file(path, path, given_options)
     elif repository(name):
-        source = _from_hub(name.removeprefix(HUB), pretrained, offline, given)
+        source = _from_hub(name.removeprefix(HUB_PREFIX), pretrained, offline, given_options)
     else:
         source = zoo.resolve(name, pretrained and weights is None, offline)
-        source = source if weights is not None else with_options(source, given)
+        source = source if weights is not None else with_options(source, given_options)
     if weights is None:
         return source
     weights_file = Path(weights)
     if _is_pickled(weights_file):
         return _read(
-            weights_file, lambda safetensors: model_file.with_weights(source, safetensors, weights_file, given)
+            weights_file, lambda safetensors: model_file.with_weights(source, safetensors, weights_file, given_options)
         )
-    return model_file.with_weights(source, weights_file, weights_file, given)
+    return model_file.with_weights(source, weights_file, weights_file, given_options)
 
 
 def _app_model_file(name: str) -> str:
     """The file of a model that the app calls own/NAME, so that commands printed by the app work; else the name."""
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
-    if not name.startswith(OWN) or Path(name).exists():
+    if not name.startswith(OWN_PREFIX) or Path(name).exists():
         return name
     if not folder:
         raise PlaygroundError(
             f"{name} is a model file in a server's folder: let PLAYGROUND_MODELS_DIR name the folder, or name the file."
         )
     files = model_file.in_folder(folder)
-    if name.removeprefix(OWN) not in files:
-        raise PlaygroundError(f"{folder} (PLAYGROUND_MODELS_DIR) has no model file called {name.removeprefix(OWN)}.")
-    return str(files[name.removeprefix(OWN)])
+    if name.removeprefix(OWN_PREFIX) not in files:
+        raise PlaygroundError(
+            f"{folder} (PLAYGROUND_MODELS_DIR) has no model file called {name.removeprefix(OWN_PREFIX)}."
+        )
+    return str(files[name.removeprefix(OWN_PREFIX)])
 
 
 def repository(name: str) -> bool:
     """Whether the text is the name of a repository on the hub."""
-    return ON_THE_HUB.fullmatch(name.removeprefix(HUB)) is not None and not name.startswith("ViT-")
+    return REPOSITORY_PATTERN.fullmatch(name.removeprefix(HUB_PREFIX)) is not None and not name.startswith("ViT-")
 
 
-def _of_object(
-    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given: Given
+def _from_object(
+    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given_options: GivenOptions
 ) -> VisionTransformer:
-
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        their_model, model = _vit_in(model), build(with_options(source_of(model), given)).eval()
+        their_model, model = _vit_in(model), build(with_options(source_of(model), given_options)).eval()
         _compare_outputs(their_model, model)
-    elif given.words:
-        raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
-    return model if device is None else placed(model, device)
+    elif given_options.words:
+        raise PlaygroundError(
+            f"{given_options.words[0]}= is said where a model is loaded, and this one is loaded already."
+        )
+    return model if device is None else on_device(model, device)
 
 
 def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> None:
@@ -262,7 +280,7 @@ def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> No
         check = checking.check(our_model, their_model)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
         return
-    if check.parts is not None:
+    if check.first_difference is not None:
         raise PlaygroundError(f"This {our_model.name} can't be shown, for our pass is another one: {check}.")
     if check.differs:
         our_model.no_answer = f"this model's own answer is another one ({check})"
@@ -271,9 +289,9 @@ def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> No
 # Files and folders ----------------------------------------------------------------------------------------------------
 
 
-def _place(name: str) -> Path:
+def _path(name: str) -> Path:
     """The text as a path, with ~ expanded."""
-    path = Path(name.removeprefix(FOLDER)).expanduser()
+    path = Path(name.removeprefix(FOLDER_PREFIX)).expanduser()
     try:
         path.stat()
     except FileNotFoundError:
@@ -295,15 +313,15 @@ def _is_pickled(path: Path) -> bool:
     )
 
 
-def _from_folder(folder: Path, given: Given) -> Source:
+def _from_folder(folder: Path, given_options: GivenOptions) -> Source:
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
-    if (folder / WEIGHTS).is_file():
-        return model_file.from_file(folder / WEIGHTS, folder / WEIGHTS, given)
+    if (folder / WEIGHTS_FILE).is_file():
+        return model_file.from_file(folder / WEIGHTS_FILE, folder / WEIGHTS_FILE, given_options)
     if (folder / PICKLED_WEIGHTS).is_file():
-        return _from_pickled(folder / PICKLED_WEIGHTS, given)
+        return _from_pickled(folder / PICKLED_WEIGHTS, given_options)
     if len(indices := list(folder.glob(f"*{INDEX}"))) == 1:
-        return model_file.from_file(indices[0], folder / WEIGHTS, given)
+        return model_file.from_file(indices[0], folder / WEIGHTS_FILE, given_options)
     if list(folder.glob("*.index.json")):
         raise PlaygroundError(
             f"The weights in {folder} lie in several pickled files: save them as safetensors, by "
@@ -312,24 +330,24 @@ def _from_folder(folder: Path, given: Given) -> Source:
     weight_files = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *pickled.SUFFIXES))
     if len(weight_files) != 1:
         advice = f"; give one of its files: {', '.join(file.name for file in weight_files[:5])}" if weight_files else ""
-        raise PlaygroundError(f"{folder} holds no {WEIGHTS} and no {PICKLED_WEIGHTS}{advice}.")
+        raise PlaygroundError(f"{folder} holds no {WEIGHTS_FILE} and no {PICKLED_WEIGHTS}{advice}.")
     return (
-        _from_pickled(weight_files[0], given)
+        _from_pickled(weight_files[0], given_options)
         if pickled.is_pickled(weight_files[0])
-        else model_file.from_file(weight_files[0], weight_files[0], given)
+        else model_file.from_file(weight_files[0], weight_files[0], given_options)
     )
 
 
-def _from_pickled(path: Path, given: Given) -> Source:
-    return _read(path, lambda safetensors: model_file.from_file(safetensors, path, given))
+def _from_pickled(path: Path, given_options: GivenOptions) -> Source:
+    return _read(path, lambda safetensors: model_file.from_file(safetensors, path, given_options))
 
 
-def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
+def _read(path: Path, read_source: Callable[[Path], Source]) -> Source:
     """Reads a Source together with its weights, because the safetensors file that is made from the pickled file is
     deleted on return. Errors name the pickled file."""
     with pickled.as_safetensors(path) as safetensors:
         try:
-            source = source_of(safetensors)
+            source = read_source(safetensors)
             state = source.weights() if source.weights else {}
         except PlaygroundError as error:
             raise PlaygroundError(str(error).replace(str(safetensors), str(path))) from None
@@ -339,31 +357,35 @@ def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
 # The hub --------------------------------------------------------------------------------------------------------------
 
 
-def _from_hub(repository: str, pretrained: bool, offline: bool, given: Given) -> Source:
+def _from_hub(repository: str, pretrained: bool, offline: bool, given_options: GivenOptions) -> Source:
     """The Source of a repository on the hub: for a timm model by its name, else from the fetched files in the hub's
     cache."""
     account, _, name = repository.partition("/")
     if account == "timm":
-        return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), given)
+        return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), given_options)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
     file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
-    if file is None and repository in ALSO_HERE and borrowed.is_here(ALSO_HERE[repository]):
-        source = with_options(zoo.resolve(ALSO_HERE[repository]), given)
+    if file is None and repository in OUR_NAMES and borrowed.is_here(OUR_NAMES[repository]):
+        source = with_options(zoo.resolve(OUR_NAMES[repository]), given_options)
     else:
-        file = file or _fetched(repository, offline or borrowed.asked_offline())
-        source = _from_pickled(file, given) if file.name == PICKLED_WEIGHTS else model_file.from_file(file, file, given)
+        file = file or _fetch(repository, offline or borrowed.asked_offline())
+        source = (
+            _from_pickled(file, given_options)
+            if file.name == PICKLED_WEIGHTS
+            else model_file.from_file(file, file, given_options)
+        )
     return replace(source, name=repository)
 
 
-def _fetched(repository: str, offline: bool) -> Path:
+def _fetch(repository: str, offline: bool) -> Path:
     from huggingface_hub import hf_hub_download
 
     if not offline:
         hub.check(repository)
     name, _, revision = repository.partition("@")
     first_error: Exception | None = None
-    for file in (WEIGHTS, PICKLED_WEIGHTS):
+    for file in (WEIGHTS_FILE, PICKLED_WEIGHTS):
         try:
             path = hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
             for config_name in ("config.json", "preprocessor_config.json"):

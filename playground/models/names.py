@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-OURS = {
+OUR_TITLES = {
     "bundled": "our small ViT",
     "bundled-taught": "our small ViT, told where to look",
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
 }
-OWN = "own/"  # prefix of the names of models in the server owner's folder
+OWN_PREFIX = "own/"  # prefix of the names of models in the server owner's folder
 SIZES = {
     "tiny": "Ti", "xsmall": "XS", "little": "little", "small": "S", "dwee": "wee", "wee": "wee", "pwee": "wee",
     "mediumd": "M", "medium": "M", "betwixt": "betwixt", "base": "B", "large": "L", "huge": "H", "giant": "g",
@@ -43,10 +43,10 @@ USUAL_SIDES = ("224", "256", "518")
 
 
 def plain_name(name: str) -> str:
-    if name in OURS:
-        return OURS[name]
-    if name.startswith(OWN):
-        return name.removeprefix(OWN)
+    if name in OUR_TITLES:
+        return OUR_TITLES[name]
+    if name.startswith(OWN_PREFIX):
+        return name.removeprefix(OWN_PREFIX)
     if re.fullmatch(r"ViT-\w+/\d+", name):
         return f"{name} (random weights)"
     if name.endswith(".safetensors"):
@@ -67,6 +67,6 @@ def plain_name(name: str) -> str:
     return ", ".join([words, *remarks])
 
 
-def suits(name: str) -> str:
+def training_pictures(name: str) -> str:
     """The kinds of picture that a model was trained on."""
     return {"bundled": "drawings, and some photographs", "bundled-taught": "drawings"}.get(name, "photographs")

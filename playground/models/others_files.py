@@ -16,9 +16,9 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.vit import Config
 
-Held = dict[str, Tensor]
+StateDict = dict[str, Tensor]
 
-UNUSED = re.compile(
+UNUSED_NAMES = re.compile(
     r"mask_token|rope_embed\.periods|.*\.attn\.qkv\.bias_mask|local_cls_norm\..*|dino_head\..*|ibot_head\..*"
 )
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
@@ -46,7 +46,7 @@ def is_meta(names: Mapping[str, Tensor]) -> bool:
     return {"mask_token", "patch_embed.proj.weight", "blocks.0.ls1.gamma"} <= names.keys()
 
 
-def no_adapters(names: Iterable[str]) -> None:
+def refuse_adapters(names: Iterable[str]) -> None:
     if name := next((name for name in names if ".lora_" in name or ".modules_to_save." in name), None):
         raise PlaygroundError(
             f"Adapters lie beside the weights here ({name:.60}): give playground.load what model.merge_and_unload() "
@@ -54,49 +54,53 @@ def no_adapters(names: Iterable[str]) -> None:
         )
 
 
-def from_others(state: Mapping[str, Tensor]) -> Held:
+def from_others(state: Mapping[str, Tensor]) -> StateDict:
     """Renames Meta's and torchvision's tensors; timm's names pass unchanged."""
-    no_adapters(state)
+    refuse_adapters(state)
     if is_torchvision(state):
-        return {_renamed(name): value for name, value in state.items()}
-    renamed = {name: value for name, value in state.items() if not UNUSED.fullmatch(name)}
+        return {_our_name(name): value for name, value in state.items()}
+    renamed_state = {name: value for name, value in state.items() if not UNUSED_NAMES.fullmatch(name)}
     for register_name in ("register_tokens", "storage_tokens"):
-        if register_name in renamed:
-            renamed["reg_token"] = renamed.pop(register_name)
-            if "pos_embed" in renamed and is_meta(state):  # Meta's model adds positions before it inserts registers
-                renamed["cls_token"] = renamed["cls_token"] + renamed["pos_embed"][:, :1]
-                renamed["pos_embed"] = renamed["pos_embed"][:, 1:]
-    for name in [name for name in renamed if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
-        q, k, v = renamed[name].chunk(3)
-        renamed[name] = torch.cat([q, torch.zeros_like(k), v])  # the tensor qkv.bias_mask sets the bias of keys to 0
-    return _plain_head(_gated(renamed))
+        if register_name in renamed_state:
+            renamed_state["reg_token"] = renamed_state.pop(register_name)
+            if "pos_embed" in renamed_state and is_meta(
+                state
+            ):  # Meta's model adds positions before it inserts registers
+                renamed_state["cls_token"] = renamed_state["cls_token"] + renamed_state["pos_embed"][:, :1]
+                renamed_state["pos_embed"] = renamed_state["pos_embed"][:, 1:]
+    for name in [name for name in renamed_state if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
+        q, k, v = renamed_state[name].chunk(3)
+        renamed_state[name] = torch.cat(
+            [q, torch.zeros_like(k), v]
+        )  # the tensor qkv.bias_mask sets the bias of keys to 0
+    return _plain_head(_gate_first(renamed_state))
 
 
-def _renamed(name: str) -> str:
+def _our_name(name: str) -> str:
     for pattern, our_name in TORCHVISION:
         if match := re.match(pattern, name):
             return match.expand(our_name) + name[match.end() :]
     return name
 
 
-def _gated(state: Held) -> Held:
+def _gate_first(state: StateDict) -> StateDict:
     """The state dict with Meta's SwiGLU in the order of our model: the gate comes first."""
-    reordered: Held = {}
+    reordered_state: StateDict = {}
     for name, value in state.items():
         if match := re.fullmatch(r"(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)", name):
             prefix, part, kind = match.groups()
             if part == "w12":
-                reordered[f"{prefix}fc1.{kind}"] = value
+                reordered_state[f"{prefix}fc1.{kind}"] = value
             elif part == "w3":
-                reordered[f"{prefix}fc2.{kind}"] = value
+                reordered_state[f"{prefix}fc2.{kind}"] = value
             elif part == "w1":
-                reordered[f"{prefix}fc1.{kind}"] = torch.cat([value, state[f"{prefix}w2.{kind}"]])
+                reordered_state[f"{prefix}fc1.{kind}"] = torch.cat([value, state[f"{prefix}w2.{kind}"]])
         else:
-            reordered[name] = value
-    return reordered
+            reordered_state[name] = value
+    return reordered_state
 
 
-OWN_HEAD = "its head is one of its own, which the playground's ViT does not compute"
+OWN_HEAD_REASON = "its head is one of its own, which the playground's ViT does not compute"
 
 
 def has_own_head(state: Mapping[str, Tensor]) -> bool:
@@ -105,7 +109,7 @@ def has_own_head(state: Mapping[str, Tensor]) -> bool:
     return bool(head_names) and "head.weight" not in _plain_head({name: state[name] for name in head_names})
 
 
-def _plain_head(state: Held) -> Held:
+def _plain_head(state: StateDict) -> StateDict:
     """Renames head = Sequential(Dropout, Linear) to one matrix. Any other head is left out."""
     head_names = [name for name in state if name.startswith("head.")]
     if not head_names or "head.weight" in state:
@@ -138,33 +142,33 @@ def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config |
 # Models that add a learned number B for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
 # ViTs with relative positions. Each model computes B in its own way, so the model itself computes it, once.
 
-KINDS = ("VisionTransformerRelPos", "Beit")  # timm's classes of such models
+BIASED_CLASSES = ("VisionTransformerRelPos", "Beit")  # timm's classes of such models
 
 
 def is_biased(model: Any) -> bool:
-    return type(model).__name__ in KINDS
+    return type(model).__name__ in BIASED_CLASSES
 
 
 def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The state dict with each layer's bias B, (h, N, N), instead of the parameters from which B is computed."""
-    ours = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
+    our_state = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
     with torch.no_grad():
-        shared_bias = _shared(model)
+        shared_bias = _shared_bias(model)
         for layer, block in enumerate(model.blocks):
-            parts = [part for part in (_own(block.attn), shared_bias) if part is not None]
+            parts = [part for part in (_own_bias(block.attn), shared_bias) if part is not None]
             like = block.attn.proj.weight
-            ours[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
-    return ours
+            our_state[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
+    return our_state
 
 
-def _own(attn: Any) -> Tensor | None:
+def _own_bias(attn: Any) -> Tensor | None:
     if getattr(attn, "relative_position_bias_table", None) is not None:
         return attn._get_rel_pos_bias()
     rel_pos = getattr(attn, "rel_pos", None)
     return None if rel_pos is None else rel_pos.get_bias()
 
 
-def _shared(model: Any) -> Tensor | None:
+def _shared_bias(model: Any) -> Tensor | None:
     if getattr(model, "rel_pos_bias", None) is not None:
         return model.rel_pos_bias()[None]
     shared_module = getattr(model, "shared_rel_pos", None)
@@ -186,12 +190,12 @@ def read_onnx(path: Path) -> dict[str, np.ndarray]:
     """{name: float32 array}. Exporters store the matrices of linear layers transposed and without names. Such a matrix
     gets the name of the bias that is added to its product."""
     try:
-        return _named(memoryview(path.read_bytes()))
+        return _named_weights(memoryview(path.read_bytes()))
     except (IndexError, StopIteration, KeyError, ValueError, TypeError) as error:
         raise ValueError(f"{path.name} is not a readable ONNX file ({error or type(error).__name__})") from None
 
 
-def _named(data: memoryview) -> dict[str, np.ndarray]:
+def _named_weights(data: memoryview) -> dict[str, np.ndarray]:
     graph = next(value for field, value in _fields(data) if field == GRAPH)
     weights = dict(_weight(value) for field, value in _fields(graph) if field == WEIGHT)
     nodes = [_node(value) for field, value in _fields(graph) if field == NODE]

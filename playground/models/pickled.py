@@ -21,7 +21,7 @@ SUFFIXES = (".pth", ".pt", ".bin", ".ckpt", ".tar")
 MOST_BYTES = 40 * 10**9
 PATIENCE = 60  # most seconds of the process, plus one for every BYTES_A_SECOND of the file
 BYTES_A_SECOND = 20 * 10**6
-KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR")
+PASSED_VARIABLES = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR")
 LONGEST_SENTENCE = 1000
 
 
@@ -48,7 +48,7 @@ def as_safetensors(path: Path) -> Iterator[Path]:
 
 def _run(path: Path, converted_file: Path, seconds: int) -> None:
     command = [sys.executable, "-m", "playground.models.pickled_process", str(path.resolve()), str(converted_file)]
-    variables = {name: os.environ[name] for name in KNOWN if name in os.environ}
+    variables = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
     try:
         process = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, env=variables, timeout=seconds, check=False,

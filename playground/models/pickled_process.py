@@ -16,22 +16,22 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-SPARE = 2**30  # bytes of memory allowed besides a multiple of the file's size
+SPARE_BYTES = 2**30  # bytes of memory allowed besides a multiple of the file's size
 CORE_SECONDS = 60
-INSIDE = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
+STATE_KEYS = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
 SCALARS = ("float64", "float32", "int64", "int32", "bool")  # NumPy types of numbers in checkpoints, such as accuracies
 
 
 def main(path: str, out: str) -> None:
     size = Path(path).stat().st_size
-    _limit(3 * size + SPARE, CORE_SECONDS + size // 10**7)
+    _limit(3 * size + SPARE_BYTES, CORE_SECONDS + size // 10**7)
     try:
         with torch.serialization.safe_globals(_safe_classes()):
             content = torch.load(path, map_location="cpu", weights_only=True)
     except MemoryError:
         sys.exit(1)
     except Exception as error:  # a damaged or hostile file can make torch raise any exception
-        _refuse(_why(error))
+        _refuse(_reason(error))
     state = _weights(content)
     if not state:
         _refuse(
@@ -49,7 +49,7 @@ def main(path: str, out: str) -> None:
 def _weights(content: Any) -> dict[str, Tensor]:
     """The state dict in a file's content, which is the content itself or a part of a checkpoint. Averaged weights are
     preferred, as in timm."""
-    for name in INSIDE:
+    for name in STATE_KEYS:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
             content = content[name]
             break
@@ -67,7 +67,7 @@ def _safe_classes() -> list:
             numpy._core.multiarray.scalar, *numpy_types]  # fmt: skip
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     sentence = str(error)
     if "weights_only" in sentence or "Unsupported" in sentence or "GLOBAL" in sentence:
         return (

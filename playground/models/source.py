@@ -15,34 +15,34 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.models.checkpoints import from_eva
-from playground.models.given import NOTHING, READ_OUT, Given
+from playground.models.given import NO_OPTIONS, POOL_WORDS, GivenOptions
 from playground.models.hugging_face import from_hugging_face, is_hugging_face
 from playground.vit import Config, VisionTransformer, parts
 
-FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
+CONFIG_FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
 
 
 # Facts that are not stated anywhere -----------------------------------------------------------------------------------
 
 
-def assumed(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
+def assumed_facts(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
     """The facts that must be assumed because a file of weights lacks them. Facts in `known_words` are left out."""
     assumptions = [
-        parts.Assumption("mean", f"mean {numbers(config.mean)}"),
-        parts.Assumption("std", f"std {numbers(config.std)}"),
+        parts.Assumption("mean", f"mean {colours_text(config.mean)}"),
+        parts.Assumption("std", f"std {colours_text(config.std)}"),
         parts.Assumption("num_heads", f"{config.heads} heads of {config.width // config.heads}"),
         parts.Assumption("act_layer", f"the activation {config.activation}"),
     ]
-    if config.classes and config.pool in READ_OUT and not config.dist_token:
-        assumptions.append(parts.Assumption("global_pool", f"{READ_OUT[config.pool]} read out"))
+    if config.classes and config.pool in POOL_WORDS and not config.dist_token:
+        assumptions.append(parts.Assumption("global_pool", f"{POOL_WORDS[config.pool]} read out"))
     return tuple(assumption for assumption in assumptions if assumption.word not in known_words)
 
 
-def numbers(colours: Sequence[float]) -> str:
+def colours_text(colours: Sequence[float]) -> str:
     return " ".join(f"{number:.6g}" for number in colours)
 
 
-def unlike_ours(pool: object) -> str:
+def pool_difference(pool: object) -> str:
     if pool in (None, "", "token", "avg", "map"):
         return ""
     return f"they are read out by {pool!r:.30}, which the playground's ViT does not compute"
@@ -50,8 +50,8 @@ def unlike_ours(pool: object) -> str:
 
 def why_no_answer(source: Source) -> str:
     """Why labels may be wrong: the pooling or the activation is only assumed. "" if labels can be trusted."""
-    if source.unlike or not source.config.classes:
-        return source.unlike
+    if source.readout_difference or not source.config.classes:
+        return source.readout_difference
     used_options = {"act_layer": source.config.activation, "global_pool": source.config.pool}
     unstated = {
         word: used_options[word] for word in used_options if word in {assumption.word for assumption in source.assumed}
@@ -89,27 +89,27 @@ class Source:
     where: str = ""  # where the weights are, for messages
     shapes: dict[str, Tensor] | None = None  # the weights' shapes, if known before the weights are read
     assumed: tuple[parts.Assumption, ...] = ()
-    unlike: str = ""  # how the classifier's input differs from ours, as the end of a sentence
-    given: Given = NOTHING
-    told: tuple[parts.GuidedHead, ...] = ()
+    readout_difference: str = ""  # how the classifier's input differs from ours, as the end of a sentence
+    given_options: GivenOptions = NO_OPTIONS
+    told_heads: tuple[parts.GuidedHead, ...] = ()
     file: Path | None = None  # the weights' file, if the user gave one
 
 
-def with_options(source: Source, given: Given) -> Source:
+def with_options(source: Source, given_options: GivenOptions) -> Source:
     """The Source with the options that a user gave."""
-    fields = {FIELDS[word]: getattr(given, word) for word in given.words}
-    if fields.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown
+    fields = {CONFIG_FIELDS[word]: getattr(given_options, word) for word in given_options.words}
+    if fields.get("pool") not in POOL_WORDS:  # "map" is visible in the weights; with other kinds no labels are shown
         fields.pop("pool", None)
     return replace(
         source,
         config=replace(source.config, **fields),
-        assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given.words),
-        unlike=unlike_ours(given.global_pool) or source.unlike,
-        given=given.before(source.given),
+        assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given_options.words),
+        readout_difference=pool_difference(given_options.global_pool) or source.readout_difference,
+        given_options=given_options.with_defaults(source.given_options),
     )
 
 
-def outlined(source: Source) -> VisionTransformer:
+def meta_model(source: Source) -> VisionTransformer:
     """The model with the shapes of its weights, without memory for them."""
     with torch.device("meta"):
         return VisionTransformer(source.config)
@@ -119,16 +119,16 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
     if source.weights is None:
         vit = VisionTransformer(source.config, seed)
     else:
-        vit = outlined(source)
+        vit = meta_model(source)
         if source.shapes is not None:
-            fitting(vit, source.shapes, source.where)  # checks the shapes before any data is read
+            fitting_weights(vit, source.shapes, source.where)  # checks the shapes before any data is read
         fill(vit, source.weights(), source.where)
         vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
-    vit.name, vit.told, vit.file = source.name, source.told, source.file
+    vit.name, vit.told_heads, vit.file = source.name, source.told_heads, source.file
     return vit
 
 
-def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
+def on_device(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
     """The model in evaluation mode, on the device (default: the best there is)."""
     try:
         return vit.eval().to(best_device() if device is None else device)
@@ -147,10 +147,10 @@ def best_device() -> str:
 
 def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
     """Loads a state dict into the model. The tensors are not copied."""
-    vit.load_state_dict(fitting(vit, state, where), strict=True, assign=True)
+    vit.load_state_dict(fitting_weights(vit, state, where), strict=True, assign=True)
 
 
-def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
+def fitting_weights(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
     """The state dict under our names. Raises a PlaygroundError that names the weights that don't fit the model."""
     state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
     our_shapes = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
@@ -173,22 +173,22 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
 # after loading, for example by training, has no such command.
 
 
-class Asked(NamedTuple):
+class LoadArguments(NamedTuple):
     """The arguments by which a command loads a model again."""
 
     model: str
     weights: str | None
-    given: Given
+    given_options: GivenOptions
 
 
-_loaded: WeakKeyDictionary[VisionTransformer, tuple[parts.WeightVersions, Asked | None]] = WeakKeyDictionary()
+_loaded: WeakKeyDictionary[VisionTransformer, tuple[parts.WeightVersions, LoadArguments | None]] = WeakKeyDictionary()
 
 
-def remember(vit: VisionTransformer, asked: Asked | None) -> None:
-    _loaded[vit] = vit.weight_versions(), asked
+def remember(vit: VisionTransformer, arguments: LoadArguments | None) -> None:
+    _loaded[vit] = vit.weight_versions(), arguments
 
 
-def asked(vit: VisionTransformer | None) -> Asked | None:
+def load_arguments(vit: VisionTransformer | None) -> LoadArguments | None:
     """The arguments by which a command loads the model again; None if no command can."""
     return None if vit is None or vit not in _loaded or is_changed(vit, vit.weight_versions()) else _loaded[vit][1]
 

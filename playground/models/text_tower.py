@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # the server checks for a tower before it imports torch
 
     from playground.vit import VisionTransformer
 
-LONGEST = 60  # most letters of a text
-TWINS = {  # timm's name of an image tower -> the repository with both towers
+LONGEST_TEXT = 60  # most letters of a text
+TWIN_REPOSITORIES = {  # timm's name of an image tower -> the repository with both towers
     "vit_base_patch32_clip_224.openai": "openai/clip-vit-base-patch32",
     "vit_base_patch16_clip_224.openai": "openai/clip-vit-base-patch16",
     "vit_large_patch14_clip_224.openai": "openai/clip-vit-large-patch14",
@@ -32,10 +32,10 @@ TOKENIZERS = ("tokenizer.json", "spiece.model", "vocab.json")
 
 def tower_of(vit: VisionTransformer) -> Path | None:
     """The folder of the text tower trained with this image tower, if it is on this machine."""
-    return (beside(vit.file) if vit.file else None) or twin(vit.name)
+    return (tower_folder(vit.file) if vit.file else None) or twin_folder(vit.name)
 
 
-def beside(file: Path) -> Path | None:
+def tower_folder(file: Path) -> Path | None:
     """The folder of a weights file, if `transformers` saved both towers and a tokenizer there."""
     try:
         config = json.loads((file.parent / "config.json").read_text(encoding="utf-8"))
@@ -45,28 +45,30 @@ def beside(file: Path) -> Path | None:
     return file.parent if has_towers and any((file.parent / name).is_file() for name in TOKENIZERS) else None
 
 
-def twin(name: str) -> Path | None:
+def twin_folder(name: str) -> Path | None:
     """The folder of the twin repository in the hub's cache."""
-    repository = TWINS.get(name) or name
+    repository = TWIN_REPOSITORIES.get(name) or name
     weights = borrowed.hub_weights(repository) if "/" in repository else None
-    return beside(weights) if weights else None
+    return tower_folder(weights) if weights else None
 
 
 def direction(vit: VisionTransformer, text: str) -> Tensor:
     """(width,): the text's vector in the space shared by pictures and captions."""
-    if not text.strip() or len(text) > LONGEST:
-        raise PlaygroundError(f"A text has 1 to {LONGEST} letters, such as 'a cat'; given were {len(text.strip())}.")
+    if not text.strip() or len(text) > LONGEST_TEXT:
+        raise PlaygroundError(
+            f"A text has 1 to {LONGEST_TEXT} letters, such as 'a cat'; given were {len(text.strip())}."
+        )
     folder = tower_of(vit)
     if folder is None:
         raise PlaygroundError(
             f"{vit.name} has no text tower on this machine: take CLIP or SigLIP, saved by `transformers` as a folder "
             "with both towers and the tokenizer."
         )
-    return _read(folder, (folder / "config.json").stat().st_mtime_ns, text.strip())
+    return _text_vector(folder, (folder / "config.json").stat().st_mtime_ns, text.strip())
 
 
 @lru_cache(500)
-def _read(folder: Path, changed_at: int, text: str) -> Tensor:
+def _text_vector(folder: Path, changed_at: int, text: str) -> Tensor:
     import torch
 
     try:

@@ -14,15 +14,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from playground.assets import PROGRAM, SHIPPED
+from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
 from playground.models.hub import bar
 from playground.models.others_files import is_biased
 from playground.vit import PAPER, Config
 
-WEIGHTS = "model.safetensors"  # the name of the weights' file in every repository on the hub
-USUAL = "vit_small_patch16_224"
+WEIGHTS_FILE = "model.safetensors"  # the name of the weights' file in every repository on the hub
+USUAL_MODEL = "vit_small_patch16_224"
 PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
 
 DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but needs no import of timm
@@ -31,7 +31,7 @@ DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but ne
 )  # fmt: skip
 
 
-def matching(pattern: str) -> list[str]:
+def matching_names(pattern: str) -> list[str]:
     """timm's names with published weights that match `pattern`, which is a part of a name or a pattern with * and ?."""
     import timm
 
@@ -94,7 +94,7 @@ def why_not(model: Any, itself: bool = False) -> str | None:
     block, rope = model.blocks[0], getattr(model, "rope", None)
     if type(block).__name__ not in ("Block", "EvaBlock", "RelPosBlock"):
         return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
-    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3" and not _counts(rope):
+    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3" and not _counts_patches(rope):
         return "it turns queries and keys in another way than DINOv3, EVA-02 and the Perception Encoder"
     if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope", "RelPosAttention"):
         return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
@@ -116,20 +116,20 @@ def why_not(model: Any, itself: bool = False) -> str | None:
     return None
 
 
-def instead(model: Any) -> str:
+def advice(model: Any) -> str:
     """The end of an error's text: the advice to take another model."""
     name = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
     return f" Give a plain ViT, such as {_nearest_that_loads(name)}."
 
 
-def _counts(rope: Any) -> bool:
-    """Whether the model's rotation angles are those of playground/vit_parts.py::counted."""
+def _counts_patches(rope: Any) -> bool:
+    """Whether the model's rotation angles are those of playground/vit_parts.py::rotary_counted."""
     has_usual_angles = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
     return type(rope).__name__ == "RotaryEmbeddingCat" and has_usual_angles and not getattr(rope, "rotate_half", False)
 
 
 def _rotation(rope: Any) -> tuple[int, ...]:
-    if rope is None or not _counts(rope):
+    if rope is None or not _counts_patches(rope):
         return ()
     rows, columns = rope.ref_feat_shape or (0, 0)
     return int(rows), int(columns), int(rope.grid_offset), int(rope.grid_indexing == "xy")
@@ -201,8 +201,8 @@ def _pool_heads(pool: Any, default: int) -> int:
     return 0 if pool is None or pool.num_heads == default else pool.num_heads
 
 
-def _pool(model: Any, eva: bool) -> str:
-    if model.global_pool == "map" and eva and model.num_prefix_tokens:
+def _pool(model: Any, is_eva: bool) -> str:
+    if model.global_pool == "map" and is_eva and model.num_prefix_tokens:
         return "map of all"
     return model.global_pool or ("token" if model.cls_token is not None else "avg")
 
@@ -239,13 +239,17 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
         hub.check(name)
     try:
         return hf_hub_download(
-            repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline, force_download=fetch_again
+            repository,
+            WEIGHTS_FILE,
+            tqdm_class=_patient_bar(report),
+            local_files_only=offline,
+            force_download=fetch_again,
         )
     except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
         raise unreachable(name, error) from error
 
 
-def _patient(report: type | None) -> type:
+def _patient_bar(report: type | None) -> type:
     """The class of a progress bar that raises as soon as twice the file's size has arrived. If a connection always
     breaks at the same place, the hub's library would retry for ever."""
     arrived_bytes: float = 0
@@ -291,19 +295,19 @@ def _nearest_that_loads(name: str) -> str:
 
     timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
     paper_names = [f"ViT-{size}/16" for size in PAPER]
-    names = [*SHIPPED, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
+    names = [*SHIPPED_MODELS, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
     typed_name = name.split(".")[0].lower()
 
     def strangeness(candidate: str) -> tuple[bool, bool, bool, float]:
         likeness = difflib.SequenceMatcher(None, typed_name, candidate.lower()).ratio()
-        return candidate != USUAL, "small" not in _words(candidate), "base" not in _words(candidate), -likeness
+        return candidate != USUAL_MODEL, "small" not in _words(candidate), "base" not in _words(candidate), -likeness
 
     similar_names = sorted(
         (model_name for model_name in names if _words(typed_name) and _words(typed_name) <= _words(model_name)),
         key=strangeness,
     )
     similar_names += difflib.get_close_matches(typed_name, names, 20, cutoff=0.7)
-    return next((candidate for candidate in similar_names[:40] if loads(candidate)), USUAL)
+    return next((candidate for candidate in similar_names[:40] if loads(candidate)), USUAL_MODEL)
 
 
 def _words(name: str) -> set[str]:
@@ -316,7 +320,7 @@ def loads(name: str) -> bool:
     of milliseconds each."""
     import timm
 
-    if name in SHIPPED or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):
+    if name in SHIPPED_MODELS or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):
         return True
     with torch.device("meta"):
         return why_not(timm.create_model(name)) is None

@@ -30,12 +30,12 @@ def is_whole(path: Path, digest: str | None = None) -> bool:
         return False
     if not stat.S_ISREG(status.st_mode):
         return False
-    damage = _trouble(path, digest, status.st_ino, status.st_size, status.st_mtime_ns)
+    damage = _damage(path, digest, status.st_ino, status.st_size, status.st_mtime_ns)
     return damage is None
 
 
 @lru_cache(500)
-def _trouble(path: Path, digest: str | None, inode: int, size: int, changed_at: int) -> str | None:
+def _damage(path: Path, digest: str | None, inode: int, size: int, changed_at: int) -> str | None:
     """The damage of a file in words; None for a sound file. Cached, so that a damage is logged once."""
     damage = what_is_wrong(path, digest)
     if damage:

@@ -12,15 +12,15 @@ from typing import Any
 
 import torch
 
-from playground.assets import PROGRAM, SHIPPED
+from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, model_file, timm_models
 from playground.models.checkpoints import read_weights
-from playground.models.source import Source, build, placed
+from playground.models.source import Source, build, on_device
 from playground.models.timm_models import DINOV2_SMALL
 from playground.vit import PAPER, Config, VisionTransformer
 
-UNTRAINED = Config(
+UNTRAINED_CONFIG = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
 
@@ -34,15 +34,15 @@ def load(
     offline: bool = False,
 ) -> VisionTransformer:
     """Loads the ViT of this name, in evaluation mode."""
-    return placed(build(resolve(name, pretrained, offline), seed), device)
+    return on_device(build(resolve(name, pretrained, offline), seed), device)
 
 
 def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source:
     """The Source of a name: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", or one of timm's. The
     weights are not read yet."""
     if name == "untrained":
-        return Source(name, UNTRAINED)
-    if file := SHIPPED.get(name):
+        return Source(name, UNTRAINED_CONFIG)
+    if file := SHIPPED_MODELS.get(name):
         if not file.is_file():
             raise PlaygroundError(
                 f"This copy has no model {name} (assets/{file.name} is not there). Train it with `{PROGRAM} train`, or "

@@ -20,7 +20,7 @@ from playground.errors import PlaygroundError
 
 ALIGN = 16
 LONGEST_HEADER = 4 * 2**20  # bytes
-KINDS = ("float16", "float32", "float64", "uint8", "int8", "uint16", "int16", "uint32", "int32", "int64")
+DTYPES = ("float16", "float32", "float64", "uint8", "int8", "uint16", "int16", "uint32", "int32", "int64")
 
 
 def pack(header: dict, arrays: dict[str, np.ndarray | bytes]) -> bytes:
@@ -69,7 +69,7 @@ def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
         header = json.loads(data[4 : 4 + length].decode(), parse_constant=_no_number)
         arrays, claimed_bytes = {}, 0
         for name, section in header["sections"].items():
-            if section["dtype"] not in KINDS:
+            if section["dtype"] not in DTYPES:
                 raise ValueError(f"{name} is {section['dtype']!r:.60}")
             shape, offset = section["shape"], section["offset"]
             if not (len(shape) <= 8 and all(type(n) is int and n >= 0 for n in (*shape, offset))):
@@ -96,7 +96,7 @@ def _no_number(word: str) -> None:
 # Bounds on the headers of packs and time-lapses, whose files may come from strangers.
 
 FORMAT = "attention-playground/1"  # the format that the header of a trace's pack names
-COUNTS = {  # field of the header -> (smallest value, largest value)
+COUNT_BOUNDS = {  # field of the header -> (smallest value, largest value)
     "layers": (1, 1000), "heads": (1, 1000), "head_dim": (1, 4096), "tokens": (1, 70_000), "patch": (1, 4096),
 }  # fmt: skip
 MOST_SIDE = 65_536  # pixels of a picture's side
@@ -109,7 +109,7 @@ Arrays = dict[str, np.ndarray]
 
 def check_trace(header: dict, arrays: Arrays) -> None:
     """Checks the pack of a trace. Raises a ValueError that says what is wrong."""
-    for name, (smallest, largest) in COUNTS.items():
+    for name, (smallest, largest) in COUNT_BOUNDS.items():
         if not _is_integer(header[name], smallest, largest):
             raise ValueError(f"{name} goes from {smallest} to {largest:,}, and {header[name]!r:.60} stands there")
     _check_words("model", [header["model"]])
@@ -132,7 +132,9 @@ def check_trace(header: dict, arrays: Arrays) -> None:
         if not (_is_number(scale) or (scale is None and header["forward_scale"] is None)):
             raise ValueError(f"a scale is a number, not {scale!r:.60}")
     head_numbers = header.get("head_numbers") or []
-    if not (isinstance(head_numbers, list) and all(_is_integer(n, 0, COUNTS["heads"][1] - 1) for n in head_numbers)):
+    if not (
+        isinstance(head_numbers, list) and all(_is_integer(n, 0, COUNT_BOUNDS["heads"][1] - 1) for n in head_numbers)
+    ):
         raise ValueError(f"head_numbers are heads, not {head_numbers!r:.60}")
     if head_numbers and len(head_numbers) != header["heads"]:
         raise ValueError(f"{len(head_numbers)} heads are named, and {header['heads']} are there")

@@ -20,7 +20,7 @@ from playground import cuts
 from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
 from playground.pack import (
-    COUNTS,
+    COUNT_BOUNDS,
     FORMAT,
     Arrays,
     check_trace,
@@ -79,18 +79,18 @@ class Record:
 
     @property
     def heads(self) -> int:
-        return self._any.q.shape[0]
+        return self._any_layer.q.shape[0]
 
     @property
     def tokens(self) -> int:
-        return self._any.q.shape[1]
+        return self._any_layer.q.shape[1]
 
     @property
     def head_dim(self) -> int:
-        return self._any.q.shape[2]  # d, the d_k of the formula
+        return self._any_layer.q.shape[2]  # d, the d_k of the formula
 
     @property
-    def _any(self) -> QKV:
+    def _any_layer(self) -> QKV:
         return next(iter(self.record.values()))
 
     @property
@@ -183,14 +183,14 @@ class Record:
         vit = self._need_vit()
         return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
 
-    def masked(self, layer: int) -> Tensor | None:
+    def at_mask(self, layer: int) -> Tensor | None:
         """The mask of a layer, (heads or 1, N, N): whether a token attends to another. None if `at` leaves the mask
         unchanged."""
         if self.at is untouched:
             return None
         point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
         cut_mask = self.cuts.at()(point, full_mask)
-        mask = self.at(point, cut_mask.to(self._any.q.device))
+        mask = self.at(point, cut_mask.to(self._any_layer.q.device))
         return None if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask) else mask[0].cpu()
 
     def bias(self, layer: int, queries: Any) -> Tensor | None:
@@ -255,7 +255,7 @@ class Record:
         """Packs q, k and the value norms of the given layers and heads, by default of all, in the format of
         playground/pack/. `numbers` is "float16", or "int8" for half the length. `from_bytes` numbers the packed heads
         from 0."""
-        if any(self.masked(layer) is not None for layer in self.record):
+        if any(self.at_mask(layer) is not None for layer in self.record):
             raise PlaygroundError(
                 "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
             )
@@ -342,7 +342,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
-    shape_bounds = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
+    shape_bounds = Shape(prefix, (height // patch, width // patch), header["layers"], COUNT_BOUNDS["heads"][1])
     head_numbers = tuple(header.get("head_numbers") or range(header["heads"]))
     return {
         "model": header["model"],
@@ -357,7 +357,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "predictions": tuple((label, p) for label, p in header["predictions"] or ()),
         "input": None,
         "vit": None,
-        "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), numbers=head_numbers),
+        "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), head_numbers=head_numbers),
         "stored_norms": {layer: norms[i] for i, layer in enumerate(layer_numbers)},
         "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
@@ -382,7 +382,7 @@ def index(number: Any) -> int | None:
 
 # A trace as a pandas table: `Trace.table`
 
-SPREAD = 256  # most patches whose rows `table_of_heads` measures
+MOST_QUERIES = 256  # most patches whose rows `table_of_heads` measures
 
 
 def table_of_query(trace: Any, query: Any, scale: Any) -> pd.DataFrame:
@@ -407,9 +407,9 @@ def table_of_heads(trace: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
     """One row for each layer and head. `distances`, (patches, patches): the distance between each two patches."""
     import pandas as pd
 
-    queries = trace.some_patches(SPREAD)
+    queries = trace.some_patches(MOST_QUERIES)
     distances = distances[[token - len(trace.prefix) for token in queries]]  # (queries, patches)
-    layers = []
+    layer_tables = []
     for layer in trace.record:
         weights = trace.weights(layer, queries, scale)  # (heads, queries, tokens)
         patches = weights[..., len(trace.prefix) :]
@@ -421,5 +421,7 @@ def table_of_heads(trace: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
             "prefix": (1 - patch_share).mean(-1),
             "distance": ((patches * distances).sum(-1) / patch_share).mean(-1),
         }
-        layers.append(pd.DataFrame({name: x.tolist() if torch.is_tensor(x) else x for name, x in columns.items()}))
-    return pd.concat(layers, ignore_index=True)
+        layer_tables.append(
+            pd.DataFrame({name: x.tolist() if torch.is_tensor(x) else x for name, x in columns.items()})
+        )
+    return pd.concat(layer_tables, ignore_index=True)

@@ -27,21 +27,21 @@ from playground.errors import Busy, PlaygroundError
 
 MOST_BYTES = 600 * 2**20
 CORE_SECONDS = 5  # the most seconds of one core that decoding a file may take
-SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # for AVIF and HEIC; 64 megapixels take 2 s
+SLOW_FORMATS, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # for AVIF and HEIC; 64 megapixels take 2 s
 PATIENCE = 2.0  # seconds of waiting for each second of a core: the machine may be busy with other work
-STARTING = 120.0  # most seconds until a process is ready; a file's time begins only then
+START_SECONDS = 120.0  # most seconds until a process is ready; a file's time begins only then
 LOOK_EVERY = 0.05  # seconds between two checks whether somebody still waits for the answer
 LONGEST_SENTENCE = 2000
-PIPE = 2**20  # bytes of a pipe's buffer
+PIPE_BYTES = 2**20  # bytes of a pipe's buffer
 READY = b"\1"  # the first byte from a process, sent when it is ready
-REQUEST = struct.Struct("<IIIQ")  # most pixels, longest side, seconds of a core, bytes of the file
+REQUEST_HEADER = struct.Struct("<IIIQ")  # most pixels, longest side, seconds of a core, bytes of the file
 # Header of an answer: the picture's width and height, or 0, 0 and the length of a sentence that says why there is no
 # picture; and whether the process ends after this answer
-HEAD = struct.Struct("<III?")
+ANSWER_HEADER = struct.Struct("<III?")
 
 # The only variables that the process gets: a process that reads hostile files must not hold the server's secrets
 PASSED_VARIABLES = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
-SAVING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread of numpy would take memory
+THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread of numpy would take memory
 
 
 class Killed(Busy):
@@ -68,7 +68,7 @@ class Worker:
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env=environment | SAVING, cwd=Path(__file__).parent.parent.parent,
+                env=environment | THREAD_LIMITS, cwd=Path(__file__).parent.parent.parent,
             )  # fmt: skip
         except OSError as error:
             raise Busy(
@@ -77,7 +77,7 @@ class Worker:
         for pipe in (self._process.stdin, self._process.stdout):
             _widen(pipe.fileno())
         self._ready = threading.Event()
-        self._last = False  # whether the process takes no further file
+        self._is_finished = False  # whether the process takes no further file
 
     @property
     def pid(self) -> int:
@@ -89,9 +89,9 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def goes_on(self) -> bool:
+    def can_go_on(self) -> bool:
         """Whether the process lives and can take a file."""
-        return not self._last and self._process.poll() is None
+        return not self._is_finished and self._process.poll() is None
 
     def end(self) -> None:
         self._process.kill()
@@ -105,9 +105,9 @@ class Worker:
     ) -> Image.Image:
         """Upright RGB of a file, with about `pixels` pixels and sides of at most `side`. `check_person` is called
         repeatedly; if it raises because the person has left, or if the time is over, the process is ended."""
-        seconds = SLOW_CORE_SECONDS if SLOW.match(data) else CORE_SECONDS
+        seconds = SLOW_CORE_SECONDS if SLOW_FORMATS.match(data) else CORE_SECONDS
         answers: SimpleQueue[Answer | None] = SimpleQueue()
-        request = REQUEST.pack(pixels, side, seconds, len(data))
+        request = REQUEST_HEADER.pack(pixels, side, seconds, len(data))
         send_request = lambda: answers.put(self._ask(request, data, 2 * pixels))  # noqa: E731
         threading.Thread(target=send_request, name="decoder", daemon=True).start()
         try:
@@ -131,7 +131,9 @@ class Worker:
             self._process.stdin.write(request)
             self._process.stdin.write(data)
             self._process.stdin.flush()
-            width, height, length, self._last = HEAD.unpack(self._process.stdout.read(HEAD.size))
+            width, height, length, self._is_finished = ANSWER_HEADER.unpack(
+                self._process.stdout.read(ANSWER_HEADER.size)
+            )
             if length > LONGEST_SENTENCE or width * height > most_pixels:
                 return None
             if length:
@@ -145,7 +147,7 @@ class Worker:
         self, answers: SimpleQueue[Answer | None], patience: float, check_person: Callable[[], None]
     ) -> Answer | None:
         """Waits for an answer. The file's time begins only when the process is ready."""
-        was_ready, deadline = False, time.monotonic() + STARTING
+        was_ready, deadline = False, time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             check_person()
             if not was_ready and self._ready.is_set():
@@ -174,4 +176,4 @@ def _widen(pipe: int) -> None:
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import fcntl
 
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)

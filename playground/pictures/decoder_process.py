@@ -20,12 +20,12 @@ from PIL import (
 )
 
 from playground.errors import PlaygroundError
-from playground.pictures.decoder import HEAD, READY, REQUEST
+from playground.pictures.decoder import ANSWER_HEADER, READY, REQUEST_HEADER
 from playground.pictures.images import decode_here
 
 THREADS = 2  # threads of the AVIF and HEIC decoders; each takes memory
 MOST_FILES = 50  # files for one process, because decoders may leak memory
-LARGE = 150 * 2**20  # bytes: after a larger peak the process ends, because its free memory is fragmented
+LARGE_PEAK = 150 * 2**20  # bytes: after a larger peak the process ends, because its free memory is fragmented
 
 
 def main() -> None:
@@ -37,17 +37,17 @@ def main() -> None:
     answers.write(READY)
     answers.flush()
     for file in range(MOST_FILES):
-        request = requests.read(REQUEST.size)
-        if len(request) < REQUEST.size:
+        request = requests.read(REQUEST_HEADER.size)
+        if len(request) < REQUEST_HEADER.size:
             return
-        pixels, side, seconds, length = REQUEST.unpack(request)
+        pixels, side, seconds, length = REQUEST_HEADER.unpack(request)
         data = requests.read(length)
         if len(data) < length:
             return
         _limit_seconds(seconds)
         size, body = _answer(data, pixels, side)
-        is_last = file == MOST_FILES - 1 or _most_bytes_taken() > LARGE
-        answers.write(HEAD.pack(*size, is_last))
+        is_last = file == MOST_FILES - 1 or _most_bytes_taken() > LARGE_PEAK
+        answers.write(ANSWER_HEADER.pack(*size, is_last))
         answers.write(body)
         answers.flush()
 

@@ -41,7 +41,7 @@ MAX_HEIF_HEADER = 2**17  # bytes, for AVIF and HEIC: libavif's time is quadratic
 MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of all tiles of a HEIC, because libheif also decodes tiles outside the picture
 HIDDEN_EXIF = b"exif\0\0"
 
-ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF or HEIC"
+ACCEPTED_FORMATS = "JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF or HEIC"
 FORMATS = (  # not Pillow's registry: any imported library could add a decoder there
     (rb"\xff\xd8\xff", JpegImagePlugin.JpegImageFile),
     (rb"\x89PNG\r\n\x1a\n", PngImagePlugin.PngImageFile),
@@ -52,7 +52,7 @@ FORMATS = (  # not Pillow's registry: any imported library could add a decoder t
     (rb"....ftyp(?:hei[cxms]|mif1.{4,60}hei[cx])", HeifImageFile),
     (rb"....ftyp(?:avif|avis|mif1|msf1)", AvifImagePlugin.AvifImageFile),
 )
-STRANGERS = (  # first bytes of other common formats, and the name that the error gives to such a file
+OTHER_FORMATS = (  # first bytes of other common formats, and the name that the error gives to such a file
     (rb"....ftyp", "a film"),
     (rb"%PDF", "a PDF document"),
     (rb"%!PS", "a PostScript drawing"),
@@ -156,9 +156,9 @@ def read_header(data: bytes) -> Image.Image:
                 "HEIF": _defuse_heic,
             }  # fmt: skip
             return picture_class(_CountedReads(defusers.get(picture_class.format, bytes)(data)))
-    matching_names = (name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL))
+    matching_names = (name for signature, name in OTHER_FORMATS if re.match(signature, data, re.DOTALL))
     name = next(matching_names, "no picture of a kind that can be opened")
-    raise PlaygroundError(f"This file is {name}: save or export the picture as {ACCEPTED}.")
+    raise PlaygroundError(f"This file is {name}: save or export the picture as {ACCEPTED_FORMATS}.")
 
 
 def _defuse_png(data: bytes) -> bytes:

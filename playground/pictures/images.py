@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Union
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.pictures.decoder import SLOW, Worker
+from playground.pictures.decoder import SLOW_FORMATS, Worker
 from playground.pictures.decoding import HIDDEN_EXIF, MAX_PIXELS, check_effort, check_size, read, read_header
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _open(source: Source, pixels: int) -> Image.Image:
         check_size(*source.size)
         return _decoded(source, pixels)
     data = read(source)
-    if SLOW.match(data):
+    if SLOW_FORMATS.match(data):
         with Worker() as worker:
             return worker.decoded(data, pixels)
     return _decoded_file(data, pixels)

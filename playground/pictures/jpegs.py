@@ -14,7 +14,7 @@ def as_jpeg(image: Image.Image, **options) -> bytes:
     return buffer.getvalue()
 
 
-def smaller(jpeg: bytes, side: int) -> bytes:
+def smaller_jpeg(jpeg: bytes, side: int) -> bytes:
     image = Image.open(io.BytesIO(jpeg)).convert("RGB")
     image.thumbnail((side, side))
     return as_jpeg(image, quality=82)
@@ -22,7 +22,7 @@ def smaller(jpeg: bytes, side: int) -> bytes:
 
 def small_url(jpeg: bytes, side: int = 960) -> str:
     """A data URL of the picture, small enough for a message."""
-    return data_url(smaller(jpeg, side))
+    return data_url(smaller_jpeg(jpeg, side))
 
 
 def data_url(data: bytes, kind: str = "jpeg") -> str:

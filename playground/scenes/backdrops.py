@@ -8,7 +8,7 @@ from playground.scenes.textures import Colour, Material, mix, paint
 
 BACKDROPS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
 GROUNDS = ("backdrop", "sky", "sun", "hills", "meadow", "water", "sand", "wall", "table")
-GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground that things stand on
+BACKDROPS_WITH_GROUND = frozenset({"landscape", "indoors"})  # the backdrops with a ground that things stand on
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Backdrop:
     materials: tuple[Material, ...] = ()  # of the backdrop's surfaces; `_landscape` and `_indoors` state the order
     horizon: float = 0.55  # distance from the top to the ground's far edge, in heights of the image
     sun: tuple[float, float] | None = None  # (x, y), in heights of the image
-    clouds: float = 0.5
+    cloudiness: float = 0.5
     seed: int = 0
 
 
@@ -38,11 +38,20 @@ class Sheet:
     def y(self) -> np.ndarray:  # (height, 1), in heights of the image
         return (np.arange(self.height, dtype=np.float32)[:, None] + 0.5) / self.height
 
-    def fill(self, material: Material, ground: str, cover: np.ndarray | None = None, top: int = 0, flat: float = 1.0):
+    def fill(
+        self, material: Material, ground: str, cover: np.ndarray | None = None, top: int = 0, flattening: float = 1.0
+    ):
         """Paints a material below row `top`, everywhere or blended by `cover` (height, width) from 0 to 1."""
         self.grounds.append(GROUNDS.index(ground))
         pixel = 2 / max(self.height, self.width)
-        frame = (pixel, 0.0, -self.width * pixel / 2, 0.0, pixel * flat, (top - self.height) * pixel * flat / 2)
+        frame = (
+            pixel,
+            0.0,
+            -self.width * pixel / 2,
+            0.0,
+            pixel * flattening,
+            (top - self.height) * pixel * flattening / 2,
+        )
         colours = paint(material, self.height - top, self.width, frame)
         if cover is None:
             self.colours[top:] = colours
@@ -52,7 +61,7 @@ class Sheet:
         self.colours[top:] += (colours - self.colours[top:]) * share
         self.regions[top:][share[..., 0] > 0.5] = len(self.grounds) - 1
 
-    def below(self, ridge: np.ndarray) -> tuple[np.ndarray, int]:
+    def mask_below(self, ridge: np.ndarray) -> tuple[np.ndarray, int]:
         """(mask of the area below a ridge (width,), first row of this area)."""
         share_below = np.clip((self.y - ridge) * self.height + 0.5, 0, 1)
         return share_below, int(np.clip(np.floor(ridge.min() * self.height) - 1, 0, self.height - 1))
@@ -105,19 +114,25 @@ def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
     sheet.colours[:] = top_colour + (haze_colour - top_colour) * nearness_to_horizon
     if backdrop.sun is not None:
         _sun(sheet, backdrop.sun, np.float32(sky.colours[2]))
-    if backdrop.clouds > 0:
-        _clouds(sheet, cloud, backdrop.clouds, backdrop.horizon)
+    if backdrop.cloudiness > 0:
+        _clouds(sheet, cloud, backdrop.cloudiness, backdrop.horizon)
     last_depth = max(1, len(grounds) - 1)
     for depth, material in enumerate(grounds):
         nearness = depth / last_depth
         roughness = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - nearness) + 0.012
         level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * nearness - 0.05 * (1 - nearness)
-        share_below, first_row = sheet.below(_ridge(rng, sheet.x[0], level, roughness))
-        sheet.fill(material, _ground(material, nearness), share_below, first_row, flat=1.0 if nearness < 0.5 else 1.6)
+        share_below, first_row = sheet.mask_below(_ridge(rng, sheet.x[0], level, roughness))
+        sheet.fill(
+            material,
+            _ground_name(material, nearness),
+            share_below,
+            first_row,
+            flattening=1.0 if nearness < 0.5 else 1.6,
+        )
     _fade_to_foreground(sheet, backdrop.horizon)
 
 
-def _ground(material: Material, nearness: float) -> str:
+def _ground_name(material: Material, nearness: float) -> str:
     if material.name == "furry" and material.angle:  # horizontal streaks look like ripples
         return "water"
     if material.name == "cloudy" and nearness >= 0.5:
@@ -157,8 +172,8 @@ def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
     glow = np.hypot(sheet.x - rng.uniform(0.1, 0.5), sheet.y - 0.1)[..., None]
     sheet.colours *= 1.08 - 0.28 * glow
     edge = np.full(sheet.width, backdrop.horizon, np.float32)
-    share_below, first_row = sheet.below(edge)
-    sheet.fill(table, "table", share_below, first_row, flat=1.5)
+    share_below, first_row = sheet.mask_below(edge)
+    sheet.fill(table, "table", share_below, first_row, flattening=1.5)
     near_edge = np.abs(sheet.y - backdrop.horizon)[..., None]
     sheet.colours *= 1 - 0.22 * np.exp(-14 * near_edge)
 

@@ -22,7 +22,7 @@ from playground.scenes.textures import Colour, Material
 
 SIGNS = "♠♣♥★●▲■☂☀☎♞♪⚓⚑✈✿❄☺⚡✚♛♟✉▼"  # each board shows some of them
 COLOURS = ("#C0392B", "#C58A00", "#3C8D40", "#1F8A99", "#4A5FC1", "#A2459E")
-SIDE = 6  # fields along a side
+BOARD_SIDE = 6  # fields along a side
 LARGE_FIELD = 96  # side in pixels of a field on a board for people; on a board for the model it is `patch`
 
 
@@ -32,12 +32,12 @@ class Boards:
 
     images: np.ndarray  # (B, H, W, 3) uint8
     twin: np.ndarray  # (B, F): the number of the field with the same sign
-    wanted: np.ndarray  # (B, F): the colour of the twin
+    twin_colours: np.ndarray  # (B, F): the colour of the twin
 
 
 def boards(random: np.random.Generator, count: int, patch: int) -> Boards:
     """Draws boards. patch: pixels along a side of each field"""
-    field_count, colour_count = SIDE * SIDE, len(COLOURS)
+    field_count, colour_count = BOARD_SIDE * BOARD_SIDE, len(COLOURS)
     sign_numbers, twin_fields, colour_numbers = np.empty((3, count, field_count), np.int64)
     for board in range(count):
         pair_fields = random.permutation(field_count).reshape(-1, 2)  # (pairs, 2)
@@ -47,8 +47,8 @@ def boards(random: np.random.Generator, count: int, patch: int) -> Boards:
         colour_numbers[board, pair_fields[:, 1]] = (
             first_colours + random.integers(1, colour_count, size=len(pair_fields))
         ) % colour_count
-    tiles = _tiles(patch)[sign_numbers, colour_numbers].reshape(count, SIDE, SIDE, patch, patch, 3)
-    images = tiles.transpose(0, 1, 3, 2, 4, 5).reshape(count, SIDE * patch, SIDE * patch, 3)
+    tiles = _tiles(patch)[sign_numbers, colour_numbers].reshape(count, BOARD_SIDE, BOARD_SIDE, patch, patch, 3)
+    images = tiles.transpose(0, 1, 3, 2, 4, 5).reshape(count, BOARD_SIDE * patch, BOARD_SIDE * patch, 3)
     return Boards(images, twin_fields, np.take_along_axis(colour_numbers, twin_fields, 1))
 
 
@@ -72,19 +72,19 @@ def _sign(sign: str, patch: int) -> Image.Image:
     return field.resize((patch, patch), Image.Resampling.BOX)
 
 
-def _hex(code: str) -> Colour:
+def _from_hex(code: str) -> Colour:
     return tuple(float(int(code[i : i + 2], 16)) for i in (0, 2, 4))
 
 
 def _solid(code: str) -> Material:
-    return Material("solid", (_hex(code),))
+    return Material("solid", (_from_hex(code),))
 
 
 def _material(
     name: str, codes: str, scale: float = 4.0, angle: float = 0.0, seed: int = 0, crisp: bool = False
 ) -> Material:
     """A material in the colours of a text like "aabbcc ddeeff"."""
-    return Material(name, tuple(_hex(code) for code in codes.split()), scale, angle, seed, crisp)
+    return Material(name, tuple(_from_hex(code) for code in codes.split()), scale, angle, seed, crisp)
 
 
 def _meadow() -> Description:
@@ -220,11 +220,11 @@ def _odd_tile() -> Description:
         material = odd_material if is_odd else (light_material, dark_material)[(row + column) % 2]
         place = (0.12 + 0.152 * column, 0.12 + 0.152 * row)
         kind = 2 if is_odd else (row + column) % 2
-        things.append(Thing("square", *place, 0.205, (material,), TILE, pi / 4, relief=0.25, kind=kind))
+        things.append(Thing("square", *place, 0.205, (material,), TILE_SEED, pi / 4, relief=0.25, kind=kind))
     return Description(backdrop, tuple(things), light=4.0, ambience=0.1)
 
 
-TILE = 1175  # the seed whose outline is closest to a square
+TILE_SEED = 1175  # the seed whose outline is closest to a square
 
 
 def _camouflage() -> Description:

@@ -16,8 +16,8 @@ from playground.scenes.outlines import BODY, DARK, LIGHT, ROSE, Part
 from playground.scenes.silhouettes import SHAPES, silhouette, with_points
 from playground.scenes.textures import MATERIALS, Colour, Material, paint
 
-FINER = 4  # masks are drawn at this many times the picture's resolution
-FIXED = {DARK: (46, 40, 52), LIGHT: (250, 246, 236), ROSE: (214, 104, 104)}
+MASK_ZOOM = 4  # masks are drawn at this many times the picture's resolution
+FIXED_COLOURS = {DARK: (46, 40, 52), LIGHT: (250, 246, 236), ROSE: (214, 104, 104)}
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Description:
     focus: float = 0.0  # blur of the backdrop, in hundredths of the height
     blur: float = 0.0  # blur of the whole picture, in hundredths of the height
     noise: float = 0.0  # standard deviation of the noise, in grey levels from 0 to 255
-    cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
+    colour_cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
     aspect: float = 1.0  # width / height
     seed: int = 0  # seed of the noise
 
@@ -58,7 +58,7 @@ class Scene:
     regions: np.ndarray  # (height, width) uint8: the number of the part of the background, also behind objects
     shapes: np.ndarray  # (objects,) int64, index into SHAPES
     materials: np.ndarray  # (objects,) int64, index into MATERIALS
-    visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
+    visible_shares: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
     boxes: np.ndarray  # (objects, 4) float32: left, top, right, bottom of the visible part, as shares of the picture
     grounds: np.ndarray  # (regions,) int64, index into GROUNDS
     backdrop: int  # index into BACKDROPS
@@ -77,7 +77,7 @@ def draw(description: Description, size: int = 112) -> Scene:
     areas = []  # number of pixels of each thing, including pixels that other things hide
     for number, thing in enumerate(description.things, 1):
         areas.append(_place(canvas, objects, thing, number, description.light))
-    return _scene(description, _finished(canvas, description), objects, areas, sheet)
+    return _scene(description, _with_effects(canvas, description), objects, areas, sheet)
 
 
 # One thing.
@@ -88,9 +88,9 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     height = canvas.shape[0]
     extent = thing.size * height
     margin = int(extent * (0.62 if thing.shadow == "cast" else 0.2)) + 3
-    parts = _turned(thing, height)
+    parts = _parts_in_pixels(thing, height)
     part_boxes = [(*part.points.min(0).tolist(), *part.points.max(0).tolist()) for part in parts]
-    parts, part_boxes = _worth_drawing(parts, part_boxes)
+    parts, part_boxes = _visible_parts(parts, part_boxes)
     lefts, tops, rights, bottoms = zip(*part_boxes, strict=True)
     x0, y0 = floor(min(lefts)) - margin, floor(min(tops)) - margin
     x1, y1 = ceil(max(rights)) + margin, ceil(max(bottoms)) + margin
@@ -103,17 +103,17 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     )  # (h, w)
     if thing.shadow != "none":
         shadow = _shadow(thing, silhouette_mask, blurred_mask, extent, light, max(bottoms) - y0)
-        ground, opacity = _window(canvas, shadow, x0, y0)
-        ground *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
+        canvas_part, opacity = _window(canvas, shadow, x0, y0)
+        canvas_part *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
     inset = margin - 2  # the thing needs a smaller window than its shadow
     inner_box = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
     alpha = np.asarray(silhouette_mask.crop(inner_box), np.float32) / 255
-    colours = _coloured(thing, parts, part_masks, (x0, y0), inner_box, height)
-    ground, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
+    colours = _colours_of_thing(thing, parts, part_masks, (x0, y0), inner_box, height)
+    canvas_part, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
     _, lit_colours = _window(
-        canvas, _shaded(colours, blurred_mask, inset, thing.relief, extent, light), x0 + inset, y0 + inset
+        canvas, _with_shading(colours, blurred_mask, inset, thing.relief, extent, light), x0 + inset, y0 + inset
     )
-    ground += (lit_colours - ground) * opacity[..., None]
+    canvas_part += (lit_colours - canvas_part) * opacity[..., None]
     object_numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
     object_numbers[opacity > 0.5] = number
     return float((alpha > 0.5).sum())
@@ -130,7 +130,7 @@ def _window(canvas: np.ndarray, piece: np.ndarray, x0: int, y0: int) -> tuple[np
     return canvas[top:bottom, left:right], piece[top - y0 : bottom - y0, left - x0 : right - x0]
 
 
-def _turned(thing: Thing, height: int) -> list[Part]:
+def _parts_in_pixels(thing: Thing, height: int) -> list[Part]:
     """The thing's parts in pixels of the picture."""
     c, s = cos(thing.angle), sin(thing.angle)
     transform = np.array([[c, s], [-s, c]]) * (thing.size * height / 2)
@@ -141,7 +141,7 @@ def _turned(thing: Thing, height: int) -> list[Part]:
     return with_points(parts, points @ transform + (thing.x * height, thing.y * height))
 
 
-def _worth_drawing(parts: list[Part], part_boxes: list[tuple[float, ...]]):
+def _visible_parts(parts: list[Part], part_boxes: list[tuple[float, ...]]):
     """Leaves out parts smaller than a pixel, such as the glint of an eye."""
     part_numbers = [k for k, (x0, y0, x1, y1) in enumerate(part_boxes) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
     return [parts[k] for k in part_numbers], [part_boxes[k] for k in part_numbers]
@@ -150,13 +150,13 @@ def _worth_drawing(parts: list[Part], part_boxes: list[tuple[float, ...]]):
 def _mask(part: Part, part_box: tuple[float, ...], x0: int, y0: int) -> tuple[int, int, Image.Image]:
     """The mask of one part: its (left, top) in the window that begins at (x0, y0), and an 'L' image cropped to it."""
     left, top, right, bottom = floor(part_box[0]), floor(part_box[1]), ceil(part_box[2]) + 1, ceil(part_box[3]) + 1
-    fine_mask = Image.new("L", ((right - left) * FINER, (bottom - top) * FINER), 0)
-    points = ((part.points - (left, top)) * FINER).ravel().tolist()
+    fine_mask = Image.new("L", ((right - left) * MASK_ZOOM, (bottom - top) * MASK_ZOOM), 0)
+    points = ((part.points - (left, top)) * MASK_ZOOM).ravel().tolist()
     ImageDraw.Draw(fine_mask).polygon(points, fill=round(255 * part.alpha))
-    return left - x0, top - y0, fine_mask.reduce(FINER)
+    return left - x0, top - y0, fine_mask.reduce(MASK_ZOOM)
 
 
-def _coloured(
+def _colours_of_thing(
     thing: Thing, parts: list[Part], part_masks, origin: tuple[int, int], inner_box, height: int
 ) -> np.ndarray:
     """The colours of a thing before light falls on it, uint8 (h, w, 3), for `inner_box`, a part of the window."""
@@ -166,7 +166,7 @@ def _coloured(
 
     def surface(number: int, left: int, top: int, columns: int, rows: int):
         if number < 0:
-            return FIXED[number]
+            return FIXED_COLOURS[number]
         material = thing.materials[min(number, len(thing.materials) - 1)]
         dx, dy = left + origin[0] - thing.x * height, top + origin[1] - thing.y * height
         frame = (mirror_sign * c, mirror_sign * s, mirror_sign * (c * dx + s * dy), -s, c, c * dy - s * dx)
@@ -185,7 +185,9 @@ def _coloured(
     return np.asarray(picture)
 
 
-def _shaded(colours, blurred_mask: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
+def _with_shading(
+    colours, blurred_mask: np.ndarray, inset: int, relief: float, extent: float, light: float
+) -> np.ndarray:
     """Adds light and shade as if the thing were inflated: the blurred mask serves as a height map."""
     reach = max(1.0, 0.07 * extent)
     dx, dy = round(reach * cos(light)), round(reach * sin(light))
@@ -226,13 +228,13 @@ def _blurred(canvas: np.ndarray, radius: float) -> np.ndarray:
     return np.array(image.filter(ImageFilter.GaussianBlur(radius)), np.float32)
 
 
-def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
+def _with_effects(canvas: np.ndarray, description: Description) -> np.ndarray:
     """The picture with ambient light, blur, colour cast and noise: (height, width, 3) uint8."""
     height, width = canvas.shape[:2]
     across = np.linspace(-1, 1, width, dtype=np.float32) * np.float32(cos(description.light))
     down = np.linspace(-1, 1, height, dtype=np.float32)[:, None] * np.float32(sin(description.light))
     gain = 1 + description.ambience * (across + down)
-    canvas = canvas * gain[..., None] * np.float32(description.cast)
+    canvas = canvas * gain[..., None] * np.float32(description.colour_cast)
     if description.blur > 0:
         canvas = _blurred(canvas, description.blur * height / 100)
     if description.noise > 0:
@@ -244,11 +246,11 @@ def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
 def _scene(description: Description, image: np.ndarray, objects: np.ndarray, areas: list[float], sheet) -> Scene:
     """Collects the labels. Things that are completely hidden are left out, and the others renumbered."""
     visible_areas = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
-    visible = np.flatnonzero(visible_areas)
+    visible_things = np.flatnonzero(visible_areas)
     new_numbers = np.zeros(len(areas) + 1, np.uint8)
-    new_numbers[visible + 1] = np.arange(1, len(visible) + 1)
+    new_numbers[visible_things + 1] = np.arange(1, len(visible_things) + 1)
     objects = new_numbers[objects]
-    things = [description.things[k] for k in visible]
+    things = [description.things[k] for k in visible_things]
     backdrop = description.backdrop
     return Scene(
         image=image,
@@ -256,8 +258,8 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
         regions=sheet.regions,
         shapes=np.array([SHAPES.index(thing.shape) for thing in things], np.int64),
         materials=np.array([MATERIALS.index(thing.materials[0].name) for thing in things], np.int64),
-        visible=np.array([visible_areas[k] / areas[k] for k in visible], np.float32),
-        boxes=_boxes(objects, len(visible)),
+        visible_shares=np.array([visible_areas[k] / areas[k] for k in visible_things], np.float32),
+        boxes=_boxes(objects, len(visible_things)),
         grounds=np.array(sheet.grounds, np.int64),
         backdrop=BACKDROPS.index(backdrop.kind),
     )

@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from playground.errors import PlaygroundError
-from playground.scenes.backdrops import BACKDROPS, GROUNDED, Backdrop, hazy
+from playground.scenes.backdrops import BACKDROPS, BACKDROPS_WITH_GROUND, Backdrop, hazy
 from playground.scenes.drawing import Description, Scene, Thing, draw
 from playground.scenes.silhouettes import ANY_WAY_UP, SHAPES
 from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix, oklch, palette
 
-HELD_OUT = 2**40  # seeds from this one on are for evaluation, smaller seeds for training
-SMALLEST, LARGEST = 0.3, 0.64  # sizes of things, in heights of the picture
-OUTLINES = 128  # number of outlines of each shape; few enough for a process to keep all of them
+FIRST_HELD_OUT = 2**40  # seeds from this one on are for evaluation, smaller seeds for training
+SMALLEST_SIZE, LARGEST_SIZE = 0.3, 0.64  # sizes of things, in heights of the picture
+OUTLINE_COUNT = 128  # number of outlines of each shape; few enough for a process to keep all of them
 
-_KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
-_KIND_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
+_BACKDROP_KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
+_BACKDROP_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
 _SKIN = (
     oklch(0.86, 0.05, 0.16),
     oklch(0.8, 0.07, 0.15),
@@ -45,15 +45,15 @@ def scene(seed: int, size: int = 112) -> Scene:
 
 def close_up(seed: int, size: int = 56) -> Scene:
     """A close-up of one or two things, which at 56 pixels are as large as in a whole scene at 112 pixels."""
-    return draw(describe(seed, most=2, zoom=1.8), size)
+    return draw(describe(seed, most_things=2, zoom=1.8), size)
 
 
-def describe(seed: int, most: int = 5, zoom: float = 1.0) -> Description:
-    """The description of the scene of that seed, with at most `most` things."""
+def describe(seed: int, most_things: int = 5, zoom: float = 1.0) -> Description:
+    """The description of the scene of that seed, with at most `most_things` things."""
     rng = np.random.default_rng(seed)
     colours = palette(rng)
     backdrop, ground_colours = _backdrop(rng, colours)
-    things = _things(rng, colours, ground_colours, backdrop, most, zoom)
+    things = _things(rng, colours, ground_colours, backdrop, most_things, zoom)
     warmth = rng.uniform(-0.07, 0.07) if rng.random() < 0.35 else 0.0
     return Description(
         backdrop=backdrop,
@@ -63,7 +63,7 @@ def describe(seed: int, most: int = 5, zoom: float = 1.0) -> Description:
         focus=rng.uniform(0.4, 1.6) if rng.random() < 0.2 else 0.0,
         blur=rng.uniform(0.2, 0.8) if rng.random() < 0.3 else 0.0,
         noise=rng.uniform(1.5, 8) if rng.random() < 0.4 else 0.0,
-        cast=(1 + warmth, 1 + rng.uniform(-0.02, 0.02), 1 - warmth),
+        colour_cast=(1 + warmth, 1 + rng.uniform(-0.02, 0.02), 1 - warmth),
         seed=int(rng.integers(2**31)),
     )
 
@@ -72,7 +72,7 @@ def _pick(rng: np.random.Generator, options):
     return options[int(rng.random() * len(options))]
 
 
-def _seed(rng: np.random.Generator) -> int:
+def _random_seed(rng: np.random.Generator) -> int:
     return int(rng.integers(2**31))
 
 
@@ -87,9 +87,9 @@ def _material(rng: np.random.Generator, colours: list[Colour], size: float, name
         share = min(0.68, size * rng.uniform(0.5, 1.1) + 0.06)
         if rng.random() < 0.35:
             ramp = (*ramp, _pick(rng, colours))
-        return Material(name, ramp, share, rng.uniform(0, 6.3), _seed(rng), crisp=rng.random() < 0.3)
+        return Material(name, ramp, share, rng.uniform(0, 6.3), _random_seed(rng), crisp=rng.random() < 0.3)
     most_periods = max(2.2, min(9.0, 24 * size))  # the most periods that a small picture can show
-    return Material(name, ramp, rng.uniform(2.0, most_periods), rng.uniform(0, 3.15), _seed(rng))
+    return Material(name, ramp, rng.uniform(2.0, most_periods), rng.uniform(0, 3.15), _random_seed(rng))
 
 
 def _ramp(rng: np.random.Generator, colours: list[Colour], count: int) -> tuple[Colour, ...]:
@@ -113,7 +113,7 @@ def _calm(material: Material, amount: float) -> Material:
 
 
 def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
-    kind = _KINDS[int(np.searchsorted(_KIND_ODDS, rng.random() * _KIND_ODDS[-1]))]
+    kind = _BACKDROP_KINDS[int(np.searchsorted(_BACKDROP_ODDS, rng.random() * _BACKDROP_ODDS[-1]))]
     if kind == "landscape":
         return _landscape(rng)
     if kind == "indoors":
@@ -131,13 +131,13 @@ def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop
     elif kind == "cluttered":
         colours_of_tiles = tuple(_pick(rng, colours[:4]) for _ in range(9))
         name, share = _pick(rng, (("pebbled", 0.28), ("pebbled", 0.45), ("woody", 0.5), ("cloudy", 0.6)))
-        materials = (Material(name, colours_of_tiles, share, rng.uniform(0, 6.3), _seed(rng), crisp=True),)
+        materials = (Material(name, colours_of_tiles, share, rng.uniform(0, 6.3), _random_seed(rng), crisp=True),)
     else:
         materials = tuple(
             _calm(_material(rng, colours, 0.8), rng.uniform(0.2, 0.8)) for _ in range(int(rng.integers(3, 6)))
         )
     colours_shown = [colour for material in materials for colour in material.colours]
-    return Backdrop(kind, materials, seed=_seed(rng)), colours_shown
+    return Backdrop(kind, materials, seed=_random_seed(rng)), colours_shown
 
 
 def _landscape(rng: np.random.Generator) -> tuple[Backdrop, list[Colour]]:
@@ -155,15 +155,15 @@ def _landscape(rng: np.random.Generator) -> tuple[Backdrop, list[Colour]]:
         bright_colour = oklch(rng.uniform(0.58, 0.76), rng.uniform(0.07, 0.12), ground_hue + rng.uniform(-0.07, 0.03))
         ramp = tuple(hazy(colour, haze, 0.65 * (1 - nearness)) for colour in (dark_colour, bright_colour))
         name = _pick(rng, ("cloudy", "furry", "fractal", "pebbled"))
-        grounds.append(Material(name, ramp, rng.uniform(0.35, 0.65), 0.0, _seed(rng)))
+        grounds.append(Material(name, ramp, rng.uniform(0.35, 0.65), 0.0, _random_seed(rng)))
     if rng.random() < 0.4:  # water, in the colours of the sky
         ramp = (mix(top_colour, (30, 50, 80), 0.35), hazy(top_colour, haze, 0.6))
-        grounds[-1 if rng.random() < 0.5 else -2] = Material("furry", ramp, 0.5, np.pi / 2, _seed(rng))
-    clouds = Material("cloudy", (hazy((252, 250, 246), haze, 0.3),), rng.uniform(0.4, 0.68), 0.0, _seed(rng))
+        grounds[-1 if rng.random() < 0.5 else -2] = Material("furry", ramp, 0.5, np.pi / 2, _random_seed(rng))
+    clouds = Material("cloudy", (hazy((252, 250, 246), haze, 0.3),), rng.uniform(0.4, 0.68), 0.0, _random_seed(rng))
     horizon = rng.uniform(0.3, 0.65)
     sun_place = (rng.uniform(0.1, 0.9), rng.uniform(0.08, horizon)) if rng.random() < 0.5 else None
     sky = Material("shaded", (top_colour, haze, sun))
-    backdrop = Backdrop("landscape", (sky, clouds, *grounds), horizon, sun_place, rng.uniform(0, 1), _seed(rng))
+    backdrop = Backdrop("landscape", (sky, clouds, *grounds), horizon, sun_place, rng.uniform(0, 1), _random_seed(rng))
     return backdrop, [haze, top_colour, *(colour for ground in grounds for colour in ground.colours)]
 
 
@@ -173,7 +173,7 @@ def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop,
         _material(rng, colours, 0.6, _pick(rng, ("woody", "woody", "marbled", "solid", "checked", "cloudy"))), 0.4
     )
     table = replace(table, angle=np.pi / 2 + rng.uniform(-0.1, 0.1))
-    backdrop = Backdrop("indoors", (replace(wall, angle=0.0), table), rng.uniform(0.45, 0.7), seed=_seed(rng))
+    backdrop = Backdrop("indoors", (replace(wall, angle=0.0), table), rng.uniform(0.45, 0.7), seed=_random_seed(rng))
     return backdrop, [*wall.colours, *table.colours]
 
 
@@ -181,24 +181,24 @@ def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop,
 
 
 def _things(
-    rng, colours: list[Colour], backdrop_colours: list[Colour], backdrop: Backdrop, most: int, zoom: float
+    rng, colours: list[Colour], backdrop_colours: list[Colour], backdrop: Backdrop, most_things: int, zoom: float
 ) -> list[Thing]:
     """A few things; often a thing is repeated, far from the first one."""
-    count = int(rng.integers(1, most + 1))
+    count = int(rng.integers(1, most_things + 1))
     things: list[Thing] = []
     while len(things) < count:
         is_repeated = len(things) > 0 and rng.random() < 0.28
         if is_repeated:
             original = _pick(rng, things)
             size = original.size * rng.uniform(0.85, 1.15)
-            x, y = _spot(rng, size, [t for t in things if t.kind == original.kind], things, spread=True)
+            x, y = _spot(rng, size, [t for t in things if t.kind == original.kind], things, far_apart=True)
             thing = replace(
                 original, x=x, y=y, size=size, flip=rng.random() < 0.5, angle=original.angle + rng.uniform(-0.2, 0.2)
             )
         else:
             thing = _thing(rng, colours, backdrop_colours, things, zoom)
-        things.append(_grounded(rng, thing, backdrop))
-    has_ground = backdrop.kind in GROUNDED
+        things.append(_on_ground(rng, thing, backdrop))
+    has_ground = backdrop.kind in BACKDROPS_WITH_GROUND
     return sorted(things, key=lambda thing: thing.y + thing.size / 2) if has_ground else things
 
 
@@ -210,12 +210,12 @@ def _thing(
     zoom: float,
 ) -> Thing:
     shape = _pick(rng, SHAPES)
-    size = zoom * SMALLEST * (LARGEST / SMALLEST) ** rng.random() / (1 + 0.06 * len(earlier_things))
+    size = zoom * SMALLEST_SIZE * (LARGEST_SIZE / SMALLEST_SIZE) ** rng.random() / (1 + 0.06 * len(earlier_things))
     x, y = _spot(rng, size, [], earlier_things)
     turns_freely = shape in ANY_WAY_UP and rng.random() < 0.8
     angle = rng.uniform(0, 6.3) if turns_freely else rng.uniform(-0.3, 0.3)
     materials = _dress(rng, shape, size, colours, backdrop_colours, earlier_things)
-    outline_seed = int(rng.integers(OUTLINES))
+    outline_seed = int(rng.integers(OUTLINE_COUNT))
     relief = rng.uniform(0, 0.55)
     shadow = "drop" if rng.random() < 0.6 else "none"
     return Thing(
@@ -246,18 +246,20 @@ def _dress(
     return body, second_material, Material("solid", _ramp(rng, colours, 1))
 
 
-def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
-    """A random place that seldom overlaps other things; with `spread`, also far from things of the same
+def _spot(
+    rng, size: float, same_kind: list[Thing], others: list[Thing], far_apart: bool = False
+) -> tuple[float, float]:
+    """A random place that seldom overlaps other things; with `far_apart`, also far from things of the same
     kind."""
     margin = 0.3 * size
     candidates = rng.uniform(margin, 1 - margin, (8, 2))
     if not others:
         return tuple(candidates[0].tolist())
-    places = np.array([(placed.x, placed.y, placed.size) for placed in others])  # (others, 3)
+    places = np.array([(other.x, other.y, other.size) for other in others])  # (others, 3)
     distances = np.hypot(candidates[:, None, 0] - places[:, 0], candidates[:, None, 1] - places[:, 1])  # (8, others)
     clearance = np.minimum((distances / (0.5 * (size + places[:, 2]))).min(1), 0.95)
-    if spread and same_shape:
-        same_places = np.array([(placed.x, placed.y) for placed in same_shape])
+    if far_apart and same_kind:
+        same_places = np.array([(other.x, other.y) for other in same_kind])
         clearance = clearance + np.hypot(
             candidates[:, None, 0] - same_places[:, 0], candidates[:, None, 1] - same_places[:, 1]
         ).min(1)
@@ -266,9 +268,9 @@ def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread
     return tuple(candidates[int(clearance.argmax())].tolist())
 
 
-def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
+def _on_ground(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
     """The thing, which in a landscape or a room is usually moved onto the ground and casts its shadow there."""
-    if backdrop.kind not in GROUNDED or (thing.shape in _AIRBORNE and rng.random() < 0.7):
+    if backdrop.kind not in BACKDROPS_WITH_GROUND or (thing.shape in _AIRBORNE and rng.random() < 0.7):
         return thing
     if rng.random() < 0.2:
         return thing
@@ -315,15 +317,15 @@ def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:
     is_object = (objects > 0)[..., None]
     return PatchTargets(
         objects=objects,
-        shapes=_of_object(scene.shapes)[objects],
-        materials=_of_object(scene.materials)[objects],
+        shapes=_with_background(scene.shapes)[objects],
+        materials=_with_background(scene.materials)[objects],
         regions=regions,
         grounds=scene.grounds[regions],
         boxes=np.where(is_object, (object_sides - patch_centres) * (-1, -1, 1, 1), 0).astype(np.float32),
     )
 
 
-def _of_object(values: np.ndarray) -> np.ndarray:
+def _with_background(values: np.ndarray) -> np.ndarray:
     return np.concatenate([[-1], values])
 
 
@@ -353,7 +355,7 @@ def presence(scene: Scene) -> np.ndarray:
 def plainly_visible(scene: Scene) -> np.ndarray:
     """Which objects are visible enough to count as present: bool (objects,)."""
     areas = np.bincount(scene.objects.ravel(), minlength=len(scene.shapes) + 1)[1:]
-    return (scene.visible >= ENOUGH_SEEN) & (areas >= ENOUGH_AREA * scene.objects.size)
+    return (scene.visible_shares >= ENOUGH_SEEN) & (areas >= ENOUGH_AREA * scene.objects.size)
 
 
 # Baselines for attention: (patches, patches), rows sum to 1, with 0 on the patch itself.

@@ -67,7 +67,7 @@ def box(x0: float, y0: float, x1: float, y1: float) -> np.ndarray:
     return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], float)
 
 
-def regular(corners: int, inner: float = 1.0, rng: np.random.Generator | None = None) -> np.ndarray:
+def regular_polygon(corners: int, inner: float = 1.0, rng: np.random.Generator | None = None) -> np.ndarray:
     """A regular polygon, or a star when `inner` is below 1; a generator jitters its corners."""
     count = corners if inner == 1.0 else 2 * corners
     angles = np.arange(count) * 2 * np.pi / count - np.pi / 2

@@ -22,7 +22,7 @@ from playground.scenes.outlines import (
     curve,
     ellipse,
     eye,
-    regular,
+    regular_polygon,
     stroke,
     symmetric,
     with_mirror_image,
@@ -66,15 +66,15 @@ def _disc(rng):
 
 
 def _triangle(rng):
-    return _inlay(regular(3, rng=rng), rng)
+    return _inlay(regular_polygon(3, rng=rng), rng)
 
 
 def _square(rng):
-    return _inlay(regular(4, rng=rng), rng)
+    return _inlay(regular_polygon(4, rng=rng), rng)
 
 
 def _star(rng):
-    return _inlay(regular(int(rng.integers(5, 8)), inner=rng.uniform(0.4, 0.52)), rng)
+    return _inlay(regular_polygon(int(rng.integers(5, 8)), inner=rng.uniform(0.4, 0.52)), rng)
 
 
 def _ring(rng):

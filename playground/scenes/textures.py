@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 Colour = tuple[float, float, float]  # sRGB, 0…255
-FIELD = 1024  # pixels: the side of a ready-made texture, from which pieces are cut
+FIELD_SIDE = 1024  # pixels: the side of a ready-made texture, from which pieces are cut
 
 REGULAR = ("solid", "striped", "dotted", "checked", "two-toned", "shaded")
 NATURAL = ("cloudy", "marbled", "woody", "furry", "scaly", "pebbled", "fractal")
@@ -138,9 +138,9 @@ def _natural(material: Material, height: int, width: int, frame) -> np.ndarray: 
     half_share = material.scale / 2
     half_diagonal = min(0.5, half_share * 1.42)  # because the square that is cut out may be rotated
     middle = [half_diagonal + (1 - 2 * half_diagonal) * (material.seed // step % 997) / 996 for step in (1, 997)]
-    footprint = half_share * hypot(a, b) * FIELD  # number of the field's pixels along a pixel's side
+    footprint = half_share * hypot(a, b) * FIELD_SIDE  # number of the field's pixels along a pixel's side
     level = min(max(int(log2(footprint) + 0.3), 0), len(levels) - 1)
-    side = FIELD >> level
+    side = FIELD_SIDE >> level
     u = (half_share * a * side, half_share * b * side, (half_share * c + middle[0]) * side)
     v = (half_share * d * side, half_share * e * side, (half_share * f + middle[1]) * side)
     piece = levels[level].transform((width, height), Image.Transform.AFFINE, u + v, Image.Resampling.BILINEAR)
@@ -158,7 +158,7 @@ def bank() -> dict[str, list[list[Image.Image]]]:
         "cloudy": [lambda: _noise(rng, 1.7), lambda: _noise(rng, 1.35), lambda: _noise(rng, 2.1)],
         "marbled": [lambda: _marble(rng, 5), lambda: _marble(rng, 8)],
         "woody": [lambda: _wood(rng, 14), lambda: _wood(rng, 22)],
-        "furry": [lambda: _noise(rng, 1.2, stretch=7, low=8), lambda: _noise(rng, 1.0, stretch=12, low=8)],
+        "furry": [lambda: _noise(rng, 1.2, stretch=7, lowest=8), lambda: _noise(rng, 1.0, stretch=12, lowest=8)],
         "scaly": [lambda: _cells(rng, 18), lambda: _cells(rng, 28)],
         "pebbled": [lambda: _pebbles(rng, 70), lambda: _pebbles(rng, 45)],
         "fractal": [lambda: _ridges(rng), lambda: _julia(-0.79 + 0.15j)],
@@ -167,33 +167,34 @@ def bank() -> dict[str, list[list[Image.Image]]]:
 
 
 def _noise(
-    rng: np.random.Generator, slope: float, stretch: float = 1.0, low: float = 2.0, n: int = FIELD
+    rng: np.random.Generator, slope: float, stretch: float = 1.0, lowest: float = 2.0, n: int = FIELD_SIDE
 ) -> np.ndarray:
-    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` elongates the noise along y."""
+    """Noise whose amplitude falls as 1 / frequency^slope; frequencies below `lowest` count as `lowest`. `stretch`
+    elongates the noise along y."""
     down, across = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
     frequency = np.hypot(down * stretch, across)
     spectrum = np.fft.rfft2(rng.standard_normal((n, n), np.float32))
-    return np.fft.irfft2(spectrum * np.maximum(frequency, low) ** -slope, (n, n)).astype(np.float32)
+    return np.fft.irfft2(spectrum * np.maximum(frequency, lowest) ** -slope, (n, n)).astype(np.float32)
 
 
-def _unit(field: np.ndarray) -> np.ndarray:
+def _standardised(field: np.ndarray) -> np.ndarray:
     return (field - field.mean()) / field.std()
 
 
 def _marble(rng: np.random.Generator, veins: int) -> np.ndarray:
-    x = np.linspace(0, veins, FIELD, dtype=np.float32)
-    return np.abs(np.sin(np.pi * (x + 0.7 * _unit(_noise(rng, 2.0)))))
+    x = np.linspace(0, veins, FIELD_SIDE, dtype=np.float32)
+    return np.abs(np.sin(np.pi * (x + 0.7 * _standardised(_noise(rng, 2.0)))))
 
 
 def _wood(rng: np.random.Generator, rings: int) -> np.ndarray:
-    x = np.linspace(0, rings, FIELD, dtype=np.float32)
-    grain = x + 1.6 * _unit(_noise(rng, 2.4, stretch=3))
-    return grain - np.floor(grain) + 0.18 * _unit(_noise(rng, 1.0, stretch=14))
+    x = np.linspace(0, rings, FIELD_SIDE, dtype=np.float32)
+    grain = x + 1.6 * _standardised(_noise(rng, 2.4, stretch=3))
+    return grain - np.floor(grain) + 0.18 * _standardised(_noise(rng, 1.0, stretch=14))
 
 
 def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
     """Scales: the distance to the nearest point minus the distance to the second nearest point (Worley)."""
-    n = FIELD // 2
+    n = FIELD_SIDE // 2
     jitter = rng.uniform(0.1, 0.9, (2, count, count)).astype(np.float32)
     positions = np.arange(n, dtype=np.float32) * count / n
     cell = positions.astype(int)
@@ -211,11 +212,11 @@ def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
 
 def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
     """The dead leaves model: discs with sizes from a power law; each disc covers the earlier ones."""
-    sheet = Image.new("L", (FIELD, FIELD), 128)
+    sheet = Image.new("L", (FIELD_SIDE, FIELD_SIDE), 128)
     pen = ImageDraw.Draw(sheet)
     count = 5000
     sizes = largest / np.sqrt(rng.uniform(1, (largest / 7) ** 2, count))
-    centres, greys = rng.uniform(-20, FIELD + 20, (count, 2)), rng.integers(0, 256, count)
+    centres, greys = rng.uniform(-20, FIELD_SIDE + 20, (count, 2)), rng.integers(0, 256, count)
     aspects = rng.uniform(0.65, 1, count)
     for (x, y), r, q, grey in zip(centres.tolist(), sizes.tolist(), aspects.tolist(), greys.tolist(), strict=True):
         pen.ellipse((x - r, y - q * r, x + r, y + q * r), fill=grey)
@@ -224,11 +225,11 @@ def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
 
 def _ridges(rng: np.random.Generator) -> np.ndarray:
     """Sharp crests at every size; the crests of an octave are 1.7 times lower than those of the octave before."""
-    return sum(-np.abs(_unit(_noise(rng, 1.9, low=4 * 2**octave))) / 1.7**octave for octave in range(4))
+    return sum(-np.abs(_standardised(_noise(rng, 1.9, lowest=4 * 2**octave))) / 1.7**octave for octave in range(4))
 
 
 def _julia(c: complex) -> np.ndarray:
-    n = FIELD // 2
+    n = FIELD_SIDE // 2
     x = np.linspace(-1.35, 1.35, n, dtype=np.float32)
     z = (x + 1j * x[:, None]).astype(np.complex64)
     trap = np.full((n, n), 9, np.float32)  # orbit trap: smallest distance to the axes, for bands without flat areas
@@ -239,7 +240,7 @@ def _julia(c: complex) -> np.ndarray:
 
 
 def _larger(field: np.ndarray) -> np.ndarray:
-    return np.asarray(Image.fromarray(field).resize((FIELD, FIELD), Image.Resampling.BICUBIC))
+    return np.asarray(Image.fromarray(field).resize((FIELD_SIDE, FIELD_SIDE), Image.Resampling.BICUBIC))
 
 
 def _equalise(field: np.ndarray) -> np.ndarray:

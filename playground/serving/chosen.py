@@ -140,9 +140,9 @@ def _other_sample(cut: tuple[str, ...], compared_words: str) -> str:
     """The sample whose values a cut puts into the pass; "" without such a cut. A person's own picture is refused."""
     if not cut:
         return ""
-    from playground.tracing import is_of_another  # imported late, with torch
+    from playground.tracing import needs_other_picture  # imported late, with torch
 
-    if not any(map(is_of_another, cut)):
+    if not any(map(needs_other_picture, cut)):
         return ""
     kind, _, name = compared_words.partition(":")
     if kind != "sample" or named(name) is None:

@@ -17,7 +17,7 @@ from importlib import metadata
 from io import BytesIO
 from pathlib import Path
 
-from playground.assets import HOME, PACKS, PROGRAM, SHIPPED
+from playground.assets import HOME, PACKS, PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.whole import digest_of, what_is_wrong
@@ -130,7 +130,7 @@ def _unreadable() -> list[str]:
     readers |= dict.fromkeys(PACKS.glob("*.pack"), lambda path: unpack(path.read_bytes()))
     damages = [
         f"{path} is damaged ({trouble})"
-        for path in SHIPPED.values()
+        for path in SHIPPED_MODELS.values()
         if path.exists() and (trouble := what_is_wrong(path))
     ]
     for path, reader in readers.items():
@@ -163,7 +163,7 @@ def _borrowed() -> Iterator[Finding]:
     for group, files in borrowed.GROUPS.items():
         complete_count, missing_files = 0, []
         for item in files:
-            digest = borrowed.CONVERTED.get(item.file, item.sha256)
+            digest = borrowed.CONVERTED_SHA256.get(item.file, item.sha256)
             copies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
             trouble_of_copy = {path: trouble for path in copies if (trouble := what_is_wrong(path, digest))}
             has_sound_copy = len(trouble_of_copy) < len(copies)
@@ -256,5 +256,5 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
         yield str(error)
 
 
-def _count_here(files: Iterable[borrowed.Borrowed]) -> int:
+def _count_here(files: Iterable[borrowed.BorrowedFile]) -> int:
     return sum(borrowed.find(item.file) is not None for item in files)

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playground.assets import BUNDLED, OFFERS, SHIPPED
+from playground.assets import BUNDLED_MODEL, OFFERS, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
-from playground.models.names import plain_name, suits
+from playground.models.names import plain_name, training_pictures
 from playground.serving import effort, own_models, queue, settings
 from playground.serving.cache import MB, Cache
 
@@ -105,12 +105,12 @@ def _without_folders() -> Iterator[None]:
 
 def _load(name: str):
     """Loads one model at a time and evicts others first: two large models would not fit into memory together."""
-    from playground.models.source import build, placed
+    from playground.models.source import build, on_device
 
     with _one_at_a_time, own_models.without_its_path(name):
         source = _resolve(name, offline=settings.now().offline or is_here(name))
         loaded_models().make_room(_check_size(name, source))
-        return placed(build(source), settings.now().device)
+        return on_device(build(source), settings.now().device)
 
 
 def _resolve(name: str, offline: bool) -> Source:
@@ -163,9 +163,9 @@ def check_name(name: str) -> None:
 
 def _check_size(name: str, source: Source) -> int:
     """Refuses a model that is too large, before a byte of it is fetched. Returns its bytes in memory."""
-    from playground.models.source import outlined
+    from playground.models.source import meta_model
 
-    vit, title = outlined(source), plain_name(name) if own_models.is_own(name) else name
+    vit, title = meta_model(source), plain_name(name) if own_models.is_own(name) else name
     if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
         raise PlaygroundError(
             f"{plain_name(name)} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at "
@@ -206,7 +206,7 @@ def details(name: str) -> list[int]:
 
 
 def default() -> str:
-    return "bundled" if BUNDLED.exists() else "untrained"
+    return "bundled" if BUNDLED_MODEL.exists() else "untrained"
 
 
 def offers() -> dict[str, dict]:
@@ -227,7 +227,7 @@ class Card:
     name: str
     title: str
     good_for: str
-    suits: str  # the kinds of pictures that the model suits; "" for an untrained model
+    training_pictures: str  # the kinds of pictures that the model suits; "" for an untrained model
     megabytes: int  # to fetch; 0 for a model that comes with the playground
     licence: str
     here: bool
@@ -242,13 +242,15 @@ class Card:
 def cards() -> list[Card]:
     """All models on offer; those on this machine come first."""
     our_cards = [
-        Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED else "", 0, "MIT", True)
+        Card(
+            name, plain_name(name), good_for, training_pictures(name) if name in SHIPPED_MODELS else "", 0, "MIT", True
+        )
         for name, good_for in OURS.items()
-        if name not in SHIPPED or SHIPPED[name].exists()
+        if name not in SHIPPED_MODELS or SHIPPED_MODELS[name].exists()
     ]
     timm_cards = [
         Card(
-            name, plain_name(name), fact.get("good_for", ""), suits(name), fact.get("megabytes", 0),
+            name, plain_name(name), fact.get("good_for", ""), training_pictures(name), fact.get("megabytes", 0),
             fact.get("licence", "").replace("apache", "Apache"), is_here(name),
         )
         for name, fact in offers().items()
@@ -268,7 +270,9 @@ def search(text: str, limit: int = 12) -> list[Card]:
     from playground.models import timm_models
 
     words = text.lower().split()
-    names = [n for n in timm_models.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
+    names = [
+        n for n in timm_models.matching_names("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)
+    ]
     cards_found = []
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(cards_found) == limit:
@@ -281,7 +285,7 @@ def search(text: str, limit: int = 12) -> list[Card]:
                     name,
                     plain_name(name),
                     card.good_for,
-                    suits(name),
+                    training_pictures(name),
                     size,
                     card.licence.replace("apache", "Apache"),
                     is_here(name),
@@ -346,5 +350,5 @@ def warm_up() -> None:
     from playground.models.source import best_device
 
     effort.per_second(settings.now().device or best_device())  # measured while the server is idle
-    if BUNDLED.exists():
+    if BUNDLED_MODEL.exists():
         load("bundled")

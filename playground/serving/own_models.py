@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.models.names import OWN
+from playground.models.names import OWN_PREFIX
 from playground.serving import settings
 from playground.serving.cache import MB
 
@@ -30,21 +30,23 @@ def files() -> dict[str, Path]:
         file_of_name = model_file.in_folder(folder)
     except PlaygroundError:  # the folder doesn't exist yet
         return {}
-    return {OWN + name: file for name, file in file_of_name.items() if READABLE.fullmatch(name)}
+    return {OWN_PREFIX + name: file for name, file in file_of_name.items() if READABLE.fullmatch(name)}
 
 
 def is_own(name: str) -> bool:
-    return name.startswith(OWN)
+    return name.startswith(OWN_PREFIX)
 
 
 def called(name: str) -> str | None:
     """own/NAME for the model file called NAME; None if there is no such file."""
-    return OWN + name if OWN + name in files() else None
+    return OWN_PREFIX + name if OWN_PREFIX + name in files() else None
 
 
 def check(name: str) -> None:
     if name not in files():
-        raise PlaygroundError(f"This server has no model file called {name.removeprefix(OWN)}; choose one in the list.")
+        raise PlaygroundError(
+            f"This server has no model file called {name.removeprefix(OWN_PREFIX)}; choose one in the list."
+        )
 
 
 def in_folder(name: str | None) -> str | None:
@@ -52,9 +54,9 @@ def in_folder(name: str | None) -> str | None:
     file = files().get(name or "")
     if file is None:
         return name
-    from playground.models.timm_models import WEIGHTS
+    from playground.models.timm_models import WEIGHTS_FILE
 
-    return file.parent.name if file.name == WEIGHTS else file.name
+    return file.parent.name if file.name == WEIGHTS_FILE else file.name
 
 
 def megabytes(file: Path) -> float:
@@ -71,9 +73,9 @@ def text_tower(name: str) -> Path | None:
     from playground.models import text_tower
 
     if not is_own(name):
-        return text_tower.twin(name)
+        return text_tower.twin_folder(name)
     file = files().get(name)
-    return file and text_tower.beside(file)
+    return file and text_tower.tower_folder(file)
 
 
 def weights(name: str) -> Path:
@@ -83,8 +85,8 @@ def weights(name: str) -> Path:
     needed_mb, limit_mb = megabytes(file), settings.now().model_mb
     if needed_mb > limit_mb:
         raise PlaygroundError(
-            f"{name.removeprefix(OWN)} takes {needed_mb:,.0f} MB, and this server keeps {limit_mb:,} MB for models: "
-            "choose a smaller one."
+            f"{name.removeprefix(OWN_PREFIX)} takes {needed_mb:,.0f} MB, and this server keeps {limit_mb:,} MB for "
+            "models: choose a smaller one."
         )
     return file
 
@@ -100,7 +102,7 @@ def without_its_path(name: str) -> Iterator[None]:
             raise
         message = (
             str(error)
-            .replace(str(file), name.removeprefix(OWN))
+            .replace(str(file), name.removeprefix(OWN_PREFIX))
             .replace(str(description_of(file)), description_of(file).name)
         )
         raise PlaygroundError(message) from None

@@ -61,14 +61,14 @@ def _take() -> Worker:
     with _processes_lock:
         while _ready:
             worker = _ready.popleft()
-            if worker.goes_on():
+            if worker.can_go_on():
                 return worker
             worker.end()
     return Worker()
 
 
 def _give_back(worker: Worker) -> None:
-    if worker.goes_on():
+    if worker.can_go_on():
         with _processes_lock:
             _ready.appendleft(worker)
     else:
@@ -224,7 +224,7 @@ def labelled_set() -> dict:
 
     if folder := labelled_folder():
         return {"count": _count(folder), "what": "pictures of CIFAR-10"}
-    return {"count": datasets.DRAWN, "what": "drawings of our own, as small as CIFAR-10's pictures"}
+    return {"count": datasets.DRAWING_COUNT, "what": "drawings of our own, as small as CIFAR-10's pictures"}
 
 
 @cache
@@ -244,7 +244,7 @@ def labelled(number: int) -> Picture:
     from playground.training import datasets
 
     folder, cifar_size = labelled_folder(), (datasets.SIDE, datasets.SIDE)
-    image, label = datasets.browse(folder, number) if folder else datasets.drawn(number)
+    image, label = datasets.browse(folder, number) if folder else datasets.labelled_drawing(number)
     image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
     name = "Drawing" if not folder else "CIFAR-10" if image.size == cifar_size else folder.name
     return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image, is_found=False))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from playground.assets import BUNDLED, PACKS, SHIPPED
+from playground.assets import BUNDLED_MODEL, PACKS, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.pack import pack, unpack, upper_layer
@@ -37,8 +37,8 @@ def sample_digest(name: str) -> str:
 
 
 def model_digest(name: str) -> str:
-    if name in SHIPPED:
-        return _file_digest(SHIPPED[name], SHIPPED[name].stat().st_mtime_ns)
+    if name in SHIPPED_MODELS:
+        return _file_digest(SHIPPED_MODELS[name], SHIPPED_MODELS[name].stat().st_mtime_ns)
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return borrowed.DINOV2.sha256[:16] if name == models.REAL else name
     if own_models.is_own(name):
@@ -98,7 +98,7 @@ def all_packs() -> list[Ahead]:
 
 
 def _can_be_made(sample_pack: Ahead) -> bool:
-    return sample_pack.sample.is_here and (models.has_real() if sample_pack.sample.look else BUNDLED.exists())
+    return sample_pack.sample.is_here and (models.has_real() if sample_pack.sample.look else BUNDLED_MODEL.exists())
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

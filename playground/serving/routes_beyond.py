@@ -229,17 +229,17 @@ def _tested_by_occlusion(
     """Measures how well relevance predicts occlusion. The trace also keeps the result, for figures of the trace."""
     from playground.analysis import faithfulness
     from playground.analysis.occlusion import Target
-    from playground.relevance import DEFAULT
+    from playground.relevance import DEFAULT_METHOD
 
     def make() -> Foretold:
         with queue.turns() as give_way:
             return faithfulness.compare(
-                trace, Target(**question), DEFAULT, blanking, result.side, result.moves.tolist(), give_way
+                trace, Target(**question), DEFAULT_METHOD, blanking, result.side, result.moves.tolist(), give_way
             )
 
     key = ("foretells", *question.items(), blanking, result.side, hash(result.moves.tobytes()))
     return faithfulness.remember(
-        trace, Target(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make)
+        trace, Target(**question), DEFAULT_METHOD, worked.worked_out(picture, setup, cache, key, make)
     )
 
 

@@ -24,7 +24,7 @@ from playground.errors import PlaygroundError
 from playground.lessons.lesson import Lesson, Step, Subject, Written
 from playground.lessons.parts import plain_parts
 from playground.models import engine_file
-from playground.models.names import plain_name, suits
+from playground.models.names import plain_name, training_pictures
 from playground.pack import unpack, upper_layer
 from playground.pictures import jpegs
 from playground.pictures.images import fit, model_input, open_image
@@ -94,7 +94,7 @@ def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
             "asked": len(data) > ASKED_ABOVE,
             "good_for": GOOD_FOR[name],
             "licence": origin.licence,
-            "suits": suits(name),
+            "suits": training_pictures(name),
         }
     return entries
 

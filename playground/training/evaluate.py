@@ -39,10 +39,10 @@ from playground.vit import VisionTransformer
 
 SIGMAS = (0.7, 1.0, 1.5, 2.0)  # widths of the Gaussian baseline, in patches
 TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # temperatures of the baseline by mean colour
-SET = 0.6  # a row "marks" the fewest patches that together hold this share of its weight
-DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
-UNLIKE = 0.25  # mean colours at a larger distance count as another colour; red, green and blue go from 0 to 1
-LAST = 2  # the class token's rows are measured in this many last layers
+MARKED_SHARE = 0.6  # a row "marks" the fewest patches that together hold this share of its weight
+DISTANT_PATCHES = 3  # patches, across or down: a patch at this distance or more counts as distant
+UNLIKE_COLOURS = 0.25  # mean colours at a larger distance count as another colour; red, green and blue go from 0 to 1
+LAST_LAYERS = 2  # the class token's rows are measured in this many last layers
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # group of labels -> size, in the order of LABELS
 
 
@@ -51,8 +51,8 @@ class Questions:
     """The S query patches among the P patches of a scene, and the masks with which the queries' rows are compared."""
 
     queries: Tensor  # (S,) patch numbers
-    same: Tensor  # (S, P) bool: patches on the query's object, without the query itself
-    own: Tensor  # (S, P) bool: the query itself
+    same_object: Tensor  # (S, P) bool: patches on the query's object, without the query itself
+    itself: Tensor  # (S, P) bool: the query itself
     near: Tensor  # (S, P) bool: the query and the eight neighbours
     objects: Tensor  # (P,) bool: on any object
 
@@ -83,13 +83,13 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
         "scenes": len(scenes),
         "best head": best_head,
         "mass": float(sums.mass[best_head]),
-        "mass, prefix counted": float(sums.whole[best_head]),
+        "mass, prefix counted": float(sums.mass_with_prefix[best_head]),
         "area": float(sums.area),
         "gaussian": float(sums.gaussian[gaussian_setting]),
         "colour": float(sums.colour[colour_setting]),
         "filter": float(sums.filter[filter_setting]),
         "filter's widths": colour_nearness.SETTINGS[filter_setting],
-        "beyond the filter": mean_and_error(sums.of_scenes("near", best_head, filter_setting)),
+        "beyond the filter": mean_and_error(sums.mass_beyond_filter("near", best_head, filter_setting)),
         "far head": far_head,
         "far mass": float(sums.far[far_head]),
         "far area": float(sums.far_area),
@@ -97,7 +97,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
         "far colour": float(sums.far_colour[colour_setting]),
         "far filter": float(sums.far_filter[far_setting]),
         "far filter's widths": colour_nearness.SETTINGS[far_setting],
-        "far beyond the filter": mean_and_error(sums.of_scenes("far", far_head, far_setting)),
+        "far beyond the filter": mean_and_error(sums.mass_beyond_filter("far", far_head, far_setting)),
         "heads above half": int((sums.mass > 0.5).sum()),
         "layers": [float(sums.mass[layer, int(other_sums.mass[layer].argmax())]) for layer in range(vit.config.depth)],
         "overlap head": overlap_head,
@@ -130,13 +130,15 @@ class Sums:
             self._class_token(model_trace, questions)
             if len(questions.queries):
                 rows = _rows(model_trace, questions)
-                baselines = _plain_rows(scene, patch, questions)
+                baselines = _baseline_rows(scene, patch, questions)
                 near_sums.append(_near_sums(rows, baselines, questions))
                 far_sums.append(_far_sums(rows, baselines, questions))
-        self.mass, self.whole, self.overlap, self.area, self.gaussian, self.colour, self.filter = _means(near_sums)
+        self.mass, self.mass_with_prefix, self.overlap, self.area, self.gaussian, self.colour, self.filter = _means(
+            near_sums
+        )
         self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far_sums)
 
-    def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
+    def mass_beyond_filter(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
         """(scenes,): the head's mass minus the mass of the filter's row. `kind`: "near" or "far"."""
         return torch.stack(
             [(tables[0][head] - tables[-1][setting]) / count for tables, count in self._parts[kind] if count]
@@ -145,7 +147,7 @@ class Sums:
     def _class_token(self, trace: Trace, questions: Questions) -> None:
         if not questions.objects.any():
             return
-        for layer in range(trace.layers - LAST, trace.layers):
+        for layer in range(trace.layers - LAST_LAYERS, trace.layers):
             row = trace.rows(layer, "cls")[:, len(trace.prefix) :].mean(0)  # (P,)
             self.class_mass.append(float(row[questions.objects].sum() / row.sum()))
             self.object_area.append(float(questions.objects.float().mean()))
@@ -159,7 +161,7 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
         if len(questions.queries):
             size = tuple(side * vit.config.patch_size for side in grid.shape)
             rows = _rows(trace(vit, Image.fromarray(picture), size=size), questions)
-            total += _share(rows[..., -grid.size :], questions.same, ~questions.own).sum(-1)
+            total += _share(rows[..., -grid.size :], questions.same_object, ~questions.itself).sum(-1)
             count += len(questions.queries)
     return total / max(1, count)
 
@@ -180,13 +182,13 @@ class Shares:
         shares = []
         for picture, grid in zip(pictures, grids, strict=True):
             questions = Questions.of(grid)
-            allowed = (~questions.own, ~questions.near, _distant_and_unlike(picture, grid, questions))
+            allowed = (~questions.itself, ~questions.near, _distant_and_unlike(picture, grid, questions))
             rows = rows_of(picture, grid, questions)
-            shares.append([_mean_share(rows, questions.same, allowed_patches) for allowed_patches in allowed])
+            shares.append([_mean_share(rows, questions.same_object, allowed_patches) for allowed_patches in allowed])
         return Shares(*(torch.stack(kind) for kind in zip(*shares, strict=True)))
 
 
-def of_heads(vit: VisionTransformer) -> Callable:
+def rows_of_heads(vit: VisionTransformer) -> Callable:
     """A `rows_of` for `Shares.of`: the rows of all heads, layer after layer."""
 
     def rows_of(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
@@ -196,7 +198,7 @@ def of_heads(vit: VisionTransformer) -> Callable:
     return rows_of
 
 
-def of_filter(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
+def rows_of_filter(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
     """A `rows_of` for `Shares.of`: the rows of the filter without a network, one setting after another."""
     colours = colour_nearness.mean_colours(picture, grid.shape)
     differences = colour_nearness.differences(colours, questions.queries.numpy())
@@ -204,7 +206,7 @@ def of_filter(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Te
     return torch.from_numpy(np.stack(setting_rows))
 
 
-def of_area(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
+def rows_of_area(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
     """A `rows_of` for `Shares.of`: uniform rows."""
     return torch.ones(1, len(questions.queries), grid.size)
 
@@ -212,8 +214,8 @@ def of_area(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tens
 def best_candidate(shares: Tensor, other_shares: Tensor) -> tuple[int, Tensor]:
     """(the candidate with the largest mean of `shares`, this candidate's column of `other_shares`). Both tables are
     (pictures, candidates)."""
-    best_candidate = int(shares.nanmean(0).argmax())
-    return best_candidate, other_shares[:, best_candidate]
+    candidate = int(shares.nanmean(0).argmax())
+    return candidate, other_shares[:, candidate]
 
 
 def mean_and_error(values: Tensor) -> tuple[float, float]:
@@ -229,7 +231,7 @@ def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, questions: Questi
     distance = torch.maximum(
         (row - row[questions.queries, None]).abs(), (column - column[questions.queries, None]).abs()
     )
-    return (distance >= DISTANT) & (torch.cdist(colours[questions.queries], colours) > UNLIKE)
+    return (distance >= DISTANT_PATCHES) & (torch.cdist(colours[questions.queries], colours) > UNLIKE_COLOURS)
 
 
 def _share(rows: Tensor, is_same: Tensor, is_allowed: Tensor) -> Tensor:
@@ -250,7 +252,7 @@ def _rows(trace: Trace, questions: Questions) -> Tensor:
     return torch.stack([trace.weights(layer, queries) for layer in range(trace.layers)])
 
 
-def _plain_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
+def _baseline_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
     """Rows without a network, (settings, S, P) each: uniform, Gaussian by distance, mean colour, and the filter."""
     rows, columns = (side // patch for side in scene.objects.shape)
     grid = np.zeros((rows, columns))
@@ -261,31 +263,31 @@ def _plain_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
     )
     return [
         *(torch.from_numpy(np.stack(kind))[:, questions.queries] for kind in baseline_rows),
-        of_filter(scene.image, grid, questions),
+        rows_of_filter(scene.image, grid, questions),
     ]
 
 
 def _near_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
-    patch_weights = rows[..., -questions.same.shape[1] :]
+    patch_weights = rows[..., -questions.same_object.shape[1] :]
     prefix_share = rows.sum(-1) - patch_weights.sum(-1)
-    other_patches = patch_weights.masked_fill(questions.own, 0)
-    own_weight = (other_patches * questions.same).sum(-1)  # (layers, heads, S)
-    mass = _share(patch_weights, questions.same, ~questions.own)
+    other_patches = patch_weights.masked_fill(questions.itself, 0)
+    own_weight = (other_patches * questions.same_object).sum(-1)  # (layers, heads, S)
+    mass = _share(patch_weights, questions.same_object, ~questions.itself)
     mass_with_prefix = own_weight / (other_patches.sum(-1) + prefix_share).clamp(min=1e-9)
     tables = [
         mass,
         mass_with_prefix,
-        _overlap(other_patches, questions.same),
-        *((rows_of_baseline * questions.same).sum(-1) for rows_of_baseline in baselines),
+        _overlap(other_patches, questions.same_object),
+        *((rows_of_baseline * questions.same_object).sum(-1) for rows_of_baseline in baselines),
     ]
     return [table.sum(-1) for table in tables], len(questions.queries)
 
 
 def _far_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
     """The mass without the eight neighbours, for queries whose object reaches beyond these."""
-    reaches_far = (questions.same & ~questions.near).any(-1)
-    is_same, is_allowed = questions.same[reaches_far], ~questions.near[reaches_far]
-    tables = (rows[..., -questions.same.shape[1] :], *baselines)
+    reaches_far = (questions.same_object & ~questions.near).any(-1)
+    is_same, is_allowed = questions.same_object[reaches_far], ~questions.near[reaches_far]
+    tables = (rows[..., -questions.same_object.shape[1] :], *baselines)
     return [_share(table[..., reaches_far, :], is_same, is_allowed).sum(-1) for table in tables], int(reaches_far.sum())
 
 
@@ -293,7 +295,7 @@ def _overlap(rows: Tensor, object_masks: Tensor) -> Tensor:
     """Jaccard overlap between the patches that a row marks and the query's object: (…, S)."""
     sorted_rows, order = rows.sort(-1, descending=True)
     larger_sum = sorted_rows.cumsum(-1) - sorted_rows
-    is_marked = larger_sum < SET * sorted_rows.sum(-1, keepdim=True)
+    is_marked = larger_sum < MARKED_SHARE * sorted_rows.sum(-1, keepdim=True)
     is_same = object_masks.expand(rows.shape).gather(-1, order)
     return (is_marked & is_same).sum(-1) / (is_marked | is_same).sum(-1).clamp(min=1)
 
@@ -319,10 +321,10 @@ def f1(is_predicted: Tensor, is_true: Tensor) -> Tensor:
     return 2 * hits / (is_predicted.sum(0) + is_true.sum(0)).clamp(min=1)
 
 
-def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
-    """For each family of things that a scene shows and the model names: the share of each of the class token's maps on
-    these things, without prefix tokens, and the things' share of the patches ("area"). Means over families and scenes.
-    The map "attention" is the mean over the heads of the last two layers."""
+def share_on_named_things(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
+    """{map: its mean share on the things that the model names}. For each scene and each family of things that the scene
+    shows and the model names: the share of the class token's map, without prefix tokens, that falls on these things.
+    "area" is the things' share of the patches, "attention" the mean over the heads of the last two layers."""
     shares_by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
         patch, is_present = vit.config.patch_size, presence(scene)
@@ -333,7 +335,7 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
         last_rows = torch.stack(
             [
                 model_trace.rows(layer, "cls")[:, first_patch:].mean(0)
-                for layer in range(model_trace.layers - LAST, model_trace.layers)
+                for layer in range(model_trace.layers - LAST_LAYERS, model_trace.layers)
             ]
         )
         attention = (last_rows / last_rows.sum(-1, keepdim=True)).mean(0)
@@ -357,14 +359,14 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
 # show the table.
 
 CARD = ASSETS / "MODEL.md"
-FILTER, OURS, LESS = "filter, no network", "`bundled`", "`bundled` − filter"
+FILTER, OURS, DIFFERENCE = "filter, no network", "`bundled`", "`bundled` − filter"
 TOLD, TEACHER = "told where to look", "DINOv2 S"
-COLUMNS = (FILTER, OURS, LESS, TOLD, TEACHER)
-MARKS = {  # start of a line in the card, after the dots -> the column of the line's number
-    "of the filter": FILTER, "the head less the filter": LESS, "of told where to look": TOLD,
+COLUMNS = (FILTER, OURS, DIFFERENCE, TOLD, TEACHER)
+LINE_STARTS = {  # start of a line in the card, after the dots -> the column of the line's number
+    "of the filter": FILTER, "the head less the filter": DIFFERENCE, "of told where to look": TOLD,
     "of the model that was told where to look": TOLD, "of DINOv2 S": TEACHER,
 }  # fmt: skip
-KINDS = {  # start of a measure's name in the card -> the measure's name in the table
+MEASURES = {  # start of a measure's name in the card -> the measure's name in the table
     "pairs of parts": "{number} pairs of parts, such as a cat’s eyes: the partner’s share",
     "things before photographs": "things before photographs: their own patches’ share",
     "without the eight neighbours": "… without the eight neighbours",
@@ -382,11 +384,11 @@ def rows() -> dict[str, dict[str, str]]:
         if len(cells) != 3 or "±" not in cells[1]:
             continue
         label = re.sub(r"^(… ?)+", "", cells[0])
-        if column := next((column for mark, column in MARKS.items() if label.startswith(mark)), None):
+        if column := next((column for mark, column in LINE_STARTS.items() if label.startswith(mark)), None):
             if measure:
                 table[measure][column] = cells[1]
-        elif measure_start := next((mark for mark in KINDS if mark in label), None):
-            measure = KINDS[measure_start].format(number=(re.match(r"\d+", label) or [""])[0])
+        elif measure_start := next((mark for mark in MEASURES if mark in label), None):
+            measure = MEASURES[measure_start].format(number=(re.match(r"\d+", label) or [""])[0])
             table[measure] = {OURS: cells[1]}
         elif not cells[0].startswith("…"):
             measure = None

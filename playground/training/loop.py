@@ -24,16 +24,16 @@ from torch.utils.data import DataLoader, Dataset
 from playground.errors import PlaygroundError
 from playground.models import model_file, source
 from playground.training.losses import Scenes, Teachers
-from playground.training.recipe import Course, moments, pace
+from playground.training.recipe import Course, kept_steps, pace
 from playground.vit import VisionTransformer, attention_by_hand
 
 
 def half_precision(device: str) -> torch.autocast:
     """Multiplies matrices in bfloat16 if that is faster: on GPUs, and on processors with AMX (a training step is 3 × as
     fast) or AVX-512 BF16 (2 ×). On other processors bfloat16 is slower than float32."""
-    kind = torch.device(device).type
+    device_type = torch.device(device).type
     is_fast = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
-    return torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu" or is_fast)
+    return torch.autocast(device_type, torch.bfloat16, enabled=device_type != "cpu" or is_fast)
 
 
 TELL_EVERY = 20  # steps between two calls of train's `tell`
@@ -56,12 +56,12 @@ def train(
     run's state.
 
     Example number `step * batch + i` of `data` (by default scenes) is the i-th in a step's batch. `teachers` makes a
-    module that turns a model, a batch and the step into losses by name; the module's `told` lists the heads whose
+    module that turns a model, a batch and the step into losses by name; the module's `told_heads` lists the heads whose
     weights these losses read. Every TELL_EVERY steps `tell` is called with the step, the losses and the averaged
     model."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
-    steps_to_keep, last_saved = set(moments(recipe)), time.monotonic()
+    steps_to_keep, last_saved = set(kept_steps(recipe)), time.monotonic()
     try:
         for batch in loader:
             if stopped():
@@ -75,10 +75,10 @@ def train(
             if run.step in steps_to_keep:
                 run.snapshot()
             if time.monotonic() > last_saved + KEEP_EVERY:
-                run.keep()
+                run.save_checkpoint()
                 last_saved = time.monotonic()
     finally:  # saves the state after an error or Ctrl-C too
-        run.keep()
+        run.save_checkpoint()
     run.mean.name = recipe.name
     model_file.save(run.mean, folder / "model.safetensors")
     return run.mean.eval()
@@ -102,14 +102,14 @@ class Run:
             self.vit = recipe.untrained().to(self.device)
             self.mean = recipe.untrained().to(self.device).requires_grad_(False)
             self.teachers = teachers(recipe).to(self.device)
-        self.mean.told = self.teachers.told
+        self.mean.told_heads = self.teachers.told_heads
         if self.device == "cpu":  # on a CPU, the fused kernel's backward pass is three times slower
             for block in self.vit.blocks:
                 block.attn.mix = attention_by_hand
-        self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
+        self.trained_parameters = [*self.vit.parameters(), *self.teachers.parameters()]
         self.thirds = _thirds(self.vit) if recipe.apart else {}
         self.optimisers = _optimisers(self.vit, self.teachers, recipe, self.thirds)
-        self.step, self.history, self.names = 0, [], []  # names of the losses, in the order of the history's columns
+        self.step, self.history, self.loss_names = 0, [], []  # in the order of the history's columns
         if (folder / "checkpoint.pt").exists():
             self._resume()
         else:
@@ -124,12 +124,12 @@ class Run:
         batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
         with half_precision(self.device):
             losses = self.teachers(self.vit, batch, self.step)
-        self.names = list(losses)
+        self.loss_names = list(losses)
         loss = sum(losses.values())
-        for parameter in self.learned:
+        for parameter in self.trained_parameters:
             parameter.grad = None
         loss.backward()
-        nn.utils.clip_grad_norm_(self.learned, 1.0)
+        nn.utils.clip_grad_norm_(self.trained_parameters, 1.0)
         for matrix, thirds in self.thirds.items():
             for third, gradient in zip(thirds, matrix.grad.chunk(3), strict=True):
                 third.grad = gradient
@@ -144,11 +144,11 @@ class Run:
     def snapshot(self) -> None:
         model_file.save(self.mean, self.folder / f"snapshot-{self.step:06}.safetensors")
 
-    def keep(self) -> None:
+    def save_checkpoint(self) -> None:
         state = {name: module.state_dict() for name, module in self._parts().items()}
         file = self.folder / "checkpoint.pt"
         torch.save(
-            {**state, "step": self.step, "history": self.history, "losses": self.names}, file.with_suffix(".new")
+            {**state, "step": self.step, "history": self.history, "losses": self.loss_names}, file.with_suffix(".new")
         )
         file.with_suffix(".new").replace(file)
 
@@ -159,7 +159,7 @@ class Run:
                 module.load_state_dict(state[name])
         except (KeyError, RuntimeError, ValueError):
             raise _settings_error(self.folder) from None
-        self.step, self.history, self.names = state["step"], state["history"], state["losses"]
+        self.step, self.history, self.loss_names = state["step"], state["history"], state["losses"]
 
     def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer]:
         return {"vit": self.vit, "mean": self.mean, "teachers": self.teachers, **self.optimisers}
@@ -219,11 +219,11 @@ def _settings_error(folder: Path) -> PlaygroundError:
 
 def _loader(data: Dataset, recipe: Course, step: int, device: str) -> DataLoader:
     """A loader that yields the batches from this step on."""
-    batch = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is a whole batch
-    indices = range(step * (batch or 1), recipe.total * (batch or 1))
+    batch_size = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is a whole batch
+    indices = range(step * (batch_size or 1), recipe.total * (batch_size or 1))
     workers = recipe.workers if indices else 0
     return DataLoader(
-        data, batch_size=batch, sampler=indices, num_workers=workers, prefetch_factor=6 if workers else None,
+        data, batch_size=batch_size, sampler=indices, num_workers=workers, prefetch_factor=6 if workers else None,
         persistent_workers=workers > 0, pin_memory=device.startswith("cuda"), worker_init_fn=_leave_ctrl_c_to_the_run,
         generator=torch.Generator(),  # else DataLoader draws from torch's global generator
     )  # fmt: skip

@@ -46,7 +46,7 @@ LOSSES = (
     "placed",
     "looked",
 )
-LAST = 2  # number of last layers in which the class token is trained to look at objects
+LAST_LAYERS = 2  # number of last layers in which the class token is trained to look at objects
 IGNORED = -100  # the label that F.cross_entropy ignores
 
 
@@ -85,13 +85,13 @@ def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
     }
 
 
-def pixels(images: Tensor, config: Config) -> Tensor:
+def normalised_pixels(images: Tensor, config: Config) -> Tensor:
     """(B, H, W, 3) bytes -> (B, 3, H, W), normalised as the model's input."""
     mean, std = (torch.tensor(values, device=images.device) for values in (config.mean, config.std))
     return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
 
 
-def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
+def guided_heads(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
     """The heads whose attention weights these losses read."""
     c = recipe.config
     gathering_heads = [
@@ -99,7 +99,7 @@ def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
     ]
     left_neighbour = parts.GuidedHead(*recipe.beside, "patch", "look at the left neighbour")
     all_neighbours = parts.GuidedHead(*recipe.around, "patch", "look at the eight patches around")
-    polished_layers = range(c.depth - LAST, c.depth) if recipe.polish else ()
+    polished_layers = range(c.depth - LAST_LAYERS, c.depth) if recipe.polish else ()
     class_heads = [
         parts.GuidedHead(layer, head, "cls", "look at objects") for layer in polished_layers for head in range(c.heads)
     ]
@@ -113,7 +113,7 @@ class Teachers(nn.Module):
         super().__init__()
         width = recipe.config.width
         self.recipe = recipe
-        self.told = told_by(recipe)
+        self.told_heads = guided_heads(recipe)
         self.says = nn.ModuleDict(
             {"shape": nn.Linear(width, len(SHAPES) + 1), "material": nn.Linear(width, len(MATERIALS) + 1)}
             | {"ground": nn.Linear(width, len(GROUNDS)), "box": nn.Linear(width, 4)}
@@ -124,7 +124,7 @@ class Teachers(nn.Module):
         """Loss by name, in the order of LOSSES."""
         recipe, segment = self.recipe, batch["segment"]
         taught_heads = recipe.gathering if step >= recipe.gathering_from * recipe.steps else ()
-        image, first_patch = pixels(batch["image"], vit.config), len(vit.config.prefix)
+        image, first_patch = normalised_pixels(batch["image"], vit.config), len(vit.config.prefix)
         x, rotation = vit.embed(image)
         zero, target_rows, is_polish = torch.zeros((), device=x.device), {}, step >= recipe.steps
         if taught_heads:
@@ -146,7 +146,7 @@ class Teachers(nn.Module):
             for (_, head), target in ((place, target) for place, target in target_rows.items() if place[0] == i):
                 scores = q[:, head, first_patch:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
                 placed_losses.append(neighbour_loss(scores.float(), target.to(x.device)))
-            if is_polish and i >= len(vit.blocks) - LAST:
+            if is_polish and i >= len(vit.blocks) - LAST_LAYERS:
                 rows = (q[:, :, :1] @ k.mT * vit.config.scale).float().softmax(-1)[:, :, 0, first_patch:]
                 object_losses.append(off_object_loss(rows.mean(1), segment))
         features = vit.norm(x)[:, first_patch:]  # (B, patches, D)
@@ -177,7 +177,7 @@ def off_segment_loss(scores: Tensor, segment: Tensor) -> Tensor:
     """−log of the share of each patch's softmax row that falls on its own segment, the patch itself excluded. scores
     (B, patches, patches), segment (B, patches)."""
     same_segment, mate_counts = _segment_mates(segment)
-    log_total = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
+    log_total = scores.masked_fill(_identity_mask(segment), -math.inf).logsumexp(-1)  # (B, patches)
     on_segment = scores.masked_fill(~same_segment, -math.inf).logsumexp(-1)
     return _mean_over_segments(log_total - on_segment, mate_counts)
 
@@ -233,11 +233,11 @@ def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:
     """(mask of the other patches of each patch's segment (B, patches, patches), their number (B, patches))."""
-    same_segment = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
+    same_segment = (segment[:, :, None] == segment[:, None]) & ~_identity_mask(segment)
     return same_segment, same_segment.sum(-1)
 
 
-def _itself(segment: Tensor) -> Tensor:
+def _identity_mask(segment: Tensor) -> Tensor:
     return torch.eye(segment.shape[-1], dtype=torch.bool, device=segment.device)  # (patches, patches)
 
 

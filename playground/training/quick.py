@@ -29,7 +29,7 @@ from playground.analysis.heads import Habit
 from playground.scenes import compositions
 from playground.tracing import trace
 from playground.training.loop import Run
-from playground.training.losses import pixels
+from playground.training.losses import normalised_pixels
 from playground.training.recipe import Course
 from playground.training.timelapse import Moment, Timelapse
 from playground.vit import Config, VisionTransformer, parts
@@ -37,22 +37,22 @@ from playground.vit import Config, VisionTransformer, parts
 PATCH = 16
 ALONE, TOLD = "alone", "told"  # the two models
 TOLD_HEAD = (1, 0)  # (layer, head)
-TOLD_TO = "look at its twin"
-GUESS = 1 / len(compositions.COLOURS)  # share of right answers by chance
-FIELDS = (compositions.SIDE, compositions.SIDE)  # rows and columns of a board
-EVEN = 1 / compositions.SIDE**2  # share of attention that the twin gets in an even row
+TOLD_TASK = "look at its twin"
+CHANCE = 1 / len(compositions.COLOURS)  # share of right answers by chance
+FIELDS = (compositions.BOARD_SIDE, compositions.BOARD_SIDE)  # rows and columns of a board
+EVEN_SHARE = 1 / compositions.BOARD_SIDE**2  # share of attention that the twin gets in an even row
 
-EVERY = 10  # steps between two measurements
+MEASURE_EVERY = 10  # steps between two measurements
 MOST_SECONDS = 180  # most seconds of computing in a whole run
-TESTED = 32  # number of boards for the measurements; no such board is in the training data
+TEST_BOARDS = 32  # number of boards for the measurements; no such board is in the training data
 
 TWIN = Habit(
     "looks at its twin", "twin", "#A6761D", "cross", "Most of the weight goes to the twin of the patch that asks."
 )
 HABITS = (TWIN, *heads.HABITS)
 
-SMALL = Config(
-    image_size=(compositions.SIDE * PATCH, compositions.SIDE * PATCH), patch_size=PATCH, depth=2, width=72,
+SMALL_CONFIG = Config(
+    image_size=(compositions.BOARD_SIDE * PATCH, compositions.BOARD_SIDE * PATCH), patch_size=PATCH, depth=2, width=72,
     mlp_width=144, heads=3,
     cls_token=False, pool="avg", classes=0,
 )  # fmt: skip
@@ -69,8 +69,8 @@ class Pairs(Course):
     apart: bool = True
     workers: int = 0
     longer: float = 4.0  # factor of the initial lengths of queries and keys, so that learning starts early
-    told: tuple[int, int] | None = None  # the head whose attention weights a loss reads
-    config: Config = SMALL
+    told_head: tuple[int, int] | None = None  # the head whose attention weights a loss reads
+    config: Config = SMALL_CONFIG
     name: str = "pairs"
 
     def untrained(self) -> VisionTransformer:
@@ -80,21 +80,21 @@ class Pairs(Course):
         return vit
 
 
-class Colours(nn.Module):
+class PairLosses(nn.Module):
     """The losses: [colour] for naming the colour of each patch's twin, and [told] on one head's attention weights."""
 
     def __init__(self, recipe: Pairs):
         super().__init__()
         self.says = nn.Linear(recipe.config.width, len(compositions.COLOURS))
-        self.told = (parts.GuidedHead(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
-        self.right = GUESS  # share of right answers in the latest step, whose boards were all new
+        self.told_heads = (parts.GuidedHead(*recipe.told_head, "patch", TOLD_TASK),) if recipe.told_head else ()
+        self.right_share = CHANCE  # share of right answers in the latest step, whose boards were all new
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         x, record = _tokens(vit, batch["image"])
-        logits, targets = self.says(x).float().flatten(0, 1), batch["wanted"].flatten()  # (B · patches, colours)
-        self.right = (logits.argmax(-1) == targets).float().mean().item()
+        logits, targets = self.says(x).float().flatten(0, 1), batch["twin_colours"].flatten()  # (B · patches, colours)
+        self.right_share = (logits.argmax(-1) == targets).float().mean().item()
         losses = {"colour": F.cross_entropy(logits, targets)}
-        for layer, head, _, _ in self.told:
+        for layer, head, _, _ in self.told_heads:
             q, k, _ = record[layer]
             scores = (q[:, head] @ k[:, head].mT * vit.config.scale).float()  # (B, patches, patches)
             losses["told"] = F.cross_entropy(scores.flatten(0, 1), batch["twin"].flatten())
@@ -104,7 +104,7 @@ class Colours(nn.Module):
 def _tokens(vit: VisionTransformer, images: Tensor) -> tuple[Tensor, list]:
     """The tokens after the last layer, and every layer's queries, keys and values."""
     record = []
-    for x, qkv in vit.layers(*vit.embed(pixels(images, vit.config))):  # noqa: B007
+    for x, qkv in vit.layers(*vit.embed(normalised_pixels(images, vit.config))):  # noqa: B007
         record.append(qkv)
     return vit.norm(x), record
 
@@ -114,8 +114,8 @@ class Learner:
     """The measurements of one of the two models so far."""
 
     lapse: Timelapse
-    right: tuple[float, ...]  # at each moment, the share of right answers
-    told: tuple[parts.GuidedHead, ...]
+    right_shares: tuple[float, ...]  # at each moment, the share of right answers
+    told_heads: tuple[parts.GuidedHead, ...]
 
     @property
     def bytes(self) -> int:
@@ -129,49 +129,49 @@ class Learner:
         return float(mass.max()), int(layer), int(head)
 
 
-Learned = dict[str, Learner]  # name of a model -> its measurements
+Learners = dict[str, Learner]  # name of a model -> its measurements
 
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
     """The recipes of the two models. They differ only in the loss that tells a head where to look."""
     untold_recipe = Pairs(seed=seed)
-    return {ALONE: untold_recipe, TOLD: dataclasses.replace(untold_recipe, told=TOLD_HEAD)}
+    return {ALONE: untold_recipe, TOLD: dataclasses.replace(untold_recipe, told_head=TOLD_HEAD)}
 
 
 def train_now(
-    recipe_by_name: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None
-) -> Iterator[Learned]:
+    recipe_by_name: dict[str, Pairs] | None = None, give_way: Callable[[], object] = lambda: None
+) -> Iterator[Learners]:
     """Trains both models, one step each in turn. After each step, yields the latest measurements, which are made every
-    ten steps. Leaves nothing on the disk. `between` is called between two steps."""
+    ten steps. Leaves nothing on the disk. `give_way` is called between two steps."""
     deadline = time.thread_time() + MOST_SECONDS
     recipe_by_name = recipe_by_name or recipes()
     recipe = recipe_by_name[ALONE]
     with one_core(), ExitStack() as exit_stack:
         models = {
-            name: Learning(recipe, Path(exit_stack.enter_context(TemporaryDirectory())))
+            name: LearningModel(recipe, Path(exit_stack.enter_context(TemporaryDirectory())))
             for name, recipe in recipe_by_name.items()
         }
-        yield (learners := {name: learner.look() for name, learner in models.items()})
+        yield (learners := {name: model.look() for name, model in models.items()})
         for step in range(recipe.total):
-            between()
+            give_way()
             if time.thread_time() > deadline:
                 break
             batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
-            for learner in models.values():
-                learner.learn(batch)
-            if (step + 1) % EVERY == 0:
-                learners = {name: learner.look() for name, learner in models.items()}
+            for model in models.values():
+                model.learn(batch)
+            if (step + 1) % MEASURE_EVERY == 0:
+                learners = {name: model.look() for name, model in models.items()}
             yield learners
 
 
-class Learning:
+class LearningModel:
     """One of the two models during training."""
 
     def __init__(self, recipe: Pairs, folder: Path):
-        self.run = Run(recipe, folder, Colours, "cpu")
-        self.tests = unseen(recipe.seed)
+        self.run = Run(recipe, folder, PairLosses, "cpu")
+        self.test_boards = unseen_boards(recipe.seed)
         self.moments: list[Moment] = []
-        self.right: list[float] = []
+        self.right_shares: list[float] = []
         self.curve: list[list[float]] = []
 
     def learn(self, batch: dict[str, Tensor]) -> None:
@@ -180,30 +180,30 @@ class Learning:
 
     def look(self) -> Learner:
         """Measures the model in its present state."""
-        model_trace = trace(self.run.mean, Image.fromarray(self.tests.images[0]))
-        mass = on_the_twin(self.run.mean, self.tests)
+        model_trace = trace(self.run.mean, Image.fromarray(self.test_boards.images[0]))
+        mass = twin_mass(self.run.mean, self.test_boards)
         self.moments.append(Moment(self.run.step, heads.look(model_trace), mass, model_trace.to_bytes(numbers="int8")))
-        self.right.append(self.run.teachers.right)
-        told = self.run.mean.told
-        names = ("colour", "told") if told else ("colour",)
+        self.right_shares.append(self.run.teachers.right_share)
+        told_heads = self.run.mean.told_heads
+        names = ("colour", "told") if told_heads else ("colour",)
         curve = np.array(self.curve, np.float32).reshape(-1, 1 + len(names))
-        lapse = Timelapse(self.run.recipe.name, "", names, curve, tuple(self.moments), EVEN)
-        return Learner(lapse, tuple(self.right), told)
+        lapse = Timelapse(self.run.recipe.name, "", names, curve, tuple(self.moments), EVEN_SHARE)
+        return Learner(lapse, tuple(self.right_shares), told_heads)
 
 
-def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> compositions.Boards:
+def unseen_boards(seed: int, count: int = TEST_BOARDS, patch: int = PATCH) -> compositions.Boards:
     """Boards that are not in the training data of this seed's run. The lesson shows the first board."""
     return compositions.boards(np.random.default_rng([seed, 0, 0]), count, patch)
 
 
-def image(seed: int, patch: int = PATCH) -> Image.Image:
+def board_image(seed: int, patch: int = PATCH) -> Image.Image:
     """The board that the lesson shows, with `patch` pixels along the side of a field."""
-    return Image.fromarray(unseen(seed, 1, patch).images[0])
+    return Image.fromarray(unseen_boards(seed, 1, patch).images[0])
 
 
-def pair(seed: int) -> list[tuple[int, int]]:
+def twin_fields(seed: int) -> list[tuple[int, int]]:
     """Two fields of this seed's board with the same sign, as (row, column)."""
-    twin = unseen(seed, 1, PATCH).twin[0]
+    twin = unseen_boards(seed, 1, PATCH).twin[0]
     return [divmod(int(field), FIELDS[1]) for field in (0, twin[0])]
 
 
@@ -217,7 +217,7 @@ def kinds(moment: Moment) -> list[list[str]]:
 
 
 @torch.no_grad()
-def on_the_twin(vit: VisionTransformer, boards: compositions.Boards) -> np.ndarray:
+def twin_mass(vit: VisionTransformer, boards: compositions.Boards) -> np.ndarray:
     """(layers, heads): the share of attention that a patch gives to the twin, averaged over patches and boards."""
     _, record = _tokens(vit, torch.from_numpy(boards.images))
     twin = torch.from_numpy(boards.twin)[:, None, :, None]  # (B, 1, patches, 1)
@@ -229,7 +229,7 @@ def on_the_twin(vit: VisionTransformer, boards: compositions.Boards) -> np.ndarr
 
 
 def _batch(boards: compositions.Boards) -> dict[str, Tensor]:
-    return {name: torch.from_numpy(getattr(boards, name)) for name in ("twin", "wanted")} | {
+    return {name: torch.from_numpy(getattr(boards, name)) for name in ("twin", "twin_colours")} | {
         "image": torch.from_numpy(boards.images)
     }
 
@@ -251,11 +251,11 @@ def one_core() -> Iterator[None]:
         set_threads(threads)
 
 
-def planned(recipe: Pairs | None = None) -> int:
+def measurement_count(recipe: Pairs | None = None) -> int:
     """The number of measurements in a finished run."""
-    return 1 + (recipe or Pairs()).steps // EVERY
+    return 1 + (recipe or Pairs()).steps // MEASURE_EVERY
 
 
-def weights() -> int:
+def parameter_count() -> int:
     """The number of parameters of one model."""
     return sum(p.numel() for p in Pairs().untrained().parameters())

@@ -11,7 +11,7 @@ from torch import Tensor
 from playground.scenes.generate import LABELS
 from playground.vit import Config, VisionTransformer
 
-BUNDLED = Config(
+BUNDLED_CONFIG = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4,
     classes=len(LABELS), labels=LABELS, multi_label=True,
 )  # fmt: skip
@@ -35,7 +35,7 @@ class Course:
     apart: bool = False  # whether Muon updates queries, keys and values as three matrices
     decay_looking: bool = True  # whether queries' and keys' matrices get weight decay; without decay, rows may narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
-    config: Config = BUNDLED
+    config: Config = BUNDLED_CONFIG
     name: str = "bundled"
 
     @property
@@ -153,7 +153,7 @@ def snapshot_steps(steps: int, count: int = 12) -> list[int]:
     return [0, *sorted({round(10 * (steps / 10) ** (i / (count - 2))) for i in range(count - 1)})]
 
 
-def moments(recipe: Course) -> list[int]:
+def kept_steps(recipe: Course) -> list[int]:
     """The steps after which a run keeps its model: about a dozen in the first round, the middle and the end of each
     later round, and after every polish."""
     later_steps = [

@@ -5,7 +5,7 @@
     python -m playground.training.timelapse FILE --curves -o OTHER    # the same run without its pictures
     python -m playground.training.timelapse FILE --within 6 -o OTHER  # … in 6 MB: without the moments that show least
 
-The file is a pack (see pack.py). Its header says
+The file is a pack (see playground/pack). Its header says
     format    "attention-playground-timelapse/1"
     model     the model's name
     sample    the name of the sample picture whose attention is stored
@@ -16,7 +16,7 @@ The file is a pack (see pack.py). Its header says
 and its arrays are, for L layers and H heads,
     curve         (points, 1 + losses) float32: the step, then each loss, averaged since the point before
     entropy, breadth, distance, to_self, to_class, to_registers, near, content, colour, effect
-                  (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see heads.py
+                  (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see analysis/heads.py
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
     trace0 …      (bytes,) uint8: Trace.to_bytes(numbers="int8") of each moment on the sample, which the microscope
                   reads unchanged; empty if only the curves are kept
@@ -52,7 +52,7 @@ from playground.scenes.generate import patch_targets
 from playground.tracing import Trace, trace
 from playground.training import evaluate
 from playground.training.loop import read_checkpoint
-from playground.training.losses import LAST
+from playground.training.losses import LAST_LAYERS
 from playground.training.recipe import Emergent, Recipe
 from playground.vit import VisionTransformer
 
@@ -68,14 +68,14 @@ class Beginning:
     short: str  # words beside the step's line in a chart
     says: str  # a sentence that does not name the step
     loss: str = ""  # the loss that begins, one of LOSSES; "" if only the pictures change
-    told: tuple[Head, ...] = ()  # the heads that a loss tells where to look, from this step on
+    told_heads: tuple[Head, ...] = ()  # the heads that a loss tells where to look, from this step on
 
 
 def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
     """The beginnings in a run with all losses, in order."""
     r = recipe
     last_layers = tuple(
-        (layer, head) for layer in range(r.config.depth - LAST, r.config.depth) for head in range(r.config.heads)
+        (layer, head) for layer in range(r.config.depth - LAST_LAYERS, r.config.depth) for head in range(r.config.heads)
     )
     gathering = round(r.gathering_from * r.steps)
     run_beginnings = [
@@ -110,7 +110,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
         run_beginnings.append(
             Beginning(
                 r.steps, "polish",
-                f"the polish begins; the class token is told to look at objects in the last {LAST} layers",
+                f"the polish begins; the class token is told to look at objects in the last {LAST_LAYERS} layers",
                 "looked", last_layers,
             )
         )  # fmt: skip
@@ -127,7 +127,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
     )
 
 
-def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
+def emergent_beginnings(recipe: Emergent) -> tuple[Beginning, ...]:
     """The beginnings in a run without losses on attention: only the pictures change."""
     r = recipe
     run_beginnings = []
@@ -145,11 +145,13 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
     return tuple(run_beginnings)
 
 
-def used_beginnings(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
+def used_beginnings(recipe: Recipe | Emergent, timelapse: Timelapse) -> tuple[Beginning, ...]:
     """The beginnings, except those of losses that the run did not use: such losses are 0 at all steps."""
     if isinstance(recipe, Emergent):
-        return of_the_emergent(recipe)
-    used_losses = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
+        return emergent_beginnings(recipe)
+    used_losses = {
+        name for name, values in zip(timelapse.losses, timelapse.curve[:, 1:].T, strict=True) if np.any(values > 0)
+    }
     return tuple(beginning for beginning in beginnings(recipe) if not beginning.loss or beginning.loss in used_losses)
 
 
@@ -162,10 +164,10 @@ def _heads(heads: tuple[Head, ...]) -> str:
     return f"{head_names} {'is' if len(heads) == 1 else 'are'}"
 
 
-def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | None:
+def first_habits(timelapse: Timelapse) -> tuple[int, dict[str, list[Head]]] | None:
     """(first step at which a head has a habit, {habit: heads} at this step); None if no head ever has a habit."""
     nameless_kinds = ("everywhere", "no single habit", "idle")
-    for moment in seen.moments:
+    for moment in timelapse.moments:
         heads_by_kind: dict[str, list[Head]] = {}
         for layer, row in enumerate(moment.habits.kinds(moment.mass)):
             for head, kind in enumerate(row):
@@ -179,11 +181,11 @@ def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | N
 FORMAT = "attention-playground-timelapse/1"
 FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
-SCENES = 32
+SCENE_COUNT = 32
 MOST_BYTES = 100 * 10**6
-PATCHES = 14  # most patches along a side of the sample, whose trace is stored a dozen times
-POINTS = 300  # most points of the curve
-EARLY = 12  # number of first points that are single steps, not averages
+MOST_SIDE_PATCHES = 14  # most patches along a side of the sample, whose trace is stored a dozen times
+MOST_POINTS = 300  # most points of the curve
+EARLY_POINTS = 12  # number of first points that are single steps, not averages
 HABITS = tuple(field.name for field in fields(Habits) if field.name != "to_one")  # older files lack `to_one`
 
 
@@ -235,14 +237,14 @@ def read(file: Path = FILE) -> Timelapse:
     return Timelapse(*labels, arrays["curve"], tuple(moments), float(header.get("chance", 0)))
 
 
-def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
+def write(run: Path, file: Path = FILE, count: int = SCENE_COUNT) -> None:
     """Makes the time-lapse's file from the snapshots of a run."""
     snapshots = {
         int(name[1]): path for path in run.glob("*") if (name := re.fullmatch(r"snapshot-(\d+)\..*", path.name))
     }
     if not snapshots:
         raise PlaygroundError(f"{run} holds no snapshots of a training run; give the folder that `train` wrote to.")
-    held_out = [generate.scene(generate.HELD_OUT + i) for i in range(count)]
+    held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in range(count)]
     bar = tqdm(sorted(snapshots), unit="moment", leave=False, disable=not sys.stderr.isatty())
     moments = [_moment(step, snapshots[step], held_out) for step in bar]
     checkpoint = read_checkpoint(run)
@@ -272,25 +274,25 @@ def in_eight_bits(file: Path, output: Path) -> None:
     _with_traces(file, output, lambda data: data and Trace.from_bytes(data).to_bytes(numbers="int8"))
 
 
-def within(file: Path, output: Path, most: float) -> None:
-    """Rewrites the time-lapse without some moments, so that it has at most `most` bytes."""
+def shorten(file: Path, output: Path, most_bytes: float) -> None:
+    """Rewrites the time-lapse without some moments, so that it has at most `most_bytes` bytes."""
     read(file)  # raises if the file is invalid
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
     traces = [arrays.pop(f"trace{i}") for i in range(len(header["moments"]))]
     other_bytes = file.stat().st_size - sum(trace.nbytes for trace in traces)
-    kept_moments = where_most_happens([trace.tobytes() for trace in traces], most - other_bytes)
+    kept_moments = most_different_moments([trace.tobytes() for trace in traces], most_bytes - other_bytes)
     header["moments"] = [header["moments"][i] for i in kept_moments]
     arrays |= {name: arrays[name][kept_moments] for name in (*HABITS, "mass")}
     arrays |= {f"trace{position}": traces[i] for position, i in enumerate(kept_moments)}
     output.write_bytes(pack(header, arrays))
 
 
-def where_most_happens(traces: list[bytes], most_bytes: float) -> list[int]:
+def most_different_moments(traces: list[bytes], most_bytes: float) -> list[int]:
     """The moments to keep so that their traces have at most `most_bytes`. Repeatedly drops the moment whose neighbours
     have the most similar rows; the first and the last stay."""
     decoded_traces = [Trace.from_bytes(trace) for trace in traces]
-    rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded_traces]
+    rows = [torch.cat([decoded.weights(layer) for layer in range(decoded.layers)]) for decoded in decoded_traces]
     kept_moments = list(range(len(traces)))
     while len(kept_moments) > 2 and sum(len(traces[i]) for i in kept_moments) > most_bytes:
         differences = [
@@ -318,14 +320,16 @@ def chance(scenes: list[Scene]) -> float:
     """The share of the query's own object in an even row without the query, averaged over the patches of objects."""
     questions = [evaluate.Questions.of(patch_targets(scene).objects) for scene in scenes]
     return float(
-        torch.cat([question.same.float().sum(1) / (question.same.shape[1] - 1) for question in questions]).mean()
+        torch.cat(
+            [question.same_object.float().sum(1) / (question.same_object.shape[1] - 1) for question in questions]
+        ).mean()
     )
 
 
 def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[Scene]) -> Moment:
     """Measures a model: its heads on the scenes, its attention on the image."""
     sums, patch = evaluate.Sums(vit, held_out), vit.config.patch_size
-    side = min(PATCHES * patch, *vit.config.image_size)
+    side = min(MOST_SIDE_PATCHES * patch, *vit.config.image_size)
     size = images.fit(image.size, patch, (side, side))
     return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image, size=size).to_bytes(numbers="int8"))
 
@@ -337,8 +341,11 @@ def smoothed(history: list[list[float]]) -> np.ndarray:
         return np.zeros((0, 1), np.float32)
     column_count = max(len(row) for row in history)
     rows = np.array([[*row, *[0.0] * (column_count - len(row))] for row in history], np.float32)
-    early_count = min(EARLY, len(rows))
-    row_groups = [*np.split(rows[:early_count], early_count), *np.array_split(rows[early_count:], POINTS - early_count)]
+    early_count = min(EARLY_POINTS, len(rows))
+    row_groups = [
+        *np.split(rows[:early_count], early_count),
+        *np.array_split(rows[early_count:], MOST_POINTS - early_count),
+    ]
     return np.stack([np.concatenate([group[-1:, 0], group[:, 1:].mean(0)]) for group in row_groups if len(group)])
 
 
@@ -356,7 +363,7 @@ def main(arguments: list[str] | None = None) -> int:
     convert = in_eight_bits if options.run.is_file() else write
     try:
         if options.within is not None:
-            within(options.run, options.output, options.within * 1e6)
+            shorten(options.run, options.output, options.within * 1e6)
         else:
             (only_curves if options.curves else convert)(options.run, options.output)
     except PlaygroundError as error:

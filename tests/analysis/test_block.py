@@ -141,7 +141,7 @@ ROOT = Path(playground.__file__).parent
 @pytest.mark.parametrize("sample", samples.SAMPLES, ids=lambda sample: sample.name)
 def test_a_drawing_shows_what_its_scene_holds(sample):
     labels_held = presence(samples.draw_sample(sample.name, 224))
-    assert set(sample.shows) == {label for label, is_present in zip(LABELS, labels_held, strict=True) if is_present}
+    assert set(sample.labels) == {label for label, is_present in zip(LABELS, labels_held, strict=True) if is_present}
 
 
 def test_a_photograph_shows_what_imagenet_has_a_name_for():
@@ -149,19 +149,19 @@ def test_a_photograph_shows_what_imagenet_has_a_name_for():
 
     info = ImageNetInfo("imagenet-1k")
     names = {info.index_to_description(number).split(",")[0] for number in range(1000)}
-    assert {label for sample in samples.PHOTOGRAPHS for label in sample.shows} <= names
+    assert {label for sample in samples.PHOTOGRAPHS for label in sample.labels} <= names
 
 
 @pytest.mark.parametrize("model", block.FOUND)
 def test_our_models_answer_their_picture_rightly_and_the_answer_changes_on_the_way(model):
     vit = playground.load(model)
     traces = {sample.name: playground.trace(vit, sample.name) for sample in samples.SAMPLES}
-    examples = [block.example_of(name, seen, samples.named(name).shows) for name, seen in traces.items()]
+    examples = [block.example_of(name, seen, samples.named(name).labels) for name, seen in traces.items()]
     example = block.best([candidate for candidate in examples if candidate])
     assert example.picture == block.FOUND[model]
     shares = traces[example.picture].logits.sigmoid()
     labels_said = {LABELS[number] for number, share in enumerate(shares.tolist()) if share > 0.5}
-    assert labels_said == set(samples.named(example.picture).shows), shares.tolist()
+    assert labels_said == set(samples.named(example.picture).labels), shares.tolist()
     layer_shares = block.on_the_way(traces[example.picture])[:, example.label]
     assert layer_shares[-1] > 0.5 > layer_shares[:-1].min(), layer_shares.tolist()
 

@@ -31,7 +31,7 @@ def cosine(a, b) -> float:
 
 def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
     first_features, second_features = features(40), features(55)
-    matches = matching.matches(matching.unit(first_features), matching.unit(second_features))
+    matches = matching.matches(matching.unit_vectors(first_features), matching.unit_vectors(second_features))
     expected = []
     for i in range(40):
         best = max(range(55), key=lambda j: cosine(first_features[i], second_features[j]))
@@ -49,11 +49,11 @@ def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
 
 def beside_neighbours(values: np.ndarray) -> np.ndarray:
     """Unit vectors: for each patch, the sum of its and its neighbours' directions, in a grid of ten columns."""
-    units, sums = matching.unit(values), []
+    units, sums = matching.unit_vectors(values), []
     for patch in range(len(values)):
         neighbours = [j for j in range(len(values)) if max(abs(j // 10 - patch // 10), abs(j % 10 - patch % 10)) <= 1]
         sums.append(sum(units[j] for j in neighbours))
-    return matching.unit(np.stack(sums))
+    return matching.unit_vectors(np.stack(sums))
 
 
 @pytest.mark.parametrize("k", [1, 4, 6])
@@ -61,7 +61,9 @@ def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
     first_features, second_features = features(70), features(30)
     vectors = np.concatenate([beside_neighbours(first_features), beside_neighbours(second_features)])
     parts = np.concatenate(
-        matching.parts_of([(matching.unit(first_features), (7, 10)), (matching.unit(second_features), (3, 10))], k)
+        matching.parts_of(
+            [(matching.unit_vectors(first_features), (7, 10)), (matching.unit_vectors(second_features), (3, 10))], k
+        )
     )
     browser_parts = in_javascript(
         ["features"],
@@ -81,12 +83,12 @@ def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
 def test_parts_find_the_groups_that_were_planted():
     directions = np.eye(9)[:3] * 4
     numbers = np.repeat([0, 1, 2], [30, 20, 10])
-    vectors = matching.unit(directions[numbers] + RANDOM.normal(0, 0.3, (60, 9)))
+    vectors = matching.unit_vectors(directions[numbers] + RANDOM.normal(0, 0.3, (60, 9)))
     assert (matching.parts(vectors, 3) == numbers).all()
 
 
 def test_there_are_no_more_parts_than_patches():
-    assert matching.parts(matching.unit(features(3)), 8).max() <= 2
+    assert matching.parts(matching.unit_vectors(features(3)), 8).max() <= 2
 
 
 @pytest.fixture(scope="module")

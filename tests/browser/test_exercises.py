@@ -16,7 +16,7 @@ from playground.lessons.registry import EXERCISES
 from playground.lessons.scale import curve
 from playground.lessons.training import SHARPER
 from playground.training import timelapse
-from playground.training.timelapse import first_with_a_habit
+from playground.training.timelapse import first_habits
 
 
 def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
@@ -80,7 +80,7 @@ def sharp_moment() -> str:
 
 
 def first_habit() -> str:
-    step, heads = first_with_a_habit(timelapse.read())
+    step, heads = first_habits(timelapse.read())
     layer, head = next(iter(heads.values()))[0]
     return f"moment={step}&layer={layer}&head={head}"
 

@@ -51,10 +51,12 @@ class Proxy:
         site.write_text(site.read_text().replace("requests", "access.log"))
 
     def start(self) -> Proxy:
-        check = subprocess.run([*start.nginx(self.folder), "-t"], cwd=self.folder, capture_output=True, text=True)
+        check = subprocess.run(
+            [*start.nginx_command(self.folder), "-t"], cwd=self.folder, capture_output=True, text=True
+        )
         assert check.returncode == 0, check.stderr
         errors = (self.folder / "errors").open("w")
-        self.process = subprocess.Popen(start.nginx(self.folder), cwd=self.folder, stderr=errors)
+        self.process = subprocess.Popen(start.nginx_command(self.folder), cwd=self.folder, stderr=errors)
         until(self.listens, "nginx does not listen")
         return self
 

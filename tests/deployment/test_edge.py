@@ -127,7 +127,7 @@ def sender_seen(folder):
         patch.setenv("PLAYGROUND_USER_HEADER", "X-Forwarded-User")
         start.write(directory, port, [f"unix:{directory}/app.sock"])
     app_process = subprocess.Popen([sys.executable, "-c", SENDER_APP, str(directory / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx(directory), cwd=directory, stdout=subprocess.DEVNULL)
+    nginx = subprocess.Popen(start.nginx_command(directory), cwd=directory, stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     until(lambda: is_up(url), "it does not answer")
 
@@ -252,7 +252,7 @@ def strict_port(folder):
         assert count == 1, name
         conf.write_text(text)
     app_process = subprocess.Popen([sys.executable, "-c", LARGE_ANSWER_APP, str(directory / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx(directory), cwd=directory, stdout=subprocess.DEVNULL)
+    nginx = subprocess.Popen(start.nginx_command(directory), cwd=directory, stdout=subprocess.DEVNULL)
     until(lambda: is_up(f"http://127.0.0.1:{port}"), "it does not answer")
     yield port
     for process in (nginx, app_process):

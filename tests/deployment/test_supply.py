@@ -109,7 +109,7 @@ def locked_versions(*parts: str) -> dict[str, str]:
 
 
 def test_the_lock_holds_all_requirements_and_their_dependencies(audit):
-    assert audit.locked() == locked_versions("", "-torch", "-dev", "-bom", "-uv")
+    assert audit.locked_versions() == locked_versions("", "-torch", "-dev", "-bom", "-uv")
     pinned, app_requirements = locked_versions("", "-torch", "-dev"), audit.requirements(ROOT / "requirements.txt")
     for requirement in audit.requirements(ROOT / "requirements-dev.txt") + app_requirements:
         version = pinned[audit.canonicalize_name(requirement.name)]
@@ -138,21 +138,21 @@ def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(
     monkeypatch.setattr(install.shutil, "which", lambda name: None)
     monkeypatch.setattr(install.os.path, "exists", lambda path: False)
     with served(IndexHandler) as url:
-        index_url, sentence = install.choose("auto", url)
+        index_url, sentence = install.torch_index("auto", url)
         assert index_url == url
         assert "no NVIDIA GPU was found" in sentence
-        assert install.choose("auto", f"{url}/elsewhere")[0] == ""
-    index_url, sentence = install.choose("auto", url)  # the server has been stopped
+        assert install.torch_index("auto", f"{url}/elsewhere")[0] == ""
+    index_url, sentence = install.torch_index("auto", url)  # the server has been stopped
     assert index_url == ""
     assert "can't be reached" in sentence
-    assert install.choose("")[0] == ""
-    assert install.choose("https://there.example/cu")[0] == "https://there.example/cu"
+    assert install.torch_index("")[0] == ""
+    assert install.torch_index("https://there.example/cu")[0] == "https://there.example/cu"
     monkeypatch.setattr(install.urllib.request, "urlopen", lambda *a, **k: pytest.fail("it was asked"))
     monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert install.choose("auto")[0] == ""
+    assert install.torch_index("auto")[0] == ""
     monkeypatch.setattr(install.platform, "system", lambda: "Darwin")
-    assert install.choose("auto")[0] == ""
-    assert f"ARG TORCH_INDEX={install.CPU}\n" in read("Dockerfile")
+    assert install.torch_index("auto")[0] == ""
+    assert f"ARG TORCH_INDEX={install.CPU_INDEX}\n" in read("Dockerfile")
     assert "TORCH_INDEX ?= auto\n" in read("Makefile")
 
 
@@ -195,7 +195,7 @@ def test_if_the_automatically_chosen_index_fails_torch_comes_from_pip_s_default_
         install.subprocess, "run",
         lambda step, **rest: steps_run.append(step[3:]) or type("Done", (), {"returncode": int("--index-url" in step)}),
     )  # fmt: skip
-    monkeypatch.setattr(install, "choose", lambda index: ("https://there.example/cpu", "It was chosen."))
+    monkeypatch.setattr(install, "torch_index", lambda index: ("https://there.example/cpu", "It was chosen."))
     monkeypatch.setattr(install.sys, "argv", ["install.py", "app", "--torch-index", "auto"])
     assert install.main() == 0
     assert steps_run[1:] == [["install", "-r", "requirements.txt"]]

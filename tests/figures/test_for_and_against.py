@@ -119,7 +119,7 @@ def test_other_methods_are_named_in_the_caption_and_have_no_sign(small_trace, tm
 @pytest.mark.parametrize("label", ["", "3"])
 def test_what_is_drawn_has_a_sign_where_the_numbers_have_one(method, signed, label):
     assert tuple(METHODS) == relevance.METHODS
-    if signed and method not in relevance.SIGNED:
+    if signed and method not in relevance.SIGNED_METHODS:
         return
     spec = Spec(what="relevance", label=label, method=method, signed=signed)
     assert spec.for_and_against == relevance.is_signed(bool(label), method, signed)

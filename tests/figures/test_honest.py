@@ -29,7 +29,7 @@ from playground.figures.drawing.sheet import (
     house_style,
     wrap,
 )
-from playground.models.hub import Lines
+from playground.models.hub import ProgressLines
 from playground.numbers import bare_share
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
@@ -239,7 +239,7 @@ def test_the_command_makes_a_missing_folder_and_says_so_and_python_makes_none(di
 
 def test_progress_in_a_log_has_few_lines():
     stream = io.StringIO()
-    for _ in Lines(range(20_000), desc="fetching", file=stream):
+    for _ in ProgressLines(range(20_000), desc="fetching", file=stream):
         pass
     assert stream.getvalue().count("\n") <= 2
     assert "\r" not in stream.getvalue().strip("\r\n")

@@ -15,7 +15,10 @@ def test_a_caption_says_that_a_head_was_told(small_trace):
         return taught_notes([Shown(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)])
 
     assert notes_for(spec) == []
-    small_trace.vit.told = (GuidedHead(1, 2, "patch", "stay on its object"), GuidedHead(2, 0, "cls", "look at objects"))
+    small_trace.vit.told_heads = (
+        GuidedHead(1, 2, "patch", "stay on its object"),
+        GuidedHead(2, 0, "cls", "look at objects"),
+    )
     assert notes_for(spec) == ["In training this head was told to stay on its object."]
     assert notes_for(replace(spec, head=1)) == []
     assert notes_for(replace(spec, query="cls")) == []

@@ -81,7 +81,7 @@ def lapse_of_rubbish(folder: Path) -> Reader:
 
 def cifar_files(folder: Path, pictures: int, names: int = 0) -> Reader:
     for number in range(3):
-        sparse_file(folder / f"data_batch_{number}.bin", datasets.RECORD * pictures // 3)
+        sparse_file(folder / f"data_batch_{number}.bin", datasets.RECORD_BYTES * pictures // 3)
     if names:
         sparse_file(folder / "batches.meta.txt", names)
     return partial(datasets.read, folder)

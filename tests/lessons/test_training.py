@@ -21,7 +21,7 @@ from playground.training.quick import ALONE, TOLD
 from playground.training.recipe import Recipe
 from workshop.distil import LOSSES
 
-TINY_CONFIG = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
+TINY_CONFIG = dataclasses.replace(quick.SMALL_CONFIG, width=12, mlp_width=12)
 TINY_RECIPES = {
     name: dataclasses.replace(one, steps=20, batch=2, config=TINY_CONFIG) for name, one in quick.recipes().items()
 }
@@ -58,7 +58,7 @@ def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
 
 
 def test_the_folder_has_the_layer_in_which_heads_first_have_a_habit():
-    step, habits = timelapse.first_with_a_habit(timelapse.read())
+    step, habits = timelapse.first_habits(timelapse.read())
     assert training.FIRST_HABITS in {layer for heads in habits.values() for layer, _ in heads}
     exercise = exercises_of("training", "timelapse")["training_first"]
     case = {"exercise": exercise, "settings": {"moment": str(step), "layer": "1", "head": "0"}, "reports": {}}
@@ -121,8 +121,8 @@ def test_the_drawing_gets_the_habits_the_masses_and_the_told_head(trial):
     learner = trial.learned[TOLD]
     header, arrays = unpack(training_now.reel(trial, TOLD, growing=True))
     assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
-    assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TO]]
-    assert (header["chance"], header["growing"], header["first"]) == (quick.EVEN, True, [*quick.TOLD_HEAD])
+    assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TASK]]
+    assert (header["chance"], header["growing"], header["first"]) == (quick.EVEN_SHARE, True, [*quick.TOLD_HEAD])
     assert arrays["mass"].shape == (3, 2, 3)
     np.testing.assert_allclose(arrays["entropy"][2], learner.lapse.moments[2].habits.entropy, rtol=1e-6)
     other_header, _ = unpack(training_now.reel(trial, ALONE, growing=True))
@@ -217,8 +217,8 @@ def test_the_words_about_both_runs_state_measured_numbers(runs, begins):
 
 
 def test_the_head_that_is_called_best_is_best_on_other_scenes():
-    first_scene = generate.HELD_OUT + timelapse.SCENES
-    scenes = [generate.scene(number) for number in range(first_scene, first_scene + timelapse.SCENES)]
+    first_scene = generate.FIRST_HELD_OUT + timelapse.SCENE_COUNT
+    scenes = [generate.scene(number) for number in range(first_scene, first_scene + timelapse.SCENE_COUNT)]
     grids = [patch_targets(scene).objects for scene in scenes]
     mass = evaluate.own_mass(zoo.load("bundled", device="cpu"), [scene.image for scene in scenes], grids)
     assert np.unravel_index(mass.argmax(), mass.shape) == training.BEST_HEAD
@@ -229,14 +229,17 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
 
     def filter_masses(first: int) -> torch.Tensor:
         masses = []
-        for number in range(first, first + timelapse.SCENES):
+        for number in range(first, first + timelapse.SCENE_COUNT):
             scene = generate.scene(number)
             grid = patch_targets(scene).objects
             questions = evaluate.Questions.of(grid)
-            masses.append((evaluate.of_filter(scene.image, grid, questions) * questions.same).sum(-1))
+            masses.append((evaluate.rows_of_filter(scene.image, grid, questions) * questions.same_object).sum(-1))
         return torch.cat(masses, dim=1).mean(1)  # (settings,)
 
-    other_scenes, held_out = filter_masses(generate.HELD_OUT + timelapse.SCENES), filter_masses(generate.HELD_OUT)
+    other_scenes, held_out = (
+        filter_masses(generate.FIRST_HELD_OUT + timelapse.SCENE_COUNT),
+        filter_masses(generate.FIRST_HELD_OUT),
+    )
     assert float(held_out[other_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
         assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.drawn(run, "", ()).layout.shapes)

@@ -10,14 +10,14 @@ from playground.models import pickled, pickled_process
 
 
 @pytest.fixture
-def here(monkeypatch):
+def in_this_process(monkeypatch):
     """Reads pickled files in this process, because a separate process takes seconds to start."""
 
-    def run(path, converted, seconds):
+    def run(path, converted_file, seconds):
         output = io.StringIO()
         try:
             with redirect_stdout(output):
-                pickled_process.main(str(path), str(converted))
+                pickled_process.main(str(path), str(converted_file))
         except SystemExit:
             raise PlaygroundError(f"{path} {output.getvalue().strip()}.") from None
 

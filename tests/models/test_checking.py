@@ -13,7 +13,7 @@ from torchvision import transforms
 import playground
 from playground import PlaygroundError
 
-HALF = {"mean": (0.5,) * 3, "std": (0.5,) * 3}
+HALVES = {"mean": (0.5,) * 3, "std": (0.5,) * 3}
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +24,14 @@ def model():
 
 @pytest.fixture(scope="module")
 def vit(model):
-    return playground.load(model, **HALF)
+    return playground.load(model, **HALVES)
 
 
 def batch(side=64):
     return torch.randn(2, 3, side, side, generator=torch.Generator().manual_seed(3))
 
 
-def test_the_same_model_is_equal_and_says_within_what(vit, model):
+def test_the_same_model_is_equal_and_the_report_says_within_what(vit, model):
     report = playground.check(vit, model, batch())
     assert report
     assert str(report).startswith("logits equal within ")
@@ -39,18 +39,18 @@ def test_the_same_model_is_equal_and_says_within_what(vit, model):
     assert len(report.layers) == 4
 
 
-def test_where_the_tokens_part_is_said(vit, model):
+def test_the_report_names_the_layer_after_which_tokens_differ(vit, model):
     changed_model = copy.deepcopy(model)
     with torch.no_grad():
         changed_model.blocks[2].mlp.fc1.weight[0] += 1
     report = playground.check(vit, changed_model, batch())
     assert not report
-    assert report.parts == 2
+    assert report.first_difference == 2
     assert "part after layer 2" in str(report)
     assert "equal up to layer 1" in str(report)
 
 
-def test_a_head_of_its_own_is_told_from_its_layers(vit, model):
+def test_a_changed_head_is_reported_as_equal_tokens_with_other_logits(vit, model):
     changed_model = copy.deepcopy(model)
     with torch.no_grad():
         changed_model.head.bias[0] += 1
@@ -59,36 +59,36 @@ def test_a_head_of_its_own_is_told_from_its_layers(vit, model):
     assert str(report) == "logits differ by 1; the tokens of all layers are equal, so what reads them differs"
 
 
-def test_of_transformers_too_with_dropout_on():
+def test_a_model_of_transformers_is_equal_even_with_dropout_on():
     transformers = pytest.importorskip("transformers")
     config = transformers.ViTConfig(
         hidden_size=48, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5,
         hidden_dropout_prob=0.5,
     )  # fmt: skip
     hf_model = scramble(transformers.ViTForImageClassification(config)).train()
-    report = playground.check(playground.load(hf_model, **HALF), hf_model, {"pixel_values": batch()})
+    report = playground.check(playground.load(hf_model, **HALVES), hf_model, {"pixel_values": batch()})
     assert report, str(report)
     assert str(report).startswith("logits equal")
     assert hf_model.training, "it goes on learning"
     assert all(module.training for module in hf_model.modules())
 
 
-def test_an_object_is_held_against_ours_before_anything_is_shown(model):
+def test_load_compares_a_model_s_pass_with_ours_before_anything_is_shown(model):
     """A changed block may have weights that we can read, and yet compute something else."""
     changed_model = copy.deepcopy(model)
     norm = changed_model.blocks[1].norm2
     changed_model.blocks[1].norm2 = nn.Sequential()  # the norm is left out
     changed_model.blocks[1].norm2.weight, changed_model.blocks[1].norm2.bias = norm.weight, norm.bias
     with pytest.raises(PlaygroundError, match=r"can't be shown, for our pass is another one: .*part after layer 1"):
-        playground.load(changed_model, **HALF)
+        playground.load(changed_model, **HALVES)
 
 
-def test_an_answer_that_is_another_one_is_not_shown(model, picture):
+def test_logits_that_differ_from_ours_are_not_shown(model, picture):
     changed_model = copy.deepcopy(model)
     changed_model.forward_head = lambda x, pre_logits=False: (
         timm.models.VisionTransformer.forward_head(changed_model, x) * 2
     )
-    vit = playground.load(changed_model, **HALF)
+    vit = playground.load(changed_model, **HALVES)
     assert vit.classes == 0
     assert "logits differ" in vit.no_answer
     assert playground.trace(vit, picture).logits is None
@@ -103,7 +103,7 @@ def test_an_answer_that_is_another_one_is_not_shown(model, picture):
         (torch.zeros(1, 3, 33, 33), "can't be run on these pixels"),
     ],
 )
-def test_what_is_no_batch_is_a_sentence(vit, model, batch, sentence):
+def test_a_wrong_batch_is_refused_in_a_sentence(vit, model, batch, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
         playground.check(vit, model, batch)
 
@@ -111,7 +111,7 @@ def test_what_is_no_batch_is_a_sentence(vit, model, batch, sentence):
 # A user's own transform
 
 
-def test_what_a_transform_gives_is_what_runs_and_what_is_drawn(model, picture):
+def test_a_transform_s_output_is_what_runs_and_what_is_drawn(model, picture):
     mean, std = (0.4, 0.5, 0.6), (0.2, 0.25, 0.3)
     transform = transforms.Compose(
         [transforms.Resize(96), transforms.CenterCrop(64), transforms.ToTensor(), transforms.Normalize(mean, std)]
@@ -125,7 +125,7 @@ def test_what_a_transform_gives_is_what_runs_and_what_is_drawn(model, picture):
     assert np.abs(np.asarray(trace.shown).astype(int) - np.asarray(cropped)).max() <= 1
 
 
-def test_a_transform_that_fails_or_gives_no_input_is_a_sentence(vit, picture):
+def test_a_transform_that_fails_or_gives_no_input_is_refused_in_a_sentence(vit, picture):
     with pytest.raises(PlaygroundError, match=r"transform= fails on this picture \(ZeroDivisionError"):
         playground.trace(vit, picture, transform=lambda one: 1 / 0)
     with pytest.raises(PlaygroundError, match=r"pixel_values are pictures of one size.*given was \(64, 64\)"):

@@ -17,7 +17,7 @@ SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=4
 STATE = VisionTransformer(SMALL, 0).state_dict()
 
 
-def file_of(folder, state: dict | None = None, **description) -> str:
+def write_file(folder, state: dict | None = None, **description) -> str:
     """A small model's file, in whose description `description` replaces some entries."""
     path = folder / "a.safetensors"
     config_text = json.dumps(dataclasses.asdict(SMALL) | description)
@@ -25,8 +25,8 @@ def file_of(folder, state: dict | None = None, **description) -> str:
     return str(path)
 
 
-def test_the_file_as_it_is_loads(tmp_path):
-    assert playground.load(file_of(tmp_path), device="cpu").config == SMALL
+def test_an_unchanged_file_loads(tmp_path):
+    assert playground.load(write_file(tmp_path), device="cpu").config == SMALL
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_the_file_as_it_is_loads(tmp_path):
     ],
     ids=lambda said: "-".join(f"{key}={value}"[:40] for key, value in said.items()),
 )  # fmt: skip
-def test_a_description_that_can_not_be_is_refused_before_a_byte_of_data_is_read(description, tmp_path, monkeypatch):
-    path = file_of(tmp_path, **description)
+def test_an_impossible_description_is_refused_before_a_byte_of_data_is_read(description, tmp_path, monkeypatch):
+    path = write_file(tmp_path, **description)
     monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
     with pytest.raises(PlaygroundError) as refusal:
         playground.load(path)
@@ -60,7 +60,7 @@ def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(chang
         state["norm.more"] = torch.zeros(3)
     else:
         state["norm.weight"] = torch.zeros(25)
-    path = file_of(tmp_path, state)
+    path = write_file(tmp_path, state)
     monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
     with pytest.raises(PlaygroundError, match=r"norm\.(weight|more)"):
         playground.load(path)
@@ -69,13 +69,13 @@ def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(chang
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_numbers_that_are_none_are_refused(number, tmp_path):
+def test_weights_with_nan_or_infinity_are_refused(number, tmp_path):
     state = dict(STATE) | {"norm.bias": torch.full((24,), number)}
     with pytest.raises(PlaygroundError, match=r"NaN or infinite\) in norm\.bias"):
-        playground.load(file_of(tmp_path, state))
+        playground.load(write_file(tmp_path, state))
 
 
-def claiming(path, entries: dict, data: bytes = b"", length: int | None = None):
+def write_header(path, entries: dict, data: bytes = b"", length: int | None = None):
     header = json.dumps(entries).encode()
     path.write_bytes(struct.pack("<Q", len(header) if length is None else length) + header + data)
     return path
@@ -96,8 +96,8 @@ def claiming(path, entries: dict, data: bytes = b"", length: int | None = None):
         ([], None),
     ],
 )
-def test_a_header_that_claims_what_is_not_there_is_refused(entries, length, tmp_path):
-    path = claiming(tmp_path / "a.safetensors", entries, bytes(8), length)
+def test_a_header_with_false_claims_is_refused(entries, length, tmp_path):
+    path = write_header(tmp_path / "a.safetensors", entries, bytes(8), length)
     for reader in (checkpoints.outline, checkpoints.read_weights, playground.load):
         with pytest.raises(PlaygroundError, match=r"not a readable safetensors|does not say what it is"):
             reader(str(path))
@@ -113,21 +113,21 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch
         checkpoints.outline(tmp_path / "a.safetensors")
 
 
-def test_a_gigabyte_of_nothing_costs_nothing(tmp_path):
+def test_a_sparse_gigabyte_is_refused_before_its_data_are_read(tmp_path):
     """A sparse file, whose header states the true size but the wrong architecture."""
     size = 2**28  # numbers of the tensor
     entries = {"a": {"dtype": "F32", "shape": [size], "data_offsets": [0, 4 * size]}}
     entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}
-    path = claiming(tmp_path / "a.safetensors", entries)
+    path = write_header(tmp_path / "a.safetensors", entries)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size + 4 * size)
     with pytest.raises(PlaygroundError, match="doesn't fit this model"):
         playground.load(str(path))
 
 
-def test_every_architecture_of_ours_can_be_described():
+def test_every_config_of_ours_is_read_back_from_its_description():
     for config in (
-        zoo.UNTRAINED,
+        zoo.UNTRAINED_CONFIG,
         timm_models.DINOV2_SMALL,
         SMALL,
         *(zoo.paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH"),

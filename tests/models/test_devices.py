@@ -14,7 +14,7 @@ DEVICES = [
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_a_pass_in_halves_is_close_and_says_what_it_is(small, picture, dtype):
+def test_a_pass_in_half_precision_is_close_and_gives_float32(small, picture, dtype):
     reference = playground.trace(small, picture)
     trace = playground.trace(small.to(dtype), picture)
     assert trace.vit.patch_embed.proj.weight.dtype == dtype
@@ -39,7 +39,7 @@ def test_a_pass_in_halves_is_close_and_says_what_it_is(small, picture, dtype):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_pass_on_a_card_gives_the_processor_s_rows(small, picture, device):
+def test_a_pass_on_a_gpu_gives_the_cpu_s_rows(small, picture, device):
     reference = playground.trace(small, picture)
     trace = playground.trace(small.to(device), picture)
     assert trace.vit.patch_embed.proj.weight.device.type == device

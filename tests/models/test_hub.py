@@ -114,7 +114,7 @@ def program(hub: Hub, home, most_bytes: int | None = None):
 
 
 @pytest.mark.slow
-def test_weights_come_down_with_a_report_whatever_came_before_and_are_found_in_the_cache_afterwards(weights, tmp_path):
+def test_weights_are_downloaded_after_failures_and_then_found_in_the_cache(weights, tmp_path):
     hub = Hub(b"<html>please log in</html>")
     with program(hub, tmp_path) as load_again:
         assert load_again().startswith("refused ")
@@ -129,12 +129,12 @@ def test_weights_come_down_with_a_report_whatever_came_before_and_are_found_in_t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken", ["full", "no folder"])
-def test_weights_that_can_not_be_kept_are_refused_in_a_sentence(weights, tmp_path, broken):
+@pytest.mark.parametrize("obstacle", ["full", "no folder"])
+def test_weights_that_can_not_be_written_are_refused_in_a_sentence(weights, tmp_path, obstacle):
     hub = Hub(weights)
     (tmp_path / "file").touch()
-    home = tmp_path / "file" / "home" if broken == "no folder" else tmp_path
-    with program(hub, home, most_bytes=10**6 if broken == "full" else None) as load_again:
+    home = tmp_path / "file" / "home" if obstacle == "no folder" else tmp_path
+    with program(hub, home, most_bytes=10**6 if obstacle == "full" else None) as load_again:
         sentence = load_again()
     assert sentence.startswith("refused ")
     assert "Traceback" not in sentence

@@ -41,7 +41,7 @@ def hugging_face_model(kind: str, **changes):
     return scramble(getattr(transformers, kind)(config_object))
 
 
-def theirs(reference, image):
+def outputs_of(reference, image):
     """(the logits, or the pooled features of a model without classes; the attention weights of every layer)"""
     has_text_tower = hasattr(reference, "text_model")
     output = (reference.vision_model if has_text_tower else reference)(image, output_attentions=True)
@@ -53,7 +53,7 @@ def theirs(reference, image):
     raise AssertionError(f"nothing is read out of {type(reference).__name__}")
 
 
-HUGGING_FACE = [
+MODELS = [
     ("ViTForImageClassification", {}),
     ("ViTForImageClassification", {"num_labels": 1}),
     ("ViTModel", {"qkv_bias": False, "add_pooling_layer": False}),
@@ -79,10 +79,10 @@ HUGGING_FACE = [
 ]
 
 
-def assert_theirs(our_vit: VisionTransformer, reference, kind: str) -> None:
+def assert_same_outputs(our_vit: VisionTransformer, reference, kind: str) -> None:
     image = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        expected, attentions = theirs(reference, image)
+        expected, attentions = outputs_of(reference, image)
         logits, record = our_vit.record(image)
     assert len(record) == len(attentions) == 3
     for (q, k, _), weights in zip(record, attentions, strict=True):
@@ -95,20 +95,20 @@ def assert_theirs(our_vit: VisionTransformer, reference, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes"), HUGGING_FACE,
+    ("kind", "changes"), MODELS,
     ids=lambda value: value if isinstance(value, str) else ", ".join(value) or "as it is",
 )  # fmt: skip
-def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, tmp_path):
+def test_a_model_that_transformers_saved_gives_its_logits_and_attention(kind, changes, tmp_path):
     reference = hugging_face_model(kind, **changes)
     reference.save_pretrained(tmp_path / "mine")
     for folder in (tmp_path / "mine", f"local-dir:{tmp_path / 'mine'}", str(tmp_path / "mine" / "model.safetensors")):
         our_vit = playground.load(folder, device="cpu")
         assert our_vit.name == "mine"
-    assert_theirs(our_vit, reference, kind)
-    assert_theirs(playground.load(reference), reference, kind)  # loads the model itself, not a file
+    assert_same_outputs(our_vit, reference, kind)
+    assert_same_outputs(playground.load(reference), reference, kind)  # loads the model itself, not a file
 
 
-def test_labels_are_those_of_their_numbers_in_whatever_order_they_stand(tmp_path):
+def test_labels_follow_their_numbers_whatever_their_order_in_the_file(tmp_path):
     """Many a config.json of the hub sorts label numbers as text: "0", "1", "10", "2"."""
     hugging_face_model("ViTForImageClassification", num_labels=12).save_pretrained(tmp_path)
     description = json.loads((tmp_path / "config.json").read_text())
@@ -167,7 +167,7 @@ def test_a_config_that_makes_no_sense_is_ignored_or_refused_in_a_sentence(config
         print(error)
 
 
-def test_hugging_face_s_weights_fill_a_model_that_is_named(tmp_path):
+def test_hugging_face_s_weights_fill_a_named_model(tmp_path):
     reference = hugging_face_model(
         "ViTForImageClassification", hidden_size=192, num_attention_heads=3, intermediate_size=768,
         num_hidden_layers=12, image_size=224, num_labels=1000,
@@ -188,7 +188,7 @@ def test_a_folder_s_own_models_are_listed_by_name(tmp_path):
         model_file.in_folder(tmp_path / "none")
 
 
-def test_a_folder_of_models_that_is_deleted_while_they_are_listed_is_passed_over(tmp_path, monkeypatch):
+def test_a_model_s_folder_that_is_deleted_during_the_listing_is_left_out(tmp_path, monkeypatch):
     for name in ("goes", "stays"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.safetensors").touch()

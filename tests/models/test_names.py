@@ -5,9 +5,9 @@ import json
 import pytest
 
 from playground.assets import OFFERS
-from playground.models.names import plain_name, suits
+from playground.models.names import plain_name, training_pictures
 
-NAMES = {
+PLAIN_NAMES = {
     "bundled": "our small ViT",
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
@@ -36,12 +36,12 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_form_of_name_has_a_plain_one(name):
-    assert plain_name(name) == NAMES[name]
+@pytest.mark.parametrize("name", PLAIN_NAMES)
+def test_every_form_of_model_name_has_a_plain_name(name):
+    assert plain_name(name) == PLAIN_NAMES[name]
 
 
-def test_no_name_of_timm_is_shown_as_a_file_s():
+def test_no_plain_name_of_a_timm_model_has_an_underscore():
     import timm
 
     from playground.models.timm_models import PLAIN_MODULES
@@ -58,5 +58,5 @@ def test_the_offered_models_have_different_names_and_say_in_few_words_what_they_
     assert next(iter(offers)) == "dinov2-small"
     for name, fact in offers.items():
         assert fact["title"] == plain_name(name)
-        assert fact["suits"] == suits(name)
+        assert fact["suits"] == training_pictures(name)
         assert len(fact["good_for"].split()) <= 7, fact["good_for"]

@@ -42,7 +42,7 @@ ONNX = field(1, 8) + field(
 )
 
 
-def test_a_matrix_of_an_onnx_file_is_called_as_its_bias_and_stands_upright(tmp_path):
+def test_a_matrix_of_an_onnx_file_is_named_after_its_bias_and_transposed(tmp_path):
     (tmp_path / "a.onnx").write_bytes(ONNX)
     weights = read_onnx(tmp_path / "a.onnx")
     assert {name: array.shape for name, array in weights.items()} == {

@@ -17,14 +17,14 @@ from playground import PlaygroundError
 from playground.errors import PlaygroundWarning
 from playground.models import timm_models
 
-CLOSE = {"atol": 1e-4, "rtol": 1e-4}
+TOLERANCE = {"atol": 1e-4, "rtol": 1e-4}
 
 
 def pixels(side, count=2):
     return torch.randn(count, 3, side, side, generator=torch.Generator().manual_seed(2))
 
 
-def meta_layout(model, registers=0, gated=False):
+def state_of_meta(model, registers=0, gated=False):
     """The weights of a timm DINOv2 in the layout of Meta's file, which timm's filter reads."""
     state = dict(model.state_dict())
     state["mask_token"] = torch.randn(1, model.embed_dim)
@@ -48,7 +48,7 @@ SMALL = {"img_size": 70, "depth": 3, "embed_dim": 128, "num_heads": 2, "num_clas
 def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
     name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
     timm_model = scramble(timm.create_model(name, **SMALL))
-    state = meta_layout(timm_model, registers)
+    state = state_of_meta(timm_model, registers)
     timm_copy = timm.create_model(name, **SMALL).eval()
     timm_copy.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), timm_copy))
     file = tmp_path / "dinov2_vits14_pretrain.safetensors"
@@ -57,25 +57,25 @@ def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
     for path in (file, tmp_path / "dinov2_vits14_pretrain.pth"):
         vit = playground.load(path, device="cpu")
         with torch.no_grad():
-            torch.testing.assert_close(vit(pixels(70)), timm_copy(pixels(70)), **CLOSE)
+            torch.testing.assert_close(vit(pixels(70)), timm_copy(pixels(70)), **TOLERANCE)
         assert vit.config.registers == registers
         assert vit.config.mean == (0.485, 0.456, 0.406)
-    by_name = playground.load(name, weights=file, device="cpu", num_heads=2)
+    named_vit = playground.load(name, weights=file, device="cpu", num_heads=2)
     with torch.no_grad():
-        torch.testing.assert_close(by_name(pixels(70)), timm_copy(pixels(70)), **CLOSE)
+        torch.testing.assert_close(named_vit(pixels(70)), timm_copy(pixels(70)), **TOLERANCE)
 
 
 def test_meta_s_gated_mlp_has_its_gate_first(tmp_path):
     timm_model = scramble(timm.create_model("vit_giant_patch14_dinov2", **SMALL | {"mlp_ratio": 2}))
     file = tmp_path / "dinov2_vitg14_pretrain.safetensors"
-    save_file(meta_layout(timm_model, gated=True), file)
+    save_file(state_of_meta(timm_model, gated=True), file)
     vit = playground.load(file, device="cpu")
     assert vit.config.gated_mlp
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(70)), timm_model(pixels(70)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(70)), timm_model(pixels(70)), **TOLERANCE)
 
 
-def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
+def test_meta_s_dinov3_has_rotary_positions_and_no_key_bias(tmp_path):
     timm_model = timm.create_model(
         "vit_small_patch16_dinov3_qkvb", img_size=64, depth=3, embed_dim=128, num_heads=2, num_classes=0
     )
@@ -100,11 +100,11 @@ def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
         x, _ = vit.embed(pixels(64))
         for x, _ in vit.layers(*vit.embed(pixels(64))):  # noqa: B007
             pass
-        torch.testing.assert_close(vit.norm(x), timm_model.forward_features(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit.norm(x), timm_model.forward_features(pixels(64)), **TOLERANCE)
 
 
 @pytest.fixture(scope="module")
-def torchvisions():
+def torchvision_model():
     from torchvision.models.vision_transformer import VisionTransformer
 
     torchvision_vit = VisionTransformer(
@@ -115,15 +115,15 @@ def torchvisions():
     return scramble(torchvision_vit)
 
 
-def test_torchvision_s_vit_is_ours(torchvisions, picture):
-    vit = playground.load(torchvisions)
+def test_a_vit_of_torchvision_gives_its_own_logits(torchvision_model, picture):
+    vit = playground.load(torchvision_model)
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), torchvisions(pixels(64)), **CLOSE)
-    assert str(playground.check(vit, torchvisions, pixels(64))).startswith("logits equal")
-    assert playground.trace(torchvisions, picture).grid == (4, 4)
+        torch.testing.assert_close(vit(pixels(64)), torchvision_model(pixels(64)), **TOLERANCE)
+    assert str(playground.check(vit, torchvision_model, pixels(64))).startswith("logits equal")
+    assert playground.trace(torchvision_model, picture).grid == (4, 4)
 
 
-def test_a_narrow_one_of_torchvision_has_its_own_heads():
+def test_a_narrow_vit_of_torchvision_keeps_its_number_of_heads():
     """The heads of this model are narrower than the 64 numbers of published models."""
     from torchvision.models.vision_transformer import VisionTransformer
 
@@ -133,34 +133,36 @@ def test_a_narrow_one_of_torchvision_has_its_own_heads():
     vit = playground.load(torchvision_vit)
     assert vit.config.heads == 5
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), torchvision_vit(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), torchvision_vit(pixels(64)), **TOLERANCE)
 
 
-def test_torchvision_s_file_too(torchvisions, tmp_path):
-    save_file({key: x.contiguous() for key, x in torchvisions.state_dict().items()}, tmp_path / "vit_b_16.safetensors")
+def test_a_file_of_torchvision_s_weights_gives_its_logits(torchvision_model, tmp_path):
+    save_file(
+        {key: x.contiguous() for key, x in torchvision_model.state_dict().items()}, tmp_path / "vit_b_16.safetensors"
+    )
     vit = playground.load(tmp_path / "vit_b_16.safetensors", device="cpu", num_heads=4)
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), torchvisions(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), torchvision_model(pixels(64)), **TOLERANCE)
 
 
 @pytest.fixture
-def plain():
+def timm_vit():
     return scramble(
         timm.create_model("vit_tiny_patch16_224", img_size=64, depth=3, embed_dim=48, num_heads=4, num_classes=7)
     )
 
 
-def test_a_head_with_a_dropout_before_it(plain, tmp_path):
-    plain.head = nn.Sequential(nn.Dropout(0.4), nn.Linear(48, 5))
-    scramble(plain)
-    vit = playground.load(plain, mean=(0.5,) * 3, std=(0.5,) * 3)
+def test_a_head_with_a_dropout_gives_timm_s_logits(timm_vit, tmp_path):
+    timm_vit.head = nn.Sequential(nn.Dropout(0.4), nn.Linear(48, 5))
+    scramble(timm_vit)
+    vit = playground.load(timm_vit, mean=(0.5,) * 3, std=(0.5,) * 3)
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), plain(pixels(64)), **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), timm_vit(pixels(64)), **TOLERANCE)
     assert vit.classes == 5
-    save_file(plain.state_dict(), tmp_path / "mine.safetensors")
+    save_file(timm_vit.state_dict(), tmp_path / "mine.safetensors")
     loaded = playground.load("vit_tiny_patch16_224", weights=tmp_path / "mine.safetensors", device="cpu", num_heads=4)
     with torch.no_grad():
-        torch.testing.assert_close(loaded(pixels(64)), plain(pixels(64)), **CLOSE)
+        torch.testing.assert_close(loaded(pixels(64)), timm_vit(pixels(64)), **TOLERANCE)
 
 
 class Holder(nn.Module):
@@ -173,28 +175,30 @@ class Holder(nn.Module):
         return self.decoder(self.backbone.forward_features(x)[:, 0])
 
 
-def test_a_module_that_holds_one_vit_is_that_vit(plain):
-    holder = Holder(backbone=plain, decoder=nn.Linear(48, 2))
+def test_a_module_that_holds_one_vit_loads_as_that_vit(timm_vit):
+    holder = Holder(backbone=timm_vit, decoder=nn.Linear(48, 2))
     vit = playground.load(holder, mean=(0.5,) * 3, std=(0.5,) * 3)
     with torch.no_grad():
-        torch.testing.assert_close(vit.norm(vit.features(pixels(64), 2)), plain.forward_features(pixels(64)), **CLOSE)
+        torch.testing.assert_close(
+            vit.norm(vit.features(pixels(64), 2)), timm_vit.forward_features(pixels(64)), **TOLERANCE
+        )
     with pytest.raises(PlaygroundError, match="This Holder holds 2 Vision Transformers: give one of them"):
-        playground.load(Holder(backbone=plain, teacher=scramble(timm.create_model("vit_tiny_patch16_224", depth=1))))
+        playground.load(Holder(backbone=timm_vit, teacher=scramble(timm.create_model("vit_tiny_patch16_224", depth=1))))
     with pytest.raises(PlaygroundError, match=r"or a module that holds one; given was Holder"):
         playground.load(Holder(backbone=nn.Linear(3, 3)))
 
 
-def test_adapters_are_told_how_to_be_merged(plain, tmp_path):
-    plain.blocks[1].attn.qkv.lora_A = nn.Linear(48, 2, bias=False)
+def test_a_model_with_adapters_is_refused_with_advice_to_merge_them(timm_vit, tmp_path):
+    timm_vit.blocks[1].attn.qkv.lora_A = nn.Linear(48, 2, bias=False)
     with pytest.raises(PlaygroundError, match=r"Adapters lie beside the weights here .*merge_and_unload\(\)"):
-        playground.load(plain)
-    save_file(plain.state_dict(), tmp_path / "adapted.safetensors")
+        playground.load(timm_vit)
+    save_file(timm_vit.state_dict(), tmp_path / "adapted.safetensors")
     with pytest.raises(PlaygroundError, match=r"merge_and_unload\(\)"):
         playground.load(tmp_path / "adapted.safetensors")
 
 
 @pytest.fixture
-def sharded(tmp_path):
+def sharded_model(tmp_path):
     transformers = pytest.importorskip("transformers")
     config = transformers.ViTConfig(
         hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
@@ -205,11 +209,11 @@ def sharded(tmp_path):
     return hf_model, tmp_path
 
 
-def test_a_folder_of_several_files_with_an_index(sharded):
-    hf_model, folder = sharded
+def test_a_folder_of_several_files_with_an_index_loads(sharded_model):
+    hf_model, folder = sharded_model
     vit = playground.load(folder, device="cpu")
     with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), hf_model(pixels(64)).logits, **CLOSE)
+        torch.testing.assert_close(vit(pixels(64)), hf_model(pixels(64)).logits, **TOLERANCE)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +225,8 @@ def test_a_folder_of_several_files_with_an_index(sharded):
         ({}, "has no weight_map"), ([1], "has no weight_map"), ({"a": 3}, "has no weight_map"),
     ],
 )  # fmt: skip
-def test_an_index_that_names_anything_else_is_refused(sharded, names, sentence):
-    _, folder = sharded
+def test_an_index_that_names_no_safetensors_file_beside_it_is_refused(sharded_model, names, sentence):
+    _, folder = sharded_model
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
     with pytest.raises(PlaygroundError, match=sentence):
         playground.load(folder)
@@ -247,7 +251,7 @@ HEADS = {
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, head):
+def test_a_model_with_its_own_head_shows_exact_rows_and_no_label(tmp_path, head):
     timm_model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=3)
     timm_model.head = HEADS[head]()
     scramble(timm_model)
@@ -266,7 +270,7 @@ def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, h
     assert torch.equal(playground.trace(loaded, pixel_values=pixels(64, 1)).weights(2), trace.weights(2))
 
 
-REFUSED = {
+REFUSED_MODELS = {
     "swin_tiny_patch4_window7_224": ({"depths": (1, 1, 1, 1)}, "within windows"),
     "naflexvit_base_patch16_gap": ({}, "NaFlex"),
     "vit_relpos_medium_patch16_rpn_224": ({"depth": 1}, "its layers are ResPostRelPosBlock"),
@@ -274,17 +278,17 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_stays_refused_names_what_to_give_instead(name):
-    change, reason = REFUSED[name]
+@pytest.mark.parametrize("name", REFUSED_MODELS)
+def test_a_refusal_names_a_model_that_loads_instead(name):
+    changes, reason = REFUSED_MODELS[name]
     with torch.device("meta"):
-        timm_model = timm.create_model(name, **change)
+        timm_model = timm.create_model(name, **changes)
     with pytest.raises(PlaygroundError, match=reason) as error:
         playground.load(timm_model)
     assert timm_models.loads(str(error.value).rpartition("such as ")[2].rstrip("."))
 
 
-BIASED = {  # a name -> what makes the model small
+BIASED_MODELS = {  # a name -> what makes the model small
     "vit_relpos_small_patch16_224": {"depth": 3},
     "vit_srelpos_small_patch16_224": {"depth": 3},
     "vit_relpos_base_patch16_clsgap_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},
@@ -293,9 +297,9 @@ BIASED = {  # a name -> what makes the model small
 }
 
 
-@pytest.mark.parametrize("name", BIASED)
-def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, picture):
-    timm_model = scramble(timm.create_model(name, num_classes=7, **BIASED[name]))
+@pytest.mark.parametrize("name", BIASED_MODELS)
+def test_a_model_with_a_bias_on_its_scores_gives_exact_rows_and_logits(name, picture):
+    timm_model = scramble(timm.create_model(name, num_classes=7, **BIASED_MODELS[name]))
     with torch.no_grad():
         for key, p in timm_model.named_parameters():
             if "bias_table" in key:

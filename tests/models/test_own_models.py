@@ -15,14 +15,14 @@ from timm.models import save_for_hf
 import playground
 from models.parity import assert_equal
 from playground import PlaygroundError
-from playground.assets import SHIPPED
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundWarning
 from playground.models import borrowed, given, loading, zoo
 from playground.vit_parts import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
-CHANGED = {  # what a researcher changed before the training
+CHANGES = {  # what a researcher changed before the training
     "7 classes": {"num_classes": 7},
     "no classes": {"num_classes": 0},
     "384 pixels": {"img_size": 384},
@@ -44,22 +44,22 @@ CHANGED = {  # what a researcher changed before the training
 }
 
 
-def changed(changes: dict) -> torch.nn.Module:
+def changed_model(changes: dict) -> torch.nn.Module:
     return scramble(timm.create_model(NAME, **SHALLOW | changes))
 
 
-def copy_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+def state_copy(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {key: value.clone().contiguous() for key, value in model.state_dict().items()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", CHANGED)
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_model_of_timm_loads_from_its_weights_its_folder_and_itself(change, tmp_path):
-    reference = changed(CHANGED[change])
+    reference = changed_model(CHANGES[change])
     size = tuple(reference.patch_embed.img_size)
-    save_file(copy_of(reference), tmp_path / "mine.safetensors")
+    save_file(state_copy(reference), tmp_path / "mine.safetensors")
     loaded_models = [playground.load(NAME, weights=tmp_path / "mine.safetensors", device="cpu")]
-    save_for_hf(reference, tmp_path / "folder", model_args=SHALLOW | CHANGED[change], safe_serialization=True)
+    save_for_hf(reference, tmp_path / "folder", model_args=SHALLOW | CHANGES[change], safe_serialization=True)
     loaded_models.append(playground.load(tmp_path / "folder", device="cpu"))
     assert loaded_models[-1].name == "folder"
     loaded_models.append(playground.load(reference))
@@ -69,7 +69,7 @@ def test_a_changed_model_of_timm_loads_from_its_weights_its_folder_and_itself(ch
 
 
 def test_the_labels_and_colours_of_a_folder_are_read(tmp_path):
-    reference = changed({"num_classes": 3})
+    reference = changed_model({"num_classes": 3})
     names = ["sane", "rust", "mildew"]
     save_for_hf(reference, tmp_path, model_config={"label_names": names}, safe_serialization=True)
     description = json.loads((tmp_path / "config.json").read_text())
@@ -81,8 +81,8 @@ def test_the_labels_and_colours_of_a_folder_are_read(tmp_path):
     assert c.interpolation == "bilinear"
 
 
-def test_a_folder_with_an_architecture_that_is_not_ours_says_what(tmp_path):
-    reference = changed({})
+def test_a_folder_with_an_unknown_setting_is_refused_with_the_setting_s_name(tmp_path):
+    reference = changed_model({})
     save_for_hf(reference, tmp_path, model_args={"act_layer": "elu"}, safe_serialization=True)
     with pytest.raises(PlaygroundError, match=r"act_layer is one of .*given was 'elu'"):
         playground.load(tmp_path)
@@ -95,16 +95,16 @@ def test_a_folder_with_an_architecture_that_is_not_ours_says_what(tmp_path):
         playground.load(tmp_path)
 
 
-def test_weights_alone_name_a_model_to_begin_with(tmp_path):
-    save_file(copy_of(changed({})), tmp_path / "mine.safetensors")
+def test_weights_without_a_model_s_name_get_an_error_with_a_likely_name(tmp_path):
+    save_file(state_copy(changed_model({})), tmp_path / "mine.safetensors")
     with pytest.raises(PlaygroundError, match=r"--model NAME --weights .* NAME may be vit_tiny_patch16_224"):
         playground.load(tmp_path / "mine.safetensors")
 
 
-def test_a_number_of_heads_that_no_weight_tells_is_said(tmp_path):
+def test_an_assumed_number_of_heads_is_reported(tmp_path):
     """The same file fits models of 3 or 6 heads, which differ in their rows only."""
-    reference = changed({"embed_dim": 384, "num_heads": 6})
-    save_file(copy_of(reference), tmp_path / "mine.safetensors")
+    reference = changed_model({"embed_dim": 384, "num_heads": 6})
+    save_file(state_copy(reference), tmp_path / "mine.safetensors")
     with pytest.warns(PlaygroundWarning, match="Assumed of .* 6 heads of 64"):
         assert playground.load(NAME, weights=tmp_path / "mine.safetensors", device="cpu").config.heads == 6
     save_for_hf(reference, tmp_path / "folder", model_args=SHALLOW | {"embed_dim": 384, "num_heads": 2})
@@ -113,9 +113,9 @@ def test_a_number_of_heads_that_no_weight_tells_is_said(tmp_path):
         assert playground.load(tmp_path / "folder", device="cpu").config.heads == 2
 
 
-def test_positions_of_no_square_need_a_size(tmp_path):
-    reference = changed({"img_size": (64, 160)})
-    save_file(copy_of(reference), tmp_path / "mine.safetensors")
+def test_positions_that_make_no_square_need_an_input_size(tmp_path):
+    reference = changed_model({"img_size": (64, 160)})
+    save_file(state_copy(reference), tmp_path / "mine.safetensors")
     with pytest.raises(PlaygroundError, match="make no square of patches"):
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
     save_for_hf(reference, tmp_path / "folder", model_args={"img_size": [64, 160]})
@@ -130,7 +130,7 @@ def test_dinov3_and_a_distilled_model_may_be_changed_too(tmp_path):
         "vit_small_patch14_reg4_dinov2": {"num_classes": 7, "depth": 2, "img_size": 224},
     }.items():
         reference = scramble(timm.create_model(name, **changes))
-        save_file(copy_of(reference), tmp_path / "mine.safetensors")
+        save_file(state_copy(reference), tmp_path / "mine.safetensors")
         our_vit = playground.load(name, weights=tmp_path / "mine.safetensors", device="cpu")
         assert our_vit.config.classes == changes["num_classes"]
         assert_equal(reference, our_vit, our_vit.config.image_size)
@@ -139,8 +139,8 @@ def test_dinov3_and_a_distilled_model_may_be_changed_too(tmp_path):
 # The model itself -----------------------------------------------------------------------------------------------------
 
 
-def test_a_model_itself_is_traced_and_stays_as_it_was(picture):
-    reference = changed({"num_classes": 7}).train()
+def test_a_model_object_is_traced_and_keeps_its_weights(picture):
+    reference = changed_model({"num_classes": 7}).train()
     trace = playground.trace(reference, picture)
     assert trace.model == NAME  # without timm's tag, which names published weights
     with torch.no_grad():
@@ -152,7 +152,7 @@ def test_a_model_itself_is_traced_and_stays_as_it_was(picture):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_the_precision_of_a_model_is_kept(dtype, picture):
-    model = changed({"num_classes": 7})
+    model = changed_model({"num_classes": 7})
     expected = playground.trace(model, picture)
     reference = timm.create_model(NAME, **SHALLOW, num_classes=7).eval()
     reference.load_state_dict(model.state_dict())
@@ -181,7 +181,7 @@ def test_the_precision_of_a_model_is_kept(dtype, picture):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU here: a model on one was not tried")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_a_model_on_a_gpu_stays_there(dtype, picture):
-    reference = changed({"num_classes": 7})
+    reference = changed_model({"num_classes": 7})
     expected = playground.trace(reference, picture)
     vit = playground.load(reference.to("cuda", dtype))
     assert {(p.device.type, p.dtype) for p in vit.parameters()} == {("cuda", dtype)}
@@ -194,7 +194,7 @@ def test_a_model_on_a_gpu_stays_there(dtype, picture):
 
 @pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no Apple GPU here: a model on one was not tried")
 def test_a_model_on_an_apple_gpu_stays_there(picture):
-    vit = playground.load(changed({}).to("mps"))
+    vit = playground.load(changed_model({}).to("mps"))
     assert playground.trace(vit, picture).row(1, 0, (3, 3)).sum() == pytest.approx(1, abs=1e-4)
 
 
@@ -218,8 +218,8 @@ def test_a_model_that_is_no_plain_vit_is_refused_in_a_sentence(model, sentence):
 # Files that torch pickled ---------------------------------------------------------------------------------------------
 
 
-def test_timm_s_folder_is_pickled_unless_somebody_says_otherwise(tmp_path):
-    reference = changed({"num_classes": 7, "img_size": 64})
+def test_a_pickled_folder_of_timm_loads(tmp_path):
+    reference = changed_model({"num_classes": 7, "img_size": 64})
     save_for_hf(reference, tmp_path / "folder")
     assert [file.name for file in (tmp_path / "folder").iterdir() if file.suffix == ".bin"] == ["pytorch_model.bin"]
     our_vit = playground.load(tmp_path / "folder", device="cpu")
@@ -232,8 +232,8 @@ def test_pickled_weights_load_in_a_process_of_their_own(kind, tmp_path, request)
     import argparse
 
     if "old" not in kind:
-        request.getfixturevalue("here")
-    reference = changed({"num_classes": 7})
+        request.getfixturevalue("in_this_process")
+    reference = changed_model({"num_classes": 7})
     state, path = reference.state_dict(), tmp_path / "mine.pth"
     checkpoint = {
         "in a checkpoint": {"epoch": 3, "model": state, "optimizer": {"lr": 1.0}},
@@ -258,28 +258,28 @@ def test_pickled_weights_load_in_a_process_of_their_own(kind, tmp_path, request)
         ("student.backbone.", ".pth"),
     ],
 )
-@pytest.mark.usefixtures("here")
-def test_a_vit_inside_a_class_of_somebody_s_own_is_found(wrapper, kind, tmp_path):
-    reference, path = changed({"num_classes": 0}), tmp_path / f"mine{kind}"
-    state = {f"{wrapper}{name}": value for name, value in copy_of(reference).items()}
+@pytest.mark.usefixtures("in_this_process")
+def test_a_vit_inside_a_wrapper_class_is_found(wrapper, kind, tmp_path):
+    reference, path = changed_model({"num_classes": 0}), tmp_path / f"mine{kind}"
+    state = {f"{wrapper}{name}": value for name, value in state_copy(reference).items()}
     state |= {"criterion.weight": torch.ones(7), "classifier.weight": torch.zeros(7, 192)}
     torch.save({"state_dict": state}, path) if kind == ".pth" else save_file(state, path)
     assert_equal(reference, playground.load(NAME, weights=path, device="cpu"), (224, 224))
 
 
-def test_of_two_models_in_a_file_none_is_chosen_in_silence(tmp_path):
-    state = copy_of(changed({}))
+def test_a_file_that_holds_two_models_is_refused(tmp_path):
+    state = state_copy(changed_model({}))
     two_states = {f"{name}.{key}": value.clone() for name in ("student", "teacher") for key, value in state.items()}
     save_file(two_states, tmp_path / "mine.safetensors")
     with pytest.raises(PlaygroundError, match="holds several models, student, teacher: save one of them"):
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
     import numpy as np
 
-    reference = changed({})
+    reference = changed_model({})
     checkpoint = {
         "state_dict": reference.state_dict(),
         "best": np.float64(0.9),
@@ -291,12 +291,12 @@ def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
-def test_a_name_that_no_file_can_have_is_a_sentence(name):
+def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(name):
     with pytest.raises(PlaygroundError, match="There is no model called"):
         playground.load(name)
 
 
-def test_what_is_missing_without_a_network_is_said_in_our_words():
+def test_a_model_that_is_missing_offline_is_reported_in_our_own_words():
     with pytest.raises(PlaygroundError, match="not on this machine") as refusal:
         playground.load("facebook/dinov2-smal", offline=True)
     assert "local_files_only" not in str(refusal.value)
@@ -306,8 +306,8 @@ def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
     from playground.serving import models
 
     monkeypatch.chdir(tmp_path)
-    save_for_hf(changed({}), tmp_path / "mine")
-    torch.save(changed({}).state_dict(), tmp_path / "mine.pth")
+    save_for_hf(changed_model({}), tmp_path / "mine")
+    torch.save(changed_model({}).state_dict(), tmp_path / "mine.pth")
     assert playground.load("mine", device="cpu").config.depth == 2
     for name in ("mine", "mine.pth", "local-dir:mine", "mine/pytorch_model.bin", "hf-hub:timm/x", str(tmp_path)):
         with pytest.raises(PlaygroundError):
@@ -347,7 +347,7 @@ def test_a_repository_in_the_hub_s_cache_is_found_by_its_name(hub):
         assert (vit.name, vit.config.classes, vit.config.heads) == ("somebody/leaves", 4, 4)
 
 
-def test_timm_s_repository_is_timm_s_name(hub):
+def test_a_repository_of_timm_loads_by_timm_s_name(hub):
     reference = timm.create_model("vit_tiny_patch16_224.augreg_in21k_ft_in1k")
     save_file(reference.state_dict(), hub("timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k") / "model.safetensors")
     vit = playground.load("hf-hub:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k", device="cpu", offline=True)
@@ -363,7 +363,7 @@ def test_facebook_s_dinov2_is_the_one_on_the_disk(really_here):
     )
 
 
-def test_the_command_that_a_sentence_names_fetches_a_repository(really_here, capsys):
+def test_the_download_command_fetches_a_repository(really_here, capsys):
     from playground.__main__ import main
 
     really_here("dinov2-small")
@@ -371,7 +371,7 @@ def test_the_command_that_a_sentence_names_fetches_a_repository(really_here, cap
     assert "on this machine: facebook/dinov2-small" in capsys.readouterr().out
 
 
-def test_a_repository_that_can_not_be_had_is_one_sentence(hub):
+def test_a_repository_that_can_not_be_fetched_gives_an_error_of_one_sentence(hub):
     for name in ("somebody/leaves", "facebook/dinov2-small", "hf-hub:somebody/leaves@main"):
         with pytest.raises(PlaygroundError, match="could not be fetched") as refusal:
             playground.load(name, offline=True)
@@ -380,14 +380,14 @@ def test_a_repository_that_can_not_be_had_is_one_sentence(hub):
 
 
 @pytest.mark.parametrize("name", ["somebody/leaves", "hf-hub:somebody/leaves@main", "vit_base_patch16_clip_224.openai"])
-def test_without_a_network_a_name_of_the_hub_is_one_sentence_at_once(name, hub, monkeypatch):
+def test_without_a_network_a_name_of_the_hub_is_refused_at_once_in_a_sentence(name, hub, monkeypatch):
     """The hub's own library would ask six times, write eleven lines and take half a minute for each file."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(
         "huggingface_hub.hf_hub_download", lambda *arguments, **options: pytest.fail("the hub is asked")
     )
     monkeypatch.setattr("playground.models.hub._silent_since", -1e9)
-    monkeypatch.setattr("playground.models.hub._answers", lambda address: False)
+    monkeypatch.setattr("playground.models.hub._hub_answers", lambda address: False)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     with pytest.raises(PlaygroundError, match=r"could not be fetched: the hub.* can't be reached from here\. Check"):
         playground.load(name)
@@ -412,13 +412,13 @@ def test_a_wrong_name_names_the_nearest_right_one(wrong, right):
         playground.load(wrong)
 
 
-def test_load_is_what_people_type():
+def test_playground_load_is_the_load_of_loading():
     assert playground.load is loading.load
 
 
-def test_a_file_in_a_folder_beside_is_no_repository_of_the_hub(tmp_path, monkeypatch):
+def test_a_path_in_a_subfolder_is_no_repository_of_the_hub(tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
-    shutil.copy(SHIPPED["bundled"], tmp_path / "runs" / "mine.safetensors")
+    shutil.copy(SHIPPED_MODELS["bundled"], tmp_path / "runs" / "mine.safetensors")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(loading, "_from_hub", lambda *_: pytest.fail("the hub was asked"))
     assert playground.load("runs/mine.safetensors", device="cpu").config.depth == 6
@@ -426,5 +426,5 @@ def test_a_file_in_a_folder_beside_is_no_repository_of_the_hub(tmp_path, monkeyp
         playground.load("runs/none.safetensors")
 
 
-def test_the_activations_that_may_be_named_are_those_that_there_are():
+def test_the_activations_that_load_accepts_are_those_of_vit_parts():
     assert tuple(ACTIVATIONS) == given.ACTIVATIONS

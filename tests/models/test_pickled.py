@@ -47,12 +47,12 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("what", FILES)
-def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(what, tmp_path, monkeypatch, request):
+@pytest.mark.parametrize("kind", FILES)
+def test_a_hostile_or_damaged_pickle_is_refused_in_a_sentence_and_runs_no_code(kind, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    if what not in ("runs code", "a bomb"):
-        request.getfixturevalue("here")
-    write, sentence = FILES[what]
+    if kind not in ("runs code", "a bomb"):
+        request.getfixturevalue("in_this_process")
+    write, sentence = FILES[kind]
     write(tmp_path / "mine.pth")
     with pytest.raises(PlaygroundError, match=sentence) as refusal:
         playground.load(tmp_path / "mine.pth")
@@ -68,7 +68,7 @@ def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["noise.pth", "noise.safetensors", "noise.bin"])
-def test_a_file_of_something_else_is_a_sentence_without_the_number_that_its_first_bytes_make(name, tmp_path):
+def test_a_file_of_another_kind_is_refused_without_a_number_made_of_its_first_bytes(name, tmp_path):
     """Once, the sentence said "its header claims 1,600,513,671,147,220,912 bytes", even for a .pth."""
     (tmp_path / name).write_bytes(b"\xf0noise of another kind" * 99)
     for load in (lambda: playground.load(NAME, weights=tmp_path / name), lambda: playground.load(tmp_path / name)):

@@ -16,15 +16,15 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed, text_tower
 
 WORDS = ["[PAD]", "[UNK]", "a", "cat", "disc", "on", "sky", "[END]"]
-TOWER = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4}
-SEES = {**TOWER, "image_size": 64, "patch_size": 8}
-READS = {**TOWER, "vocab_size": len(WORDS), "max_position_embeddings": 6, "eos_token_id": 7, "bos_token_id": 0,
-         "pad_token_id": 0}  # fmt: skip
+TOWER_SIZES = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4}
+VISION_CONFIG = {**TOWER_SIZES, "image_size": 64, "patch_size": 8}
+TEXT_CONFIG = {**TOWER_SIZES, "vocab_size": len(WORDS), "max_position_embeddings": 6, "eos_token_id": 7,
+               "bos_token_id": 0, "pad_token_id": 0}  # fmt: skip
 
 
-def tower(kind: str, folder):
+def save_towers(kind: str, folder):
     """A random model with both towers, saved with a tokenizer of eight words as `transformers` saves it."""
-    config = {"vision_config": SEES, "text_config": READS}
+    config = {"vision_config": VISION_CONFIG, "text_config": TEXT_CONFIG}
     if kind == "CLIP":
         model = transformers.CLIPModel(transformers.CLIPConfig(**config, projection_dim=32))
     else:
@@ -40,7 +40,7 @@ def tower(kind: str, folder):
 
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, picture):
-    hf_model = tower(kind, tmp_path)
+    hf_model = save_towers(kind, tmp_path)
     vit = playground.load(tmp_path)
     trace = playground.trace(vit, picture)
     likenesses = likeness(trace, text_tower.direction(vit, " a cat "))
@@ -62,8 +62,8 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
     assert not torch.allclose(other_likenesses, likenesses, atol=1e-3)
 
 
-def test_a_text_is_read_once(tmp_path, monkeypatch):
-    tower("CLIP", tmp_path)
+def test_the_vector_of_a_text_is_computed_once(tmp_path, monkeypatch):
+    save_towers("CLIP", tmp_path)
     vit = playground.load(tmp_path)
     first_direction = text_tower.direction(vit, "disc")
     monkeypatch.setattr(transformers.CLIPModel, "from_pretrained", None)
@@ -73,20 +73,20 @@ def test_a_text_is_read_once(tmp_path, monkeypatch):
 def test_a_model_without_a_text_tower_says_what_has_one(small, tmp_path):
     with pytest.raises(PlaygroundError, match="has no text tower on this machine: take CLIP or SigLIP"):
         text_tower.direction(small, "a cat")
-    tower("CLIP", tmp_path)
+    save_towers("CLIP", tmp_path)
     description = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(description["vision_config"]))
     assert text_tower.tower_of(playground.load(tmp_path)) is None, "the image tower's description alone"
 
 
 @pytest.mark.parametrize("text", ["", "  ", 61 * "a"])
-def test_a_text_has_letters_and_not_too_many(small, text):
+def test_a_text_that_is_empty_or_too_long_is_refused(small, text):
     with pytest.raises(PlaygroundError, match="1 to 60 letters"):
         text_tower.direction(small, text)
 
 
 def test_a_text_tower_that_is_damaged_or_of_another_model_gets_a_sentence(tmp_path, picture):
-    tower("CLIP", tmp_path)
+    save_towers("CLIP", tmp_path)
     vit = playground.load(tmp_path)
     with pytest.raises(PlaygroundError, match="into 32 numbers and its text tower texts into 48"):
         likeness(playground.trace(vit, picture), torch.ones(48))
@@ -96,8 +96,10 @@ def test_a_text_tower_that_is_damaged_or_of_another_model_gets_a_sentence(tmp_pa
         text_tower.direction(vit, "on")
 
 
-def test_with_the_real_weights_a_cat_is_like_the_cat():
-    name = next((name for name in text_tower.TWINS if text_tower.twin(name) and borrowed.is_here(name)), None)
+def test_with_the_real_weights_a_photograph_of_a_cat_is_more_like_a_cat_than_a_rocket():
+    name = next(
+        (name for name in text_tower.TWIN_REPOSITORIES if text_tower.twin_folder(name) and borrowed.is_here(name)), None
+    )
     if name is None:
         reason = "No weights of CLIP or SigLIP with their text tower are on this machine"
         warnings.warn(f"{reason}: texts are tested with random ones alone.", stacklevel=1)

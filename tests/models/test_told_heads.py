@@ -11,66 +11,66 @@ import playground
 from playground.analysis.heads import training_task
 from playground.errors import PlaygroundError
 from playground.models import model_file
-from playground.training.losses import Teachers, told_by
+from playground.training.losses import Teachers, guided_heads
 from playground.training.recipe import Recipe
 from playground.vit import VisionTransformer
 from workshop.classifier import Classifier
 
 
-def test_the_taught_file_says_what_its_recipe_told():
+def test_the_taught_model_lists_the_heads_that_its_recipe_told():
     vit = playground.load("bundled-taught", device="cpu")
-    assert vit.told == told_by(Recipe())
+    assert vit.told_heads == guided_heads(Recipe())
     assert training_task(vit, 4, 0) == "stay on the object that the patch belongs to"
     assert training_task(vit, 0, 5) == "look at the left neighbour"
     assert training_task(vit, 4, 0, "cls") == training_task(vit, 5, 3, "cls") == "look at objects"
     assert training_task(vit, 3, 0, "cls") is training_task(vit, 2, 0) is None
 
 
-def test_all_other_models_were_told_nothing():
-    assert playground.load("bundled", device="cpu").told == ()
-    assert playground.load("untrained", device="cpu").told == ()
-    assert playground.load("dinov2-small", pretrained=False, device="cpu").told == ()
+def test_all_other_models_have_no_told_heads():
+    assert playground.load("bundled", device="cpu").told_heads == ()
+    assert playground.load("untrained", device="cpu").told_heads == ()
+    assert playground.load("dinov2-small", pretrained=False, device="cpu").told_heads == ()
 
 
-def test_a_file_carries_it_through_saving_and_loading(tmp_path):
+def test_told_heads_survive_saving_and_loading(tmp_path):
     vit = VisionTransformer(TINY)
-    vit.told = told_by(RECIPE)
+    vit.told_heads = guided_heads(RECIPE)
     model_file.save(vit, tmp_path / "a.safetensors")
     loaded = playground.load(str(tmp_path / "a.safetensors"), device="cpu")
-    assert loaded.told == vit.told
+    assert loaded.told_heads == vit.told_heads
     model_file.save(loaded, tmp_path / "b.safetensors")
-    assert playground.load(str(tmp_path / "b.safetensors"), device="cpu").told == vit.told
+    assert playground.load(str(tmp_path / "b.safetensors"), device="cpu").told_heads == vit.told_heads
 
 
-def test_a_recipe_without_a_polish_never_asks_the_class_token():
-    queries = {guided.query for guided in told_by(Recipe(polish=0))}
+def test_a_recipe_without_a_polish_tells_no_head_about_the_class_token():
+    queries = {guided.query for guided in guided_heads(Recipe(polish=0))}
     assert queries == {"patch"}
-    assert {guided.query for guided in told_by(Recipe())} == {"patch", "cls"}
+    assert {guided.query for guided in guided_heads(Recipe())} == {"patch", "cls"}
 
 
-def test_only_teachers_that_read_weights_tell():
-    assert Teachers(RECIPE).told == told_by(RECIPE)
-    assert Classifier(RECIPE).told == ()
+def test_only_losses_on_attention_weights_have_told_heads():
+    assert Teachers(RECIPE).told_heads == guided_heads(RECIPE)
+    assert Classifier(RECIPE).told_heads == ()
 
 
 @pytest.mark.parametrize("text", ["{", "3", "[3]", '[{"layer": 0}]', "[" * 100_000])
-def test_a_damaged_list_is_refused(tmp_path, text):
+def test_a_damaged_list_of_told_heads_is_refused(tmp_path, text):
     _save(tmp_path / "a.safetensors", text)
     with pytest.raises(PlaygroundError, match="can't be built"):
         playground.load(str(tmp_path / "a.safetensors"), device="cpu")
 
 
-@pytest.mark.parametrize("wrong", [{"layer": "0"}, {"head": True}, {"query": 1}, {"what": None}, {"more": 1}])
-def test_an_entry_of_another_kind_is_refused(tmp_path, wrong):
+@pytest.mark.parametrize("wrong_entry", [{"layer": "0"}, {"head": True}, {"query": 1}, {"what": None}, {"more": 1}])
+def test_a_wrong_entry_in_the_list_of_told_heads_is_refused(tmp_path, wrong_entry):
     entry = {"layer": 0, "head": 0, "query": "patch", "what": "look"}
-    _save(tmp_path / "a.safetensors", json.dumps([entry | wrong]))
+    _save(tmp_path / "a.safetensors", json.dumps([entry | wrong_entry]))
     with pytest.raises(PlaygroundError, match="can't be built"):
         playground.load(str(tmp_path / "a.safetensors"), device="cpu")
 
 
-def test_a_file_from_before_says_nothing(tmp_path):
+def test_an_older_file_without_the_list_has_no_told_heads(tmp_path):
     _save(tmp_path / "a.safetensors", None)
-    assert playground.load(str(tmp_path / "a.safetensors"), device="cpu").told == ()
+    assert playground.load(str(tmp_path / "a.safetensors"), device="cpu").told_heads == ()
 
 
 def _save(path, text):

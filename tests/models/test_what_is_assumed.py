@@ -21,14 +21,14 @@ from playground.errors import PlaygroundWarning
 
 NAME = "vit_tiny_patch16_224"
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
-UNSAID = {  # changes of the model that its weights do not show
+UNSEEN_CHANGES = {  # changes of the model that its weights do not show
     "the mean and the largest of the patches": {"global_pool": "avgmax"},
     "the largest of the patches": {"global_pool": "max"},
     "the class token, normed behind": {"fc_norm": True},
     "another activation": {"act_layer": "relu"},
     "the mean and the largest, normed before": {"global_pool": "avgmax", "fc_norm": False},
 }
-SAME = ("nothing", {})
+NO_CHANGE = ("nothing", {})
 
 
 def model(**changes) -> torch.nn.Module:
@@ -36,7 +36,7 @@ def model(**changes) -> torch.nn.Module:
 
 
 @pytest.fixture
-def bare(tmp_path):
+def write_bare(tmp_path):
     """A function that writes a model's weights without a description."""
 
     def write(reference: torch.nn.Module, name: str = "mine.safetensors", **metadata: str):
@@ -47,7 +47,7 @@ def bare(tmp_path):
     return write
 
 
-def quietly(*arguments, **options):
+def load_quietly(*arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlaygroundWarning)
         return playground.load(*arguments, device="cpu", **options)
@@ -57,7 +57,7 @@ def random_input() -> torch.Tensor:
     return torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(1))
 
 
-def rows_differ(reference: torch.nn.Module, our_vit) -> float:
+def row_difference(reference: torch.nn.Module, our_vit) -> float:
     """The largest difference between timm's attention weights and ours, over all layers."""
     image = random_input()
     with torch.no_grad():
@@ -69,27 +69,27 @@ def rows_differ(reference: torch.nn.Module, our_vit) -> float:
 # Labels ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("changed", [*UNSAID, SAME[0]])
-def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
-    reference = model(**UNSAID.get(changed, SAME[1]))
+@pytest.mark.parametrize("change", [*UNSEEN_CHANGES, NO_CHANGE[0]])
+def test_labels_that_weights_alone_may_have_wrong_are_not_shown(change, write_bare):
+    reference = model(**UNSEEN_CHANGES.get(change, NO_CHANGE[1]))
     with pytest.warns(PlaygroundWarning, match="Its rows are shown, its labels are not: they depend on act_layer= and"):
-        our_vit = playground.load(NAME, weights=bare(reference), device="cpu")
+        our_vit = playground.load(NAME, weights=write_bare(reference), device="cpu")
     with torch.no_grad():
         logit_error = float((our_vit(random_input()) - reference(random_input())).abs().max())
-    print(f"{changed}: logits that are not shown would be off by {logit_error:.2f}")
-    assert (logit_error > 0.05) == (changed in UNSAID)
+    print(f"{change}: logits that are not shown would be off by {logit_error:.2f}")
+    assert (logit_error > 0.05) == (change in UNSEEN_CHANGES)
     trace = playground.trace(our_vit, "meadow")
     assert (trace.logits, trace.predictions, our_vit.classes) == (None, (), 0)
     reason = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
     for request in (lambda: trace.answers(), lambda: trace.label(3), lambda: trace.relevance(label=3)):
         with pytest.raises(PlaygroundError, match=reason):
             request()
-    if changed != "another activation":
-        assert rows_differ(reference, our_vit) < 1e-5
+    if change != "another activation":
+        assert row_difference(reference, our_vit) < 1e-5
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "options"),
     [
         ({}, {}),
         ({"act_layer": "relu"}, {"act_layer": "relu"}),
@@ -99,10 +99,10 @@ def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
         ({"embed_dim": 384, "num_heads": 2}, {"num_heads": 2}),
     ],
 )
-def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(changes, said, bare):
+def test_with_the_right_options_the_trained_model_and_its_labels_are_exact(changes, options, write_bare):
     reference = model(**changes)
-    said = {"act_layer": "gelu", "global_pool": "token"} | said
-    our_vit = quietly(NAME, weights=bare(reference), **said)
+    options = {"act_layer": "gelu", "global_pool": "token"} | options
+    our_vit = load_quietly(NAME, weights=write_bare(reference), **options)
     assert_equal(reference, our_vit, (224, 224))
     trace = playground.trace(our_vit, pixel_values=random_input())
     with torch.no_grad():
@@ -111,28 +111,28 @@ def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(cha
 
 @pytest.mark.parametrize("pool", ["max", "avgmax"])
 @pytest.mark.parametrize("where", ["said", "a folder"])
-def test_of_a_pool_that_this_vit_has_not_rows_are_shown_and_labels_are_not(pool, where, bare, tmp_path):
+def test_a_model_with_an_unknown_pool_shows_its_rows_and_no_labels(pool, where, write_bare, tmp_path):
     reference = model(global_pool=pool)
     if where == "said":
-        our_vit = quietly(NAME, weights=bare(reference), act_layer="gelu", global_pool=pool)
+        our_vit = load_quietly(NAME, weights=write_bare(reference), act_layer="gelu", global_pool=pool)
     else:
         save_for_hf(reference, tmp_path / "folder", model_args={"depth": 2}, safe_serialization=True)
-        our_vit = quietly(tmp_path / "folder")
+        our_vit = load_quietly(tmp_path / "folder")
     trace = playground.trace(our_vit, "meadow")
     assert trace.logits is None
     with pytest.raises(PlaygroundError, match=f"not shown: they are read out by '{pool}', which"):
         trace.relevance(label=0)
-    assert rows_differ(reference, our_vit) < 1e-5
+    assert row_difference(reference, our_vit) < 1e-5
 
 
-def test_a_folder_and_the_model_itself_say_what_labels_depend_on(tmp_path):
+def test_a_folder_and_a_model_object_state_all_that_labels_depend_on(tmp_path):
     reference = model()
     save_for_hf(reference, tmp_path, model_args={"depth": 2}, safe_serialization=True)
-    for our_vit in (quietly(tmp_path), quietly(tmp_path / "model.safetensors"), playground.load(reference)):
+    for our_vit in (load_quietly(tmp_path), load_quietly(tmp_path / "model.safetensors"), playground.load(reference)):
         assert playground.trace(our_vit, "meadow").logits is not None
-    described_model = quietly(NAME, weights=tmp_path / "model.safetensors")
+    described_model = load_quietly(NAME, weights=tmp_path / "model.safetensors")
     assert not described_model.assumed, "the config.json beside the file is of the model that was named"
-    other_model = quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
+    other_model = load_quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
     assert [assumption.word for assumption in other_model.assumed][:2] == ["mean", "std"], (
         "that config.json is of another one"
     )
@@ -141,24 +141,24 @@ def test_a_folder_and_the_model_itself_say_what_labels_depend_on(tmp_path):
 # Normalisation --------------------------------------------------------------------------------------------------------
 
 
-def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transform(bare, picture):
+def test_a_given_mean_and_deviation_give_the_rows_of_timm_s_own_transform(write_bare, picture):
     reference = model()
     picture = picture.resize((224, 224))
     transform = timm.data.create_transform((3, 224, 224), crop_pct=1.0, interpolation="bicubic", **IMAGENET)
     with torch.no_grad():
         _, expected = attentions(reference, transform(picture)[None])
-    our_vit = quietly(NAME, weights=bare(reference), **IMAGENET)
+    our_vit = load_quietly(NAME, weights=write_bare(reference), **IMAGENET)
     trace = playground.trace(our_vit, picture)
     for layer, weights in enumerate(expected):
         torch.testing.assert_close(trace.weights(layer), weights[0], atol=1e-5, rtol=0)
-    assumed_trace = playground.trace(quietly(NAME, weights=bare(reference)), picture)
+    assumed_trace = playground.trace(load_quietly(NAME, weights=write_bare(reference)), picture)
     row_error = (assumed_trace.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
     print(f"with the mean and deviation that the name has a row is off by {row_error:.2f}")
     assert row_error > 0.05
 
 
-def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
-    file = bare(model())
+def test_assumptions_are_reported_with_their_numbers_and_given_options_are_not(write_bare):
+    file = write_bare(model())
     with pytest.warns(PlaygroundWarning) as caught_warnings:
         our_vit = playground.load(NAME, weights=file, device="cpu")
     (message,) = {str(item.message) for item in caught_warnings}
@@ -175,7 +175,7 @@ def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
             assert playground.load(name, device="cpu").assumed == ()
 
 
-def test_of_the_model_itself_the_normalisation_is_assumed_and_can_be_said():
+def test_the_normalisation_of_a_model_object_is_assumed_and_can_be_given():
     """A timm model carries the normalisation of the published weights, but may have been trained with another since."""
     with pytest.warns(PlaygroundWarning, match=r"Assumed of .*: mean 0\.5 0\.5 0\.5, std 0\.5 0\.5 0\.5\."):
         playground.load(model())
@@ -186,9 +186,9 @@ def test_of_the_model_itself_the_normalisation_is_assumed_and_can_be_said():
 
 
 @pytest.mark.parametrize("kind", [".safetensors", ".pth"])
-def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
+def test_a_json_of_the_same_name_beside_the_file_gives_the_options(kind, write_bare, tmp_path):
     reference = model()
-    file = bare(reference, arch=NAME)
+    file = write_bare(reference, arch=NAME)
     if kind == ".pth":
         file = tmp_path / "mine.pth"
         torch.save({"arch": NAME, "state_dict": reference.state_dict()}, file)
@@ -206,7 +206,7 @@ def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("options", "sentence"),
     [
         ({"mean": 0.5}, "mean is a number for red, green and blue"),
         ({"mean": "0.5,0.5"}, "mean is a number for red"),
@@ -220,20 +220,20 @@ def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
         ({"global_pool": "sum"}, "global_pool is one of token, avg"),
     ],
 )
-def test_what_can_not_be_is_a_sentence(said, sentence, bare):
+def test_an_impossible_option_is_refused_in_a_sentence(options, sentence, write_bare):
     with pytest.raises(PlaygroundError, match=sentence) as refusal:
-        playground.load(NAME, weights=bare(model()), **said)
+        playground.load(NAME, weights=write_bare(model()), **options)
     assert not re.search(r"\.\.$", str(refusal.value))
 
 
 # The model's input ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["a tensor", "an array", "what a processor gives"])
-def test_pixel_values_go_into_the_model_as_they_are(how):
+@pytest.mark.parametrize("form", ["a tensor", "an array", "what a processor gives"])
+def test_pixel_values_go_into_the_model_as_they_are(form):
     reference, pixels = model(dynamic_img_size=True), random_input()[:, :, :96, :160] * 3
     pixel_input = {"a tensor": pixels, "an array": pixels.numpy(), "what a processor gives": {"pixel_values": pixels}}[
-        how
+        form
     ]
     trace = playground.trace(reference, pixel_values=pixel_input)
     assert torch.equal(trace.input, pixels)
@@ -243,7 +243,7 @@ def test_pixel_values_go_into_the_model_as_they_are(how):
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("values", "sentence"),
     [
         (torch.zeros(3, 224, 224), r"pixel_values are pictures of one size, .*given was \(3, 224, 224\)"),
         (torch.zeros(2, 3, 224, 224), "pixel_values holds 2 pictures"),
@@ -254,10 +254,10 @@ def test_pixel_values_go_into_the_model_as_they_are(how):
         ({"input_ids": torch.zeros(1)}, "given was NoneType"),
     ],
 )
-def test_what_no_model_gets_is_a_sentence(given, sentence):
+def test_pixel_values_that_no_model_takes_are_refused_in_a_sentence(values, sentence):
     vit = playground.load("ViT-Ti/16", device="cpu")
     with pytest.raises(PlaygroundError, match=sentence):
-        playground.trace(vit, pixel_values=given)
+        playground.trace(vit, pixel_values=values)
 
 
 def test_a_picture_and_the_model_s_input_are_not_both_given():
@@ -268,7 +268,7 @@ def test_a_picture_and_the_model_s_input_are_not_both_given():
 
 
 def test_a_batch_of_one_picture_keeps_its_grid():
-    vit = quietly("dinov2-small", pretrained=False)  # its positions are for 37 × 37 patches
+    vit = load_quietly("dinov2-small", pretrained=False)  # its positions are for 37 × 37 patches
     assert playground.trace(vit, torch.rand(1, 3, 224, 224)).grid == (16, 16)
     assert playground.trace(vit, torch.rand(1, 3, 98, 140).numpy()).grid == (7, 10)
     assert playground.trace(vit, torch.rand(1, 3, 224, 224), size=(70, 70)).grid == (5, 5)
@@ -285,8 +285,8 @@ def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes()
 # Files of a model of which something is assumed ----------------------------------------------------------------------
 
 
-def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):
-    trace = playground.trace(quietly(NAME, weights=bare(model())), "meadow")
+def test_captions_facts_numbers_and_packs_say_what_was_assumed(write_bare, tmp_path):
+    trace = playground.trace(load_quietly(NAME, weights=write_bare(model())), "meadow")
     assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
     for options in ({}, {"layout": "wall"}, {"layout": "atlas"}, {"what": "components"}, {"other_queries": "3,4-9,9"}):
         playground.save(trace, tmp_path / "x.txt", layer=1, **options)
@@ -300,10 +300,10 @@ def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):
     assert "Assumed" not in (tmp_path / "x.txt").read_text()
 
 
-def test_a_store_of_many_pictures_is_not_continued_by_another_normalisation(bare, tmp_path):
+def test_a_store_of_many_pictures_is_not_continued_by_another_normalisation(write_bare, tmp_path):
     zarr = pytest.importorskip("zarr")
-    file, pictures = bare(model()), [torch.rand(3, 64, 64)]
-    assumed_model, told_model = (quietly(NAME, weights=file, **more) for more in ({}, IMAGENET))
+    file, pictures = write_bare(model()), [torch.rand(3, 64, 64)]
+    assumed_model, told_model = (load_quietly(NAME, weights=file, **options) for options in ({}, IMAGENET))
     playground.trace_many(pictures, assumed_model, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
     assert "mean 0.5 0.5 0.5" in zarr.open_group(tmp_path / "out.zarr", mode="r").attrs["assumed"]
     with pytest.raises(PlaygroundError, match="numbers of other pictures, another model"):

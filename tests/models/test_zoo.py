@@ -1,4 +1,4 @@
-"""Parity: our VisionTransformer, filled with timm's weights, gives timm's numbers. And the names that load."""
+"""Parity: our VisionTransformer, filled with timm's weights, gives timm's numbers. Also: which names load."""
 
 import subprocess
 import sys
@@ -51,7 +51,7 @@ FAMILIES = {  # family -> (a name, changes that make the model small)
 }
 
 
-def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
+def timm_and_ours(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
     """A scrambled timm model on its unfused path, and ours with the same weights."""
     reference = scramble(timm.create_model(name, **changes))
     our_vit = VisionTransformer(timm_models.read_config(reference, name)).eval()
@@ -62,7 +62,7 @@ def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logits_and_every_layer_s_attention_are_timm_s(family):
     name, changes = FAMILIES[family]
-    reference, our_vit = twins(name, **changes)
+    reference, our_vit = timm_and_ours(name, **changes)
     assert_equal(reference, our_vit, our_vit.config.image_size)
 
 
@@ -73,13 +73,13 @@ def test_logits_and_every_layer_s_attention_are_timm_s(family):
     ["vit_tiny_patch16_224", "deit3_small_patch16_224", "vit_base_patch16_siglip_224", "vit_small_patch16_dinov3"],
 )
 def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
-    reference, our_vit = twins(name, **SHALLOW, dynamic_img_size=True)
+    reference, our_vit = timm_and_ours(name, **SHALLOW, dynamic_img_size=True)
     assert_equal(reference, our_vit, size)
 
 
 @pytest.mark.parametrize("size", [(112, 112), (168, 280)])
-def test_where_places_are_counted_another_grid_is_stretched_as_timm_does(size):
-    reference, our_vit = twins("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
+def test_rotary_positions_that_count_patches_are_stretched_as_timm_does(size):
+    reference, our_vit = timm_and_ours("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
     assert our_vit.config.rotation == (16, 16, 0, 0)
     assert_equal(reference, our_vit, size)
 
@@ -134,7 +134,7 @@ def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, t
 
 
 @pytest.mark.slow
-def test_a_spread_of_names_loads():
+def test_most_of_timm_s_names_load():
     names = timm.list_models(["vit_*", "deit*"])
     for name in names[::9]:
         if timm_models.loads(name):
@@ -247,7 +247,7 @@ def test_a_file_with_a_nonsensical_architecture_is_refused(tmp_path, config):
         playground.load(str(tmp_path / "odd.safetensors"))
 
 
-def test_names_that_need_no_network():
+def test_models_with_random_weights_load_without_a_network():
     assert playground.load("untrained", seed=3).name == "untrained"
     assert playground.load("ViT-Ti/16").config.heads == 3
     assert playground.load("deit_tiny_patch16_224", pretrained=False).name == "deit_tiny_patch16_224"

@@ -20,7 +20,7 @@ from playground.pictures.images import KEPT_PIXELS, open_image
 
 ROOT = Path(__file__).parent.parent.parent
 MB = 2**20
-LIAR = """
+WRITE_LIAR = """
 import struct, sys
 from PIL import Image
 
@@ -30,7 +30,7 @@ data = bytearray(open(path, "rb").read())
 struct.pack_into(">II", data, data.index(b"ispe") + 8, 7_992, 7_992)
 open(path, "wb").write(data)
 """
-OPENED = """
+MEASURE_OPENING = """
 import contextlib, resource, sys
 from playground.errors import PlaygroundError
 from playground.pictures.images import open_image
@@ -49,7 +49,7 @@ def run(script: str, path) -> str:
     return subprocess.run([sys.executable, "-c", script, path], check=True, capture_output=True, text=True).stdout
 
 
-def saved(**options) -> bytes:
+def saved_bytes(**options) -> bytes:
     """The bytes of a blue picture whose upper half is red, saved with these options."""
     picture = Image.new("RGB", (64, 48), "blue")
     picture.paste("red", (0, 0, 64, 24))
@@ -59,28 +59,28 @@ def saved(**options) -> bytes:
 
 
 def heic() -> bytes:
-    picture = Image.open(io.BytesIO(saved(format="PNG")))
+    picture = Image.open(io.BytesIO(saved_bytes(format="PNG")))
     file = io.BytesIO()
     pillow_heif.from_pillow(picture).save(file, quality=90)
     return file.getvalue()
 
 
-KINDS = {"AVIF": lambda: saved(format="AVIF"), "HEIC": heic}
+KINDS = {"AVIF": lambda: saved_bytes(format="AVIF"), "HEIC": heic}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps a process within its memory")
-def test_a_picture_that_is_not_as_large_as_its_header_says_takes_no_more_than_its_share(tmp_path):
+def test_a_picture_with_a_false_size_in_its_header_takes_limited_memory(tmp_path):
     """Once, a file of a kilobyte with a false header took 840 MB."""
-    run(LIAR, path := tmp_path / "liar.avif")
+    run(WRITE_LIAR, path := tmp_path / "liar.avif")
     assert path.stat().st_size < 5_000
-    growth, peak = map(int, run(OPENED, path).split()[-2:])
+    growth, peak = map(int, run(MEASURE_OPENING, path).split()[-2:])
     assert growth < 50
     assert peak < 700
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_comes_from_there_is_the_picture(kind):
+def test_avif_and_heic_files_are_decoded_to_their_pictures(kind):
     image = open_image(KINDS[kind]())
     assert (image.mode, image.size) == ("RGB", (64, 48))
     (upper_red, _, upper_blue), (lower_red, _, lower_blue) = image.getpixel((32, 6)), image.getpixel((32, 42))
@@ -98,19 +98,19 @@ def test_without_memory_a_sentence_says_what_to_do(kind, monkeypatch):
 # A process that decodes one file after the other
 
 
-def test_what_comes_from_it_is_what_is_opened_here():
+def test_a_worker_decodes_as_open_image_does():
     with Worker() as worker:
         for number, kind in enumerate(("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")):
-            picture = saved(format=kind)
+            picture = saved_bytes(format=kind)
             assert worker.decoded(picture, KEPT_PIXELS) == open_image(picture), kind
             with pytest.raises(PlaygroundError, match="damaged"):
                 worker.decoded(picture[: len(picture) // 2], KEPT_PIXELS)
             small = worker.decoded(picture, KEPT_PIXELS, 10 + number)
             assert max(small.size) == 10 + number
-        assert worker.goes_on()
+        assert worker.can_go_on()
 
 
-def test_it_needs_neither_torch_nor_a_server():
+def test_the_decoder_process_imports_neither_torch_nor_a_server():
     code = "import sys, playground.pictures.decoder_process"
     code += "; assert not {'torch', 'timm', 'streamlit', 'starlette', 'numpy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
@@ -122,7 +122,7 @@ def endless(tmp_path, monkeypatch) -> bytes:
     code = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
     (tmp_path / "sitecustomize.py").write_text(code)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-    return saved(format="PNG", icc_profile=matrix_profile(D2B0=stages(100_000, matrix_stage())))
+    return saved_bytes(format="PNG", icc_profile=matrix_profile(D2B0=stages(100_000, matrix_stage())))
 
 
 def is_gone(pid: int) -> bool:
@@ -139,21 +139,21 @@ def test_a_file_that_takes_more_than_its_share_of_a_core_ends_the_process(endles
     monkeypatch.setattr(decoder, "PATIENCE", 100.0)
     with Worker() as worker:
         for _ in range(3):
-            assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS).size == (64, 48)
+            assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS).size == (64, 48)
         with pytest.raises(PlaygroundError, match="far more memory or time"):
             worker.decoded(endless, KEPT_PIXELS)
         assert is_gone(worker.pid)
-        assert not worker.goes_on()
+        assert not worker.can_go_on()
 
 
-def test_each_file_has_its_seconds_for_itself(monkeypatch, tmp_path):
-    """A process's seconds for earlier files do not count for the next file."""
+def test_seconds_before_a_file_do_not_count_for_it(monkeypatch, tmp_path):
+    """The process computes for 2.5 seconds as it starts; then a file may take one second."""
     monkeypatch.setattr(decoder, "CORE_SECONDS", 1)
     monkeypatch.setattr(decoder, "PATIENCE", 100.0)
     (tmp_path / "sitecustomize.py").write_text("import time\nwhile time.process_time() < 2.5: pass\n")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS).size == (64, 48)
+        assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS).size == (64, 48)
 
 
 def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
@@ -182,41 +182,41 @@ def clock(monkeypatch):
     return clock_time
 
 
-def test_the_seconds_in_which_a_process_starts_are_no_file_s(slow_start, clock):
+def test_the_start_of_a_process_does_not_count_as_a_file_s_time(slow_start, clock):
     def start_late():
         if not slow_start.exists():
             clock[0] += 2 * decoder.PATIENCE * decoder.CORE_SECONDS
             slow_start.touch()
 
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
-        assert worker.goes_on()
+        assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
+        assert worker.can_go_on()
 
 
-def test_where_no_process_starts_the_machine_is_busy_and_no_file_is_to_blame(slow_start, clock):
+def test_a_process_that_does_not_start_means_a_busy_machine_and_no_bad_file(slow_start, clock):
     def pass_time():
-        clock[0] += decoder.STARTING / 2
+        clock[0] += decoder.START_SECONDS / 2
 
     with Worker() as worker:
         with pytest.raises(Busy, match="so busy is the machine"):
-            worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=pass_time)
+            worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS, check_person=pass_time)
         assert is_gone(worker.pid)
 
 
-class Left(Exception):
+class PersonLeft(Exception):
     pass
 
 
-def test_who_leaves_ends_the_decoding_of_their_file(endless):
+def test_decoding_ends_when_the_person_leaves(endless):
     checks = []
 
     def leave_later():
         checks.append(1)
         if len(checks) > 3:
-            raise Left
+            raise PersonLeft
 
     with Worker() as worker:
-        with pytest.raises(Left):
+        with pytest.raises(PersonLeft):
             worker.decoded(endless, KEPT_PIXELS, check_person=leave_later)
         assert is_gone(worker.pid)
 
@@ -227,33 +227,33 @@ def test_a_process_that_was_killed_from_outside_says_so(endless):
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment is read in /proc")
-def test_it_knows_no_secret_of_the_server(monkeypatch):
+def test_the_decoder_process_has_no_secret_of_the_server(monkeypatch):
     monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", "a secret")
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS)
+        assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS)
         assert b"a secret" not in Path(f"/proc/{worker.pid}/environ").read_bytes()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read in /proc")
-def test_after_a_large_picture_it_ends_for_its_memory_is_in_pieces():
+def test_a_process_takes_no_file_after_a_large_picture():
     file = io.BytesIO()
     Image.new("RGB", (8_000, 8_000)).save(file, "PNG")
     with Worker() as worker:
         assert worker.decoded(file.getvalue(), 2**20).size == (1_000, 1_000)
-        assert not worker.goes_on()
+        assert not worker.can_go_on()
 
 
-def test_what_it_says_is_not_believed_if_it_can_not_be():
+def test_an_answer_with_too_many_pixels_is_not_believed():
     with Worker() as worker:
-        assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, 10**6), bytes(10**6), 100).sentence
-        picture = saved(format="PNG")
-        assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, len(picture)), picture, 100) is None
+        assert worker._ask(decoder.REQUEST_HEADER.pack(KEPT_PIXELS, 10**5, 5, 10**6), bytes(10**6), 100).sentence
+        picture = saved_bytes(format="PNG")
+        assert worker._ask(decoder.REQUEST_HEADER.pack(KEPT_PIXELS, 10**5, 5, len(picture)), picture, 100) is None
 
 
-def test_one_that_says_what_it_should_not_is_ended(monkeypatch):
+def test_a_process_that_answers_with_too_long_a_sentence_is_ended(monkeypatch):
     monkeypatch.setattr(decoder, "LONGEST_SENTENCE", 3)
     with Worker() as worker:
         with pytest.raises(TookTooMuch):
             worker.decoded(bytes(1000), KEPT_PIXELS)
         assert is_gone(worker.pid)
-        assert not worker.goes_on()
+        assert not worker.can_go_on()

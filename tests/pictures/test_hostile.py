@@ -57,7 +57,7 @@ def report() -> dict[str, dict]:
     return hostile.reports_of_process(REPORT, "-W", "error")
 
 
-def test_there_are_far_more_than_forty_kinds_of_hostile_files():
+def test_there_are_more_than_150_kinds_of_hostile_files():
     assert len(hostile.KINDS) > 150
 
 
@@ -89,7 +89,7 @@ def is_helpful(outcome: str, sentence: str) -> bool:
         ("PlaygroundError", "This picture raises a ValueError; save it as a JPEG."),
     ],
 )
-def test_what_is_no_helpful_sentence_is_found(outcome, sentence):
+def test_is_helpful_refuses_unhelpful_sentences(outcome, sentence):
     assert is_helpful("PlaygroundError", "This picture is too large by far; save it smaller.")
     assert not is_helpful(outcome, sentence)
 
@@ -101,7 +101,7 @@ def test_no_hostile_file_takes_300_megabytes(report):
 
 
 @pytest.mark.slow
-def test_a_file_that_asks_for_far_more_than_it_shows_is_within_the_share_of_one_picture():
+def test_a_strange_file_is_opened_or_refused_within_the_limits_of_one_picture():
     """Each file is decoded in a separate process, which would be ended after five seconds of CPU time."""
     for name, make in STRANGE_PICTURES.items():
         with Worker() as worker:
@@ -152,7 +152,7 @@ def _closed() -> io.BytesIO:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_is_no_source_of_pictures_is_refused_in_a_sentence(source, tmp_path):
+def test_a_wrong_source_of_a_picture_is_refused_in_a_sentence(source, tmp_path):
     with pytest.raises(PlaygroundError, match=r"^.{20,400}\.$"):
         open_image(SOURCES[source](tmp_path))
 
@@ -165,7 +165,7 @@ def test_a_named_pipe_is_refused_rather_than_waited_for(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted in /proc")
-def test_nothing_is_left_behind(tmp_path, monkeypatch):
+def test_refused_files_leave_no_open_file_thread_or_temporary_file(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     names = [
         "half of a WEBP file",

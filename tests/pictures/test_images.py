@@ -24,9 +24,9 @@ from playground.pictures import decoding
 from playground.pictures.images import open_image
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
-def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(kind):
-    picture = open_image(saved(quarters(), kind))
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
+def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(file_format):
+    picture = open_image(saved(quarters(), file_format))
     assert type(picture) is Image.Image
     assert (picture.mode, picture.size, picture.info) == ("RGB", (64, 48), {})
     assert are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
@@ -79,7 +79,7 @@ def test_no_more_than_the_limit_and_one_byte_is_ever_read():
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF"])
 def test_exif_turns_a_picture_upright(kind, orientation):
     upright = np.asarray(quarters())
-    stored = {  # Exif orientation -> how the file stores the upright picture
+    stored_pixels = {  # Exif orientation -> how the file stores the upright picture
         1: upright,
         2: upright[:, ::-1],
         3: upright[::-1, ::-1],
@@ -89,7 +89,7 @@ def test_exif_turns_a_picture_upright(kind, orientation):
         7: np.rot90(upright, 2).swapaxes(0, 1),
         8: np.rot90(upright, -1),
     }
-    stored = Image.fromarray(np.ascontiguousarray(stored[orientation]))
+    stored = Image.fromarray(np.ascontiguousarray(stored_pixels[orientation]))
     picture = open_image(saved(stored, kind, exif=exif(orientation)))
     assert picture.size == (64, 48)
     assert are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
@@ -188,7 +188,7 @@ def test_cmyk_looks_right(kind):
 @pytest.mark.parametrize(
     "mode", ["1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV", "LAB", "I", "F"]
 )
-def test_an_opened_image_of_any_mode_is_taken_and_left_as_it_was(mode):
+def test_a_pil_image_of_any_mode_is_accepted_and_left_as_it_was(mode):
     original = Image.new(mode, (32, 24))
     bytes_before = original.tobytes()
     picture = open_image(original)
@@ -197,7 +197,7 @@ def test_an_opened_image_of_any_mode_is_taken_and_left_as_it_was(mode):
     assert picture is not original
 
 
-def test_an_opened_image_is_turned_upright_and_held_to_the_limits():
+def test_a_pil_image_is_turned_upright_and_must_keep_the_limits():
     turned_file = Image.open(io.BytesIO(saved(quarters(), "JPEG", exif=exif(6))))
     assert open_image(turned_file).size == (48, 64)
     with pytest.raises(PlaygroundError, match="7 × 9"):
@@ -218,7 +218,7 @@ def test_a_colour_profile_is_followed(kind):
     assert are_alike(corners(open_image(data)), [GREEN, RED, BLUE, WHITE], 30)
 
 
-def test_what_shines_through_does_so_in_the_colours_of_the_profile():
+def test_the_colour_profile_is_applied_before_transparency():
     """The colour profile is applied before the picture is put on white."""
     half_clear = quarters()
     half_clear.putalpha(128)

@@ -8,7 +8,7 @@ from fuzz_pictures import KINDS
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Killed, TookTooMuch, Worker
 
-KEPT = sorted((Path(__file__).parent.parent / "hostile" / "kept").iterdir())
+KEPT_FILES = sorted((Path(__file__).parent.parent / "hostile" / "kept").iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +20,10 @@ def workers():
         worker.end()
 
 
-@pytest.mark.parametrize("kind", sorted({file.name.partition("-")[0] for file in KEPT}))
+@pytest.mark.parametrize("kind", sorted({file.name.partition("-")[0] for file in KEPT_FILES}))
 def test_a_kept_file_is_opened_or_refused_in_a_sentence(workers, kind):
-    for file in (file for file in KEPT if file.name.startswith(f"{kind}-")):
-        if not workers[-1].goes_on():
+    for file in (file for file in KEPT_FILES if file.name.startswith(f"{kind}-")):
+        if not workers[-1].can_go_on():
             workers.append(Worker())
         sentence = "."
         try:
@@ -35,7 +35,7 @@ def test_a_kept_file_is_opened_or_refused_in_a_sentence(workers, kind):
         assert sentence.endswith((".", "!")), (file.name, sentence)
 
 
-def test_every_kind_of_hostile_picture_has_some():
-    kinds = {file.name.partition("-")[0] for file in KEPT}
+def test_every_kind_of_hostile_picture_has_kept_files():
+    kinds = {file.name.partition("-")[0] for file in KEPT_FILES}
     assert kinds == {*KINDS}
-    assert sum(file.stat().st_size for file in KEPT) < 2**20
+    assert sum(file.stat().st_size for file in KEPT_FILES) < 2**20

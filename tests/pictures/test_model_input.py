@@ -19,12 +19,14 @@ def test_a_square_picture_gets_the_native_size(patch, side):
 
 
 @pytest.mark.parametrize(
-    "picture", [(640, 480), (480, 640), (1920, 1080), (8, 20_000), (20_000, 8), (100, 99), (9, 300)]
+    "picture_size", [(640, 480), (480, 640), (1920, 1080), (8, 20_000), (20_000, 8), (100, 99), (9, 300)]
 )
-@pytest.mark.parametrize(("patch", "native"), [(16, (224, 224)), (14, (518, 518)), (16, (128, 512)), (32, (32, 32))])
-def test_the_input_has_whole_patches_and_never_more_than_the_model_is_used_to(picture, patch, native):
-    height, width = fit(picture, patch, native)
-    patches = native[0] // patch * (native[1] // patch)
+@pytest.mark.parametrize(
+    ("patch", "native_size"), [(16, (224, 224)), (14, (518, 518)), (16, (128, 512)), (32, (32, 32))]
+)
+def test_the_input_has_whole_patches_and_never_more_than_the_native_size(picture_size, patch, native_size):
+    height, width = fit(picture_size, patch, native_size)
+    patches = native_size[0] // patch * (native_size[1] // patch)
     assert height % patch == width % patch == 0
     assert min(height, width) >= patch
     assert 0.8 * patches <= height * width / patch**2 <= patches
@@ -53,7 +55,7 @@ def test_a_turned_picture_gets_a_turned_input():
         assert fit((width, 200), 16, (224, 224)) == fit((200, width), 16, (224, 224))[::-1]
 
 
-def test_the_model_sees_the_whole_picture_and_so_does_the_person():
+def test_the_model_and_the_person_see_the_whole_picture():
     picture = quarters(300, 100)
     size = fit(picture.size, 16, (224, 224))
     shown = displayed(picture, size)

@@ -16,7 +16,7 @@ from playground.scenes.backdrops import BACKDROPS, GROUNDS, Backdrop
 from playground.scenes.drawing import Description, Thing, draw
 from playground.scenes.generate import (
     FAMILIES,
-    HELD_OUT,
+    FIRST_HELD_OUT,
     LABELS,
     area_rows,
     close_up,
@@ -32,15 +32,15 @@ from playground.scenes.textures import MATERIALS, Material, bank
 
 ROOT = Path(__file__).parent.parent.parent
 GREY, RED = Material("solid", ((120, 120, 120),)), Material("solid", ((200, 40, 40),))
-PLAIN = Backdrop("empty", (GREY,))
+PLAIN_BACKDROP = Backdrop("empty", (GREY,))
 
 
 @pytest.fixture(scope="module")
 def held_out():
-    return [scene(HELD_OUT + number) for number in range(200)]
+    return [scene(FIRST_HELD_OUT + number) for number in range(200)]
 
 
-def flat(shape="disc", x=0.5, y=0.5, size=0.4, **options):
+def flat_thing(shape="disc", x=0.5, y=0.5, size=0.4, **options):
     return Thing(shape, x, y, size, (RED,), relief=0.0, shadow="none", **options)
 
 
@@ -59,19 +59,19 @@ def test_different_seeds_give_different_pictures(held_out):
 
 
 def test_training_and_held_out_seeds_give_different_pictures():
-    assert scene(7).image.tobytes() != scene(HELD_OUT + 7).image.tobytes()
+    assert scene(7).image.tobytes() != scene(FIRST_HELD_OUT + 7).image.tobytes()
 
 
 def test_object_numbers_have_no_gaps_and_every_label_is_in_range(held_out):
     for sample in held_out:
         count = len(sample.shapes)
         assert set(np.unique(sample.objects)) - {0} == set(range(1, count + 1))
-        assert len(sample.materials) == len(sample.visible) == len(sample.boxes) == count
+        assert len(sample.materials) == len(sample.visible_shares) == len(sample.boxes) == count
         assert ((sample.shapes >= 0) & (sample.shapes < len(SHAPES))).all()
         assert ((sample.materials >= 0) & (sample.materials < len(MATERIALS))).all()
         assert (sample.grounds < len(GROUNDS)).all()
         assert sample.regions.max() < len(sample.grounds)
-        assert ((sample.visible > 0) & (sample.visible <= 1)).all()
+        assert ((sample.visible_shares > 0) & (sample.visible_shares <= 1)).all()
 
 
 def test_every_shape_material_and_backdrop_occurs(held_out):
@@ -96,9 +96,9 @@ def test_every_shape_has_one_family_and_every_material_one_at_most():
 
 
 def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
-    close_ups = [close_up(HELD_OUT + i) for i in range(40)]
+    close_ups = [close_up(FIRST_HELD_OUT + i) for i in range(40)]
     assert {len(sample.shapes) for sample in close_ups} <= {0, 1, 2}
-    full_scenes = [scene(HELD_OUT + i) for i in range(40)]
+    full_scenes = [scene(FIRST_HELD_OUT + i) for i in range(40)]
     pixels = [
         np.median([n for sample in scenes for n in np.bincount(sample.objects.ravel())[1:]])
         for scenes in (close_ups, full_scenes)
@@ -107,7 +107,7 @@ def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
 
 
 def test_the_mask_is_where_the_object_is_painted():
-    star = draw(Description(PLAIN, (flat("star"),), ambience=0.0), 112)
+    star = draw(Description(PLAIN_BACKDROP, (flat_thing("star"),), ambience=0.0), 112)
     is_star = star.objects == 1
     painted = (np.abs(star.image.astype(int) - 120).sum(-1)) > 100
     assert is_star.sum() > 300
@@ -125,17 +125,22 @@ def test_a_box_encloses_what_is_seen(held_out):
 
 
 def test_a_hidden_thing_is_no_object():
-    description = Description(PLAIN, (flat(size=0.2), flat("square", size=0.7), flat("star", x=0.1, y=0.1, size=0.15)))
+    description = Description(
+        PLAIN_BACKDROP,
+        (flat_thing(size=0.2), flat_thing("square", size=0.7), flat_thing("star", x=0.1, y=0.1, size=0.15)),
+    )
     sample = draw(description)
     assert [SHAPES[shape] for shape in sample.shapes] == ["square", "star"]
     assert set(np.unique(sample.objects)) == {0, 1, 2}
 
 
 def test_hardly_visible_objects_are_not_present():
-    description = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("pear", x=0.53, size=0.8)))
+    description = Description(
+        PLAIN_BACKDROP, (flat_thing("heart", x=0.5, size=0.4), flat_thing("pear", x=0.53, size=0.8))
+    )
     sample = draw(description)
     labels = dict(zip(LABELS, presence(sample), strict=True))
-    assert 0 < sample.visible[0] < 0.35
+    assert 0 < sample.visible_shares[0] < 0.35
     assert (labels["plain shape"], labels["plant"], labels["empty"], labels["landscape"]) == (0, 1, 1, 0)
 
 
@@ -154,7 +159,7 @@ def test_an_outline_fills_its_frame():
         assert np.abs(points).max() == pytest.approx(1)
 
 
-def test_natural_textures_have_every_grey_alike():
+def test_natural_textures_have_all_greys_equally_often():
     for fields in bank().values():
         for levels in fields:
             assert np.asarray(levels[0]).mean() == pytest.approx(128, abs=4)
@@ -164,7 +169,7 @@ def test_natural_textures_have_every_grey_alike():
 
 
 def test_patch_targets_agree_with_a_loop_over_patches():
-    sample = scene(HELD_OUT + 11)
+    sample = scene(FIRST_HELD_OUT + 11)
     targets = patch_targets(sample, 8)
     for row, column in np.ndindex(14, 14):
         patch_slice = np.s_[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
@@ -190,7 +195,7 @@ def test_rows_sum_to_one_and_leave_the_patch_itself_out(held_out):
 
 
 def test_own_mass_of_perfect_attention_is_one():
-    objects = patch_targets(scene(HELD_OUT)).objects.ravel()
+    objects = patch_targets(scene(FIRST_HELD_OUT)).objects.ravel()
     same_object = (objects[:, None] == objects[None]) & ~np.eye(len(objects), dtype=bool)
     assert own_mass(same_object / np.maximum(same_object.sum(1, keepdims=True), 1), objects) == pytest.approx(1)
 
@@ -213,7 +218,7 @@ def test_neither_colour_nor_nearness_finds_the_objects(held_out):
 # Samples that ship.
 
 
-def test_the_names_of_samples_come_without_the_painter():
+def test_importing_samples_does_not_import_the_drawing_code():
     code = "import sys, playground.samples as s; print(len(s.SAMPLES), 'playground.scenes.drawing' in sys.modules)"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert process.stdout.split() == [str(len(SAMPLES)), "False"]

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from playground.assets import SHIPPED
+from playground.assets import SHIPPED_MODELS
 from playground.serving import chosen, models, people, pictures, prepared, settings, traces
 from playground.serving.answering import Refused
 from playground.serving.traces import Setup
@@ -168,8 +168,8 @@ def test_another_version_has_other_digests(monkeypatch):
 
 def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_path):
     former_digest, weights_copy = chosen.digest(FLOCK, Setup("bundled")), tmp_path / "bundled.safetensors"
-    shutil.copy(SHIPPED["bundled"], weights_copy)
-    monkeypatch.setitem(prepared.SHIPPED, "bundled", weights_copy)
+    shutil.copy(SHIPPED_MODELS["bundled"], weights_copy)
+    monkeypatch.setitem(prepared.SHIPPED_MODELS, "bundled", weights_copy)
     assert chosen.digest(FLOCK, Setup("bundled")) == former_digest, "the same bytes elsewhere"
     weights_copy.write_bytes(weights_copy.read_bytes() + b"x")
     assert chosen.digest(FLOCK, Setup("bundled")) != former_digest

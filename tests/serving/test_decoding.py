@@ -65,7 +65,7 @@ def test_the_spare_one_takes_the_place_of_one_that_died_while_it_had_nothing_to_
     pictures.warm_up()
     first, spare = list(fresh)
     os.kill(first.pid, signal.SIGKILL)
-    until(lambda: not first.goes_on(), "it was not killed")
+    until(lambda: not first.can_go_on(), "it was not killed")
     assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
     assert fresh[0] is spare
     assert len(fresh) == 2
@@ -77,7 +77,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_
     first_worker = fresh[0]
 
     def kill():
-        if first_worker.goes_on():
+        if first_worker.can_go_on():
             os.kill(first_worker.pid, signal.SIGKILL)
 
     with queue.working_for(Asker(kill)):
@@ -134,7 +134,7 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
     first.join()
     second.join()
     assert outcomes == ["left", (64, 48)]
-    assert not worker.goes_on()
+    assert not worker.can_go_on()
 
 
 SERVER = """

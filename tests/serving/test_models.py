@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 import playground
-from playground.assets import BUNDLED
+from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
 from playground.models import catalogue, model_file, source, zoo
 from playground.serving import chosen, effort, models, pictures, settings, traces
@@ -153,7 +153,7 @@ def test_a_name_is_resolved_once(name, monkeypatch):
 @pytest.fixture
 def own_folder(monkeypatch, tmp_path):
     """A folder with a small model, a file that is no model, and a model whose scores overflow. The server offers it."""
-    shutil.copy(BUNDLED, tmp_path / "my-cats.safetensors")
+    shutil.copy(BUNDLED_MODEL, tmp_path / "my-cats.safetensors")
     (tmp_path / "broken.safetensors").write_bytes(b"nothing of the kind")
     beyond_all_measure(tmp_path / "beyond.safetensors")
     monkeypatch.setattr(settings, "now", lambda: Settings(models_dir=str(tmp_path), open=False))
@@ -195,7 +195,7 @@ def beyond_all_measure(file):
     from safetensors import safe_open
     from safetensors.torch import save_file
 
-    with safe_open(BUNDLED, "pt") as bundled_file:
+    with safe_open(BUNDLED_MODEL, "pt") as bundled_file:
         weights, metadata = (
             {name: bundled_file.get_tensor(name) for name in bundled_file.keys()},  # noqa: SIM118
             bundled_file.metadata(),
@@ -234,7 +234,7 @@ def test_a_broken_model_file_is_said_without_its_path(own_folder):
 
 
 def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own_folder, monkeypatch):
-    file_mb = BUNDLED.stat().st_size / 1e6
+    file_mb = BUNDLED_MODEL.stat().st_size / 1e6
     monkeypatch.setattr(
         settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * file_mb))
     )

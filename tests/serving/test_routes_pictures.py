@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from training.test_datasets import cifar
+from training.test_datasets import write_cifar
 
 from playground.errors import PlaygroundError
 from playground.serving import answering, chosen, classes, ledger, people, pictures, queue, routes_pictures
@@ -132,7 +132,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_the_eye(http, folder):
-    label = ("red", "green", "blue")[cifar(folder)[17]]
+    label = ("red", "green", "blue")[write_cifar(folder)[17]]
     reply = http.post("/api/labelled?number=17", headers=ANNA).json()
     assert reply["title"] == f"CIFAR-10 no. 17: {label}"
     picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
@@ -146,7 +146,7 @@ def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_t
 
 @pytest.mark.parametrize("number", ["", "-1", "x", "1.5", "²", "9" * 400, "25", "99999999"])
 def test_a_number_that_there_is_not_is_refused(http, folder, number):
-    cifar(folder)
+    write_cifar(folder)
     refused(http.post("/api/labelled", params={"number": number}, headers=ANNA), 400)
 
 
@@ -160,14 +160,14 @@ def test_a_wrong_folder_says_what_it_should_hold(http, folder):
 def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_are_cifar_s(http, monkeypatch):
     monkeypatch.delenv("PLAYGROUND_CIFAR", raising=False)
     assert pictures.labelled_set() == {
-        "count": datasets.DRAWN, "what": "drawings of our own, as small as CIFAR-10's pictures"
+        "count": datasets.DRAWING_COUNT, "what": "drawings of our own, as small as CIFAR-10's pictures"
     }  # fmt: skip
     reply = http.post("/api/labelled?number=5", headers=ANNA).json()
     assert reply["title"] == "Drawing no. 5: cat"
     picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
     assert http.post("/api/labelled?number=5", headers=ANNA).json() == reply, "a number is the same drawing each time"
-    sentence = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
+    sentence = refused(http.post(f"/api/labelled?number={datasets.DRAWING_COUNT}", headers=ANNA), 400)
     assert "from 0 to 9,999" in sentence
 
 

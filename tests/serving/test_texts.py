@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from models.test_text_tower import tower
+from models.test_text_tower import save_towers
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -16,7 +16,7 @@ SEEN = {"sample": "meadow", "model": "own/captions"}
 @pytest.fixture
 def http(tmp_path, monkeypatch):
     (tmp_path / "captions").mkdir()
-    tower("CLIP", tmp_path / "captions")
+    save_towers("CLIP", tmp_path / "captions")
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", str(tmp_path))
     monkeypatch.setattr(settings, "now", settings.read)
     return TestClient(Starlette(routes=ROUTES))

@@ -154,17 +154,17 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
 
     names = []
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(hub, "_silent_since", -hub.REMEMBERED)
+    monkeypatch.setattr(hub, "_silent_since", -hub.REMEMBERED_SECONDS)
     never = threading.Event()
-    monkeypatch.setattr(hub, "_answers", lambda address: names.append(address) or never.wait())
+    monkeypatch.setattr(hub, "_hub_answers", lambda address: names.append(address) or never.wait())
     assert hub.PATIENCE < 3
     monkeypatch.setattr(hub, "PATIENCE", 0.05)
     for _ in range(2):
         with pytest.raises(PlaygroundError, match=r"CLIP B/16 could not be fetched: the hub.* can't be reached"):
             hub.check("vit_base_patch16_clip_224.openai")
     assert len(names) == 1
-    monkeypatch.setattr(hub, "_silent_since", time.monotonic() - 2 * hub.REMEMBERED)
-    monkeypatch.setattr(hub, "_answers", lambda address: True)
+    monkeypatch.setattr(hub, "_silent_since", time.monotonic() - 2 * hub.REMEMBERED_SECONDS)
+    monkeypatch.setattr(hub, "_hub_answers", lambda address: True)
     hub.check("vit_base_patch16_clip_224.openai")
 
 

@@ -10,7 +10,7 @@ import tiny_runs
 from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
 from playground.training.recipe import Emergent, Recipe
-from playground.training.timelapse import beginnings, first_with_a_habit, used_beginnings
+from playground.training.timelapse import beginnings, first_habits, used_beginnings
 from workshop.distil import LOSSES
 
 
@@ -20,12 +20,17 @@ def lapse():
     return timelapse.read(TAUGHT_CURVES)
 
 
-def told(begins, patches=True):
+def heads_told(beginnings, patches=True):
     """The heads that were told where patches look, and with `patches=False` also those of the class token."""
-    return {head for beginning in begins for head in beginning.told if not (patches and beginning.loss == "looked")}
+    return {
+        head
+        for beginning in beginnings
+        for head in beginning.told_heads
+        if not (patches and beginning.loss == "looked")
+    }
 
 
-def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
+def test_in_the_run_without_told_heads_only_other_pictures_begin():
     plain_lapse, recipe = timelapse.read(), Emergent()
     starts = used_beginnings(recipe, plain_lapse)
     whole_step = round(recipe.near_until * recipe.steps)
@@ -37,7 +42,7 @@ def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
         second_round + whole_step,
         second_round + recipe.steps,
     ]
-    assert told(starts, patches=False) == set()
+    assert heads_told(starts, patches=False) == set()
     assert plain_lapse.losses == LOSSES
     assert [plain_lapse.moments[0].step, plain_lapse.moments[-1].step] == [0, recipe.total]
 
@@ -65,14 +70,14 @@ def test_a_loss_that_was_never_used_begins_nowhere(lapse):
 
 def test_the_heads_that_are_told_are_the_recipe_s():
     recipe = tiny_runs.RECIPE
-    assert told(beginnings(recipe)) == {*recipe.gathering, recipe.beside, recipe.around}
+    assert heads_told(beginnings(recipe)) == {*recipe.gathering, recipe.beside, recipe.around}
     recipe = Recipe()
     last_heads = {(layer, head) for layer in (4, 5) for head in range(6)}
-    assert told(beginnings(recipe), patches=False) == told(beginnings(recipe)) | last_heads
+    assert heads_told(beginnings(recipe), patches=False) == heads_told(beginnings(recipe)) | last_heads
 
 
-def test_the_first_habits_are_there_and_not_a_moment_before(lapse):
-    step, habits = first_with_a_habit(lapse)
+def test_no_head_has_a_habit_before_the_step_of_the_first_habits(lapse):
+    step, habits = first_habits(lapse)
     for moment in lapse.moments:
         kinds = {kind for row in moment.habits.kinds(moment.mass) for kind in row}
         if moment.step < step:

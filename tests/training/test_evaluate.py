@@ -14,15 +14,15 @@ from playground.scenes import generate
 from playground.scenes.generate import patch_targets
 from playground.training import evaluate
 from playground.training.evaluate import Questions, f1, measure
-from playground.training.recipe import BUNDLED
+from playground.training.recipe import BUNDLED_CONFIG
 from playground.vit import VisionTransformer
 
-TINY = dataclasses.replace(BUNDLED, depth=2, width=24, mlp_width=48, heads=2)
+TINY = dataclasses.replace(BUNDLED_CONFIG, depth=2, width=24, mlp_width=48, heads=2)
 
 
 @pytest.fixture(scope="module")
 def pictures():
-    return [generate.scene(generate.HELD_OUT + i) for i in range(6)]
+    return [generate.scene(generate.FIRST_HELD_OUT + i) for i in range(6)]
 
 
 @pytest.fixture(scope="module")
@@ -30,39 +30,41 @@ def vit():
     return VisionTransformer(TINY).eval()
 
 
-def perfect(questions):
-    return questions.same / questions.same.sum(-1, keepdim=True)
+def perfect_rows(questions):
+    return questions.same_object / questions.same_object.sum(-1, keepdim=True)
 
 
-def test_the_patches_asked_are_those_of_objects_and_their_own_is_their_object(pictures):
+def test_queries_are_patches_of_objects_and_are_compared_with_the_rest_of_their_object(pictures):
     grid = patch_targets(pictures[0]).objects.ravel()
     questions = Questions.of(patch_targets(pictures[0]).objects)
     assert set(grid[questions.queries]) == {n for n in set(grid) - {0} if (grid == n).sum() >= 3}
-    for query, same in zip(questions.queries.tolist(), questions.same, strict=True):
+    for query, same in zip(questions.queries.tolist(), questions.same_object, strict=True):
         assert same.tolist() == [(n == grid[query]) and i != query for i, n in enumerate(grid)]
 
 
 def test_perfect_rows_have_all_the_mass_with_and_without_neighbours(pictures):
     questions = Questions.of(patch_targets(pictures[0]).objects)
-    tables, count = evaluate._near_sums(perfect(questions)[None, None], [], questions)
+    tables, count = evaluate._near_sums(perfect_rows(questions)[None, None], [], questions)
     assert tables[0].item() / count == pytest.approx(1)
-    far_tables, far_count = evaluate._far_sums(perfect(questions)[None, None], [], questions)
+    far_tables, far_count = evaluate._far_sums(perfect_rows(questions)[None, None], [], questions)
     assert far_tables[0].item() / far_count == pytest.approx(1)
     assert far_count <= count
 
 
 def test_overlap_of_a_row_on_two_of_three_is_two_thirds():
-    same = torch.tensor([[False, True, True, True, False, False]])
+    object_mask = torch.tensor([[False, True, True, True, False, False]])
     row = torch.tensor([[0.0, 0.4, 0.3, 0.1, 0.1, 0.1]])
-    assert evaluate._overlap(row, same).item() == pytest.approx(2 / 3)
-    assert evaluate._overlap(torch.tensor([[0.0, 0.0, 0.0, 0.0, 0.5, 0.5]]), same).item() == 0
-    assert evaluate._overlap(torch.tensor([[0.0, 0.34, 0.33, 0.33, 0.0, 0.0]]), same).item() == pytest.approx(2 / 3)
+    assert evaluate._overlap(row, object_mask).item() == pytest.approx(2 / 3)
+    assert evaluate._overlap(torch.tensor([[0.0, 0.0, 0.0, 0.0, 0.5, 0.5]]), object_mask).item() == 0
+    assert evaluate._overlap(torch.tensor([[0.0, 0.34, 0.33, 0.33, 0.0, 0.0]]), object_mask).item() == pytest.approx(
+        2 / 3
+    )
 
 
 def test_f1_agrees_with_precision_and_recall():
-    predicted = torch.tensor([[1, 0], [1, 0], [0, 1], [1, 1]]).bool()
-    true = torch.tensor([[1, 0], [0, 0], [1, 1], [1, 0]]).bool()
-    assert f1(predicted, true).tolist() == pytest.approx([2 / 3, 2 / 3])
+    is_predicted = torch.tensor([[1, 0], [1, 0], [0, 1], [1, 1]]).bool()
+    is_true = torch.tensor([[1, 0], [0, 0], [1, 1], [1, 0]]).bool()
+    assert f1(is_predicted, is_true).tolist() == pytest.approx([2 / 3, 2 / 3])
 
 
 def test_the_mass_agrees_with_whole_matrices(vit, pictures):
@@ -124,11 +126,11 @@ def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
     """`Shares` equals `Sums` scene by scene, with and without the eight neighbours, for heads and for the filter."""
     scene = pictures[0]
     grid = patch_targets(scene).objects
-    shares = evaluate.Shares.of([scene.image], [grid], evaluate.of_heads(vit))
+    shares = evaluate.Shares.of([scene.image], [grid], evaluate.rows_of_heads(vit))
     sums = evaluate.Sums(vit, [scene])
     assert torch.allclose(shares.near[0].view(sums.mass.shape), sums.mass, atol=1e-5)
     assert torch.allclose(shares.far[0].view(sums.far.shape), sums.far, atol=1e-5)
-    filter_shares = evaluate.Shares.of([scene.image], [grid], evaluate.of_filter)
+    filter_shares = evaluate.Shares.of([scene.image], [grid], evaluate.rows_of_filter)
     assert torch.allclose(filter_shares.near[0], sums.filter, atol=1e-5)
     widths = colour_nearness.SETTINGS[int(sums.filter.argmax())]
     weights = colour_nearness.weights(
@@ -137,7 +139,7 @@ def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
     assert own_mass(weights, grid).mean() == pytest.approx(float(sums.filter.max()), abs=1e-4)
 
 
-def test_a_distant_part_unlike_in_colour_is_asked_apart():
+def test_distant_patches_unlike_in_colour_are_measured_separately():
     """A thing has three black patches and, at its end, a white one; only its first and its last patch are both distant
     and unlike in colour. Even attention divides its weight among all such patches of the picture."""
     grid = np.zeros((2, 8), np.uint8)
@@ -145,7 +147,7 @@ def test_a_distant_part_unlike_in_colour_is_asked_apart():
     image = np.zeros((4, 16, 3), np.uint8)
     image[:2, 6:8] = 255  # the thing's white end, three patches from its first patch
     image[2:, 14:] = 255  # a white patch of the background
-    shares = evaluate.Shares.of([image], [grid], evaluate.of_area)
+    shares = evaluate.Shares.of([image], [grid], evaluate.rows_of_area)
     # from black patches, 1 of 2 distant white ones is the thing's; from its white end, 1 of 5 distant black ones
     black_share, white_share = (
         1 / 2,

@@ -15,7 +15,7 @@ from playground.scenes import generate
 from playground.scenes.generate import LABELS
 from playground.training.loop import read_checkpoint, steps_done, train
 from playground.training.losses import LOSSES, Scenes
-from playground.training.recipe import BUNDLED, Recipe, moments, pace, snapshot_steps
+from playground.training.recipe import BUNDLED_CONFIG, Recipe, kept_steps, pace, snapshot_steps
 from playground.vit import VisionTransformer
 
 
@@ -91,7 +91,7 @@ def test_a_checkpoint_runs_no_code_as_it_is_read(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_snapshots_lie_at_the_moments_and_load_by_themselves(tmp_path):
+def test_snapshots_are_saved_at_their_steps_and_load_by_themselves(tmp_path):
     recipe = dataclasses.replace(RECIPE, steps=25, batch=1)
     train(recipe, tmp_path, device="cpu")
     steps = sorted(int(path.stem[-6:]) for path in tmp_path.glob("snapshot-*.safetensors"))
@@ -105,7 +105,7 @@ def test_snapshots_lie_at_the_moments_and_load_by_themselves(tmp_path):
     assert not torch.allclose(weights(first_model), weights(last_model), atol=1e-3)
 
 
-def test_moments_are_about_a_dozen_spaced_by_their_logarithm():
+def test_about_a_dozen_snapshots_are_spaced_logarithmically():
     steps = snapshot_steps(7500)
     assert len(steps) == 12
     assert (steps[0], steps[1], steps[-1]) == (0, 10, 7500)
@@ -115,7 +115,7 @@ def test_moments_are_about_a_dozen_spaced_by_their_logarithm():
 
 def test_a_second_round_is_kept_in_its_middle_at_its_end_and_after_its_polish():
     one_round, two_rounds = (Recipe(steps=100, polish=0.1, rounds=rounds) for rounds in (1, 2))
-    assert moments(two_rounds) == [*moments(one_round), 160, 210, 220]
+    assert kept_steps(two_rounds) == [*kept_steps(one_round), 160, 210, 220]
 
 
 def test_the_finished_model_loads_with_its_labels_and_small_enough(run):
@@ -139,12 +139,12 @@ def test_the_rate_rises_then_falls_to_a_hundredth():
 
 def test_the_bundled_recipe_is_the_one_that_the_card_tells():
     assert (Recipe().total, Recipe().batch, Recipe().seed) == (12_420, 32, 0)
-    assert sum(p.numel() for p in VisionTransformer(BUNDLED).parameters()) * 2 < 10e6  # bytes in float16
+    assert sum(p.numel() for p in VisionTransformer(BUNDLED_CONFIG).parameters()) * 2 < 10e6  # bytes in float16
 
 
 def test_training_scenes_are_never_held_out_ones():
     last_scenes = Scenes(Recipe(seed=255))
-    assert 255 * 2**32 + len(last_scenes) < generate.HELD_OUT
+    assert 255 * 2**32 + len(last_scenes) < generate.FIRST_HELD_OUT
 
 
 @pytest.mark.slow

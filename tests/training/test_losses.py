@@ -20,16 +20,16 @@ from playground.training.losses import (
     example,
     neighbour_loss,
     neighbours,
+    normalised_pixels,
     off_object_loss,
     off_segment_loss,
-    pixels,
     unevenness_loss,
 )
 from playground.vit import VisionTransformer
 
 
-def test_an_example_says_of_every_patch_what_the_targets_say():
-    scene = generate.scene(generate.HELD_OUT + 3, 64)
+def test_an_example_holds_the_targets_of_every_patch():
+    scene = generate.scene(generate.FIRST_HELD_OUT + 3, 64)
     targets, labels = patch_targets(scene, 8), example(scene, 8)
     is_object = targets.objects.ravel() > 0
     assert labels["shape"][is_object].tolist() == targets.shapes.ravel()[is_object].tolist()
@@ -44,7 +44,7 @@ def test_an_example_says_of_every_patch_what_the_targets_say():
 def test_pixels_are_what_a_trace_gives_the_model():
     image = generate.scene(5, 64).image
     trace = playground.trace(VisionTransformer(TINY).eval(), Image.fromarray(image))
-    assert torch.allclose(pixels(torch.from_numpy(image)[None], TINY), trace.input, atol=1e-6)
+    assert torch.allclose(normalised_pixels(torch.from_numpy(image)[None], TINY), trace.input, atol=1e-6)
 
 
 def by_hand(scores, segment, cost):
@@ -72,20 +72,20 @@ def test_a_small_picture_gets_the_positions_of_a_part_of_the_grid():
     vit = VisionTransformer(TINY)
     with torch.no_grad():
         vit.pos_embed.normal_()
-        native = vit.pos_embed[0, 2:].unflatten(0, vit.native_grid)  # (8, 8, D)
+        native_positions = vit.pos_embed[0, 2:].unflatten(0, vit.native_grid)  # (8, 8, D)
         for step in range(3):
             crop = (cropped_positions(vit, (6, 6), step) + vit.positions((6, 6))[:, 2:])[0].unflatten(0, (6, 6))
             places = [
                 (y, x)
                 for y in range(3)
                 for x in range(3)
-                if torch.allclose(crop, native[y : y + 6, x : x + 6], atol=1e-5)
+                if torch.allclose(crop, native_positions[y : y + 6, x : x + 6], atol=1e-5)
             ]
             assert len(places) == 1
         assert cropped_positions(vit, (8, 8), 0).abs().max() == 0
 
 
-def test_neighbour_loss_is_the_mean_cross_entropy_of_the_patches_that_have_such_a_place():
+def test_neighbour_loss_is_the_mean_cross_entropy_of_patches_with_a_left_neighbour():
     scores = torch.randn(2, 6, 7, generator=torch.Generator().manual_seed(0))  # a prefix token comes first
     left_neighbour, _ = neighbours((2, 3))
     costs = [-scores[b, i].softmax(-1)[1 + i - 1].log() for b in range(2) for i in (1, 2, 4, 5)]
@@ -126,7 +126,7 @@ def test_the_contrastive_loss_is_lowest_where_patches_of_one_segment_are_alike()
     )
 
 
-def test_heads_are_asked_to_gather_only_after_their_time():
+def test_the_losses_on_attention_begin_at_their_steps():
     batch = {name: torch.from_numpy(np.stack([value] * 2)) for name, value in Scenes(RECIPE)[0].items()}
     torch.manual_seed(0)
     teachers, vit = Teachers(RECIPE), VisionTransformer(TINY)
@@ -138,7 +138,7 @@ def test_heads_are_asked_to_gather_only_after_their_time():
     assert polish_losses["uneven"] > late_losses["uneven"]  # in the polish, one head has a larger weight
 
 
-def test_off_object_loss_is_what_falls_beside_objects():
+def test_off_object_loss_measures_the_weight_beside_objects():
     rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # the rest of each row is on prefix tokens
     segment = torch.tensor([[1, -1, 2], [-1, 3, -2], [-1, -1, -2]])  # the last picture has no object
     assert off_object_loss(rows, segment).item() == pytest.approx(-(math.log(0.3 / 0.6) + math.log(0.2 / 0.8)) / 2)

@@ -13,7 +13,7 @@ from playground.errors import PlaygroundError
 from playground.pack import unpack
 from playground.training import timelapse
 from playground.training.loop import train
-from playground.training.recipe import moments
+from playground.training.recipe import kept_steps
 from workshop import preview
 
 
@@ -38,7 +38,7 @@ def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
     file = tmp_path / "lapse.bin"
     assert timelapse.main([str(run[1]), "-o", str(file)]) == 0
     lapse = timelapse.read(file)
-    assert [moment.step for moment in lapse.moments] == moments(RECIPE)
+    assert [moment.step for moment in lapse.moments] == kept_steps(RECIPE)
     last_moment = lapse.moments[-1]
     assert last_moment.mass.shape == last_moment.habits.entropy.shape == (2, 2)
     seen = playground.Trace.from_bytes(last_moment.trace)
@@ -61,14 +61,14 @@ def test_eight_bits_keep_every_number_of_a_run_and_its_rows_within_one_and_a_hal
     assert timelapse.main([str(exact_file), "-o", str(converted_file)]) == 0
     assert written_file.stat().st_size < exact_file.stat().st_size
     exact_lapse = timelapse.read(exact_file)
-    for packed in (timelapse.read(written_file), timelapse.read(converted_file)):
-        assert (packed.model, packed.losses, packed.chance) == (
+    for packed_lapse in (timelapse.read(written_file), timelapse.read(converted_file)):
+        assert (packed_lapse.model, packed_lapse.losses, packed_lapse.chance) == (
             exact_lapse.model,
             exact_lapse.losses,
             exact_lapse.chance,
         )
-        assert np.array_equal(packed.curve, exact_lapse.curve)
-        for moment, packed_moment in zip(exact_lapse.moments, packed.moments, strict=True):
+        assert np.array_equal(packed_lapse.curve, exact_lapse.curve)
+        for moment, packed_moment in zip(exact_lapse.moments, packed_lapse.moments, strict=True):
             assert np.array_equal(moment.mass, packed_moment.mass)
             for name in timelapse.HABITS:
                 assert np.array_equal(getattr(moment.habits, name), getattr(packed_moment.habits, name)), name
@@ -100,7 +100,7 @@ def test_the_run_that_ships_has_6_mb_and_no_two_moments_that_show_the_same():
     assert timelapse.FILE.stat().st_size <= 6e6
     rows = [playground.Trace.from_bytes(moment.trace).weights(3) for moment in lapse.moments]
     weight_moves = [float((a - b).abs().sum(-1).mean() / 2) for a, b in pairwise(rows)]
-    print({moment.step: round(tv, 3) for moment, tv in zip(lapse.moments[1:], weight_moves, strict=True)})
+    print({moment.step: round(move, 3) for moment, move in zip(lapse.moments[1:], weight_moves, strict=True)})
     assert min(weight_moves) > 0.2, (
         "of a row of layer 3, at least so much of the weight moves from one moment to the next"
     )
@@ -124,11 +124,11 @@ def test_a_time_lapse_within_a_size_loses_the_moments_whose_neighbours_are_most_
         assert np.array_equal(moment.habits.offsets, original.habits.offsets)
 
 
-def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
+def test_the_middle_one_of_three_equal_moments_is_dropped_first(small, picture):
     trace_bytes = playground.trace(small, picture).to_bytes(numbers="int8")
     other_bytes = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
     byte_limit = 4 * max(len(trace_bytes), len(other_bytes))
-    assert timelapse.where_most_happens(
+    assert timelapse.most_different_moments(
         [trace_bytes, trace_bytes, trace_bytes, other_bytes, trace_bytes], byte_limit
     ) == [
         0,
@@ -136,16 +136,16 @@ def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
         3,
         4,
     ]
-    assert timelapse.where_most_happens([trace_bytes, other_bytes], 1) == [0, 1]
+    assert timelapse.most_different_moments([trace_bytes, other_bytes], 1) == [0, 1]
 
 
-def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zero_before():
+def test_the_curve_averages_groups_of_steps_and_is_zero_before_a_loss_begins():
     history = [[20 * (i + 1), 1.0, *([2.0] if i > 1 else [])] for i in range(4)]
     assert timelapse.smoothed(history).tolist() == [[20, 1, 0], [40, 1, 0], [60, 1, 2], [80, 1, 2]]
-    assert len(timelapse.smoothed([[i, 1.0] for i in range(5000)])) == timelapse.POINTS
+    assert len(timelapse.smoothed([[i, 1.0] for i in range(5000)])) == timelapse.MOST_POINTS
 
 
-def test_a_folder_without_snapshots_and_a_missing_file_are_told(tmp_path, capsys):
+def test_a_folder_without_snapshots_and_a_missing_file_are_refused(tmp_path, capsys):
     assert timelapse.main([str(tmp_path)]) == 2
     assert "no snapshots" in capsys.readouterr().err
     with pytest.raises(PlaygroundError, match=r"playground\.training\.timelapse"):
@@ -156,10 +156,10 @@ def test_the_curves_alone_are_read_without_pictures(run, tmp_path):
     full_file, curves_file = tmp_path / "lapse.bin", tmp_path / "curves.bin"
     timelapse.write(run[1], full_file, 2)
     assert timelapse.main([str(full_file), "--curves", "-o", str(curves_file)]) == 0
-    lapse, without_traces = timelapse.read(full_file), timelapse.read(curves_file)
-    assert np.array_equal(lapse.curve, without_traces.curve)
-    assert lapse.chance == without_traces.chance > 0
-    for moment, without_trace in zip(lapse.moments, without_traces.moments, strict=True):
-        assert np.array_equal(moment.mass, without_trace.mass)
-        assert (len(moment.trace) > 0, without_trace.trace) == (True, b"")
+    lapse, curves_lapse = timelapse.read(full_file), timelapse.read(curves_file)
+    assert np.array_equal(lapse.curve, curves_lapse.curve)
+    assert lapse.chance == curves_lapse.chance > 0
+    for moment, curves_moment in zip(lapse.moments, curves_lapse.moments, strict=True):
+        assert np.array_equal(moment.mass, curves_moment.mass)
+        assert (len(moment.trace) > 0, curves_moment.trace) == (True, b"")
     assert curves_file.stat().st_size < full_file.stat().st_size / 2

@@ -51,7 +51,7 @@ APP = Path(__file__).parent.parent.parent / "app.py"
 @pytest.fixture
 def short(monkeypatch):
     """Replaces the training runs by short ones with a few milliseconds per step."""
-    config = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
+    config = dataclasses.replace(quick.SMALL_CONFIG, width=12, mlp_width=12)
     recipes = {
         name: dataclasses.replace(recipe, steps=20, batch=2, config=config) for name, recipe in quick.recipes().items()
     }

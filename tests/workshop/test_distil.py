@@ -42,7 +42,7 @@ def album(tmp_path_factory):
 def folders(album, tmp_path_factory):
     """Folders of views of 8 × 8 patches with random features, because DINOv2 would take seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(views, "features", _made_up)
+        patch.setattr(views, "features", _random_features)
         patch.setattr(zoo, "load", lambda *a, **k: None)
         view_folders = [tmp_path_factory.mktemp("views") for _ in range(2)]
         for folder, count, side in zip(view_folders, (40, 8), (EMERGENT.coarse, EMERGENT.fine), strict=True):
@@ -62,7 +62,7 @@ def run(folders, statistics, tmp_path_factory):
     return _train(folders, statistics, folder), folder
 
 
-def _made_up(_, images):
+def _random_features(_, images):
     patches = (images.shape[1] // views.LARGE) ** 2
     return np.random.default_rng(int(images.sum())).standard_normal((len(images), 1 + patches, views.WIDTH))
 
@@ -102,17 +102,17 @@ def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
     assert {name for name, gradient in gradients.items() if gradient} == {"gathered", "uneven", "placed", "looked"}
 
 
-def test_it_was_told_nothing_and_no_batch_holds_a_mask(folders, statistics, run):
-    assert Distilled(EMERGENT, statistics).told == run[0].told == ()
+def test_the_emergent_model_has_no_told_heads_and_no_batch_holds_a_mask(folders, statistics, run):
+    assert Distilled(EMERGENT, statistics).told_heads == run[0].told_heads == ()
     assert set(Batches(EMERGENT, *folders)[0]) == {"image", "clean", "features", "picture", "present", "place"}
 
 
 def test_a_batch_depends_on_seed_and_step_alone(folders):
-    first, second = (Batches(EMERGENT, *folders) for _ in range(2))
+    batches, same_batches = (Batches(EMERGENT, *folders) for _ in range(2))
     for step in (0, 7, EMERGENT.steps):
-        assert all(torch.equal(first[step][name], second[step][name]) for name in first[step])
+        assert all(torch.equal(batches[step][name], same_batches[step][name]) for name in batches[step])
     other_batches = Batches(dataclasses.replace(EMERGENT, seed=1), *folders)
-    assert not torch.equal(first[0]["features"], other_batches[0]["features"])
+    assert not torch.equal(batches[0]["features"], other_batches[0]["features"])
 
 
 def test_windows_come_first_then_whole_views_then_the_fine_grid(folders):
@@ -144,7 +144,7 @@ def test_waves_are_alike_for_neighbours_and_differ_for_all_places():
     assert (likeness.flatten(2).flatten(0, 1) > 0.999).sum() == 42
 
 
-def test_queries_keys_and_values_are_turned_one_by_one(folders, statistics, tmp_path):
+def test_muon_updates_queries_keys_and_values_one_by_one(folders, statistics, tmp_path):
     run = Run(EMERGENT, tmp_path, partial(Distilled, statistics=statistics), "cpu")
     former_weight = run.vit.blocks[0].attn.qkv.weight.clone()
     run.learn(Batches(EMERGENT, *folders)[0])
@@ -177,8 +177,8 @@ def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
 
 def test_only_whole_patches_are_disturbed_and_never_more_than_asked():
     image = torch.rand(20, 3, 64, 64, generator=torch.Generator().manual_seed(0))
-    changed = (disturbed(image, 8, 0.5, torch.Generator().manual_seed(1)) != image).any(1)  # (20, 64, 64)
-    cells = changed.unflatten(1, (8, 8)).unflatten(3, (8, 8)).transpose(2, 3).flatten(3).float().mean(-1)
+    is_changed = (disturbed(image, 8, 0.5, torch.Generator().manual_seed(1)) != image).any(1)  # (20, 64, 64)
+    cells = is_changed.unflatten(1, (8, 8)).unflatten(3, (8, 8)).transpose(2, 3).flatten(3).float().mean(-1)
     assert set(cells.flatten().tolist()) <= {0.0, 1.0}
     shares = cells.mean((1, 2))
     assert shares.max() < 0.7
@@ -193,11 +193,11 @@ def test_hidden_patches_are_whole_ones_in_blocks_and_a_quarter_of_the_pictures_s
         (hidden_image != image).any(1).unflatten(1, (14, 8)).unflatten(3, (14, 8)).transpose(2, 3).flatten(3).float()
     )
     assert set(cells.mean(-1).flatten().tolist()) <= {0.0, 1.0}
-    hidden = cells.amax(-1)  # (200, 14, 14)
-    shares = hidden.mean((1, 2))
+    is_hidden = cells.amax(-1)  # (200, 14, 14)
+    shares = is_hidden.mean((1, 2))
     assert 0.15 < (shares == 0).float().mean() < 0.35
     assert 0.4 < shares[shares > 0].mean() < 0.5
-    hidden_neighbours = F.avg_pool2d(hidden[:, None], 3, 1)[:, 0][hidden[:, 1:-1, 1:-1] > 0]
+    hidden_neighbours = F.avg_pool2d(is_hidden[:, None], 3, 1)[:, 0][is_hidden[:, 1:-1, 1:-1] > 0]
     assert (hidden_neighbours == 1).float().mean() > 0.02, (
         "no hidden patch has hidden neighbours alone: 0.45 ** 8 is 0.002"
     )
@@ -226,7 +226,7 @@ def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(
     assert torch.allclose(targets_given[0][..., :3], colours, atol=1e-5)
 
 
-def test_drawn_scenes_whose_names_are_asked_are_not_hidden(folders):
+def test_the_scenes_for_the_loss_class_have_no_hidden_patches(folders):
     hidden_batch = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=1.0), *folders)[7]
     plain_batch = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=0.0), *folders)[7]
     view_count = len(hidden_batch["features"])
@@ -242,7 +242,7 @@ def test_a_recoloured_picture_stays_a_picture():
         assert np.corrcoef(old_picture.mean(0).flatten(), new_picture.mean(0).flatten())[0, 1] > 0.8
 
 
-def test_away_is_nothing_for_what_was_asked_and_grows_with_the_angle():
+def test_feature_distance_is_zero_at_the_target_and_grows_with_the_angle():
     targets = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(0))
     assert feature_distance(targets, targets).item() == pytest.approx(0, abs=1e-6)
     assert (
@@ -253,17 +253,17 @@ def test_away_is_nothing_for_what_was_asked_and_grows_with_the_angle():
     )
 
 
-def test_names_are_asked_of_drawn_scenes_only(folders, statistics):
+def test_the_loss_class_reads_drawn_scenes_only(folders, statistics):
     """In steps with windows, names are asked only of the scenes drawn for the step; later, of drawn views too."""
     teachers, vit, batches = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)
     for step in (0, 7):
         batch = batches[step]
-        drawn, view_count = batch["present"][:, 0] >= 0, len(batch["features"])
+        is_drawn, view_count = batch["present"][:, 0] >= 0, len(batch["features"])
         assert (len(batch["image"]), view_count) == (EMERGENT.batch, EMERGENT.batch - EMERGENT.named)
-        assert drawn[view_count:].all()
-        assert bool(drawn[:view_count].any()) == (step == 7)
+        assert is_drawn[view_count:].all()
+        assert bool(is_drawn[:view_count].any()) == (step == 7)
         class_loss = teachers(vit, batch, step)["class"].item()
-        other_images = torch.where(drawn[:, None, None, None], batch["image"], 0.5)
+        other_images = torch.where(is_drawn[:, None, None, None], batch["image"], 0.5)
         assert teachers(vit, batch | {"image": other_images}, step)["class"].item() == pytest.approx(
             class_loss, rel=1e-5
         )
@@ -271,7 +271,7 @@ def test_names_are_asked_of_drawn_scenes_only(folders, statistics):
         assert teachers(vit, unlabelled_batch, step)["class"].item() == 0
 
 
-def test_scenes_of_which_only_names_are_asked_are_others_in_every_step(folders):
+def test_the_scenes_for_the_loss_class_are_new_in_every_step(folders):
     batches = Batches(EMERGENT, *folders)
     pictures = [batches[step]["image"][-EMERGENT.named :].flatten(1) for step in (5, 6, 7)]
     assert len(torch.unique(torch.cat([p.mean(1) for p in pictures]))) == 3 * EMERGENT.named
@@ -288,14 +288,14 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, folders, statis
 def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, capsys):
     recipe = dataclasses.replace(EMERGENT, coarse_views=40, fine_views=8, name="told nothing")
     monkeypatch.setattr(terminal, "Emergent", lambda seed: dataclasses.replace(recipe, seed=seed))
-    monkeypatch.setattr(views, "features", _made_up)
+    monkeypatch.setattr(views, "features", _random_features)
     monkeypatch.setattr(order, "SCENES", 3)
     monkeypatch.setattr(thresholds, "SCENES", 3)
     command = ["train", "--photographs", str(album), "--out", str(tmp_path), "--steps", "8", "--workers", "0"]
     assert main([*command, "--device", "cpu"]) == 0
     assert "done. Load it with" in capsys.readouterr().out
     vit = playground.load(str(tmp_path / "model.safetensors"), device="cpu")
-    assert (vit.name, vit.told) == ("told nothing", ())
+    assert (vit.name, vit.told_heads) == ("told nothing", ())
     assert main([*command, "--data", str(album)]) == 2
     assert "give one of them" in capsys.readouterr().err
 
@@ -318,7 +318,7 @@ def test_views_go_on_where_they_were_stopped(album, tmp_path, monkeypatch):
         next(views.prepare(tmp_path / "whole", training_album, 50, 4, 0))
 
 
-def test_what_is_kept_apart_is_never_trained_on(album):
+def test_pictures_that_are_kept_apart_are_never_trained_on(album):
     training_album, apart_album = photographs.albums(album)
     assert not {*training_album.photographs, *training_album.things} & {*apart_album.photographs, *apart_album.things}
     assert len(training_album.photographs) + len(apart_album.photographs) == 24

@@ -23,8 +23,8 @@ def tables(first: list[float], second: list[float], third: list[float]) -> list[
 
 
 def test_one_head_answers_a_photograph_and_it_is_best_on_the_others(eyes):
-    numbers, best = eyes.elsewhere(tables([0.5, 0.2, 0.3], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7]))
-    assert best == [1, 2, 1]
+    numbers, best_heads = eyes.elsewhere(tables([0.5, 0.2, 0.3], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7]))
+    assert best_heads == [1, 2, 1]
     assert numbers[:, 0].tolist() == pytest.approx([0.2, 0.2, 0.6])
 
 
@@ -34,12 +34,12 @@ def test_a_photograph_s_own_pairs_never_choose_its_head(eyes):
     assert eyes.elsewhere(usual_tables)[1][0] == eyes.elsewhere(other_tables)[1][0] == 1
 
 
-def test_best_for_the_very_pair_is_at_least_as_much(eyes):
+def test_the_best_head_of_each_pair_has_at_least_the_share_of_the_chosen_head(eyes):
     table = [torch.rand(5, pairs, 2, generator=torch.Generator().manual_seed(pairs)) for pairs in (2, 3, 1)]
     assert (eyes.by_each_pair(table)[0][:, 0] >= eyes.elsewhere(table)[0][:, 0]).all()
 
 
-def test_the_share_is_of_what_goes_elsewhere(eyes):
+def test_the_share_leaves_out_the_query_and_its_neighbours(eyes):
     """The query's own weight and its neighbours' do not count; of the other weights, half lie on the partner."""
     query_mask, partner_mask = torch.zeros(2, 5, 5, dtype=torch.bool)
     query_mask[0, 0], partner_mask[4, 4] = True, True

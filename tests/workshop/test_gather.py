@@ -45,7 +45,7 @@ def test_a_resource_file_gives_its_entries():
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):
-    """A folder with two packages, as if they had been fetched."""
+    """A folder with four packages, as if they had been fetched."""
     stamps = tmp_path / "tuxpaint-stamps-default" / "usr" / "stamps"
     for name in ("animals/cat.png", "animals/cat_mirror.png", "animals/cartoon/dog.png", "symbols/plus.png"):
         (stamps / name).parent.mkdir(parents=True, exist_ok=True)
@@ -82,12 +82,12 @@ def test_photographs_and_things_are_taken_and_drawings_are_not(packages, tmp_pat
     ]
 
 
-def test_what_is_measured_with_comes_from_packages_that_train_nothing():
+def test_pictures_for_measuring_come_from_packages_that_train_nothing():
     assert gather.MEASURED
     assert not gather.MEASURED.keys() & {*gather.PHOTOGRAPHS, *gather.THINGS}
 
 
-def test_no_stamp_is_measured_with_whose_kin_trains(tmp_path):
+def test_no_stamp_is_kept_for_measuring_if_its_family_is_trained_on(tmp_path):
     """Stamps of one family look alike, so they serve for measuring only if the whole family is kept out of training."""
     stamps = [
         f"animals-birds-{bird}{variant}"
@@ -117,7 +117,7 @@ def test_no_stamp_is_measured_with_whose_kin_trains(tmp_path):
     )
 
 
-def test_a_machine_without_debian_s_tools_is_told(monkeypatch, tmp_path):
+def test_a_machine_without_debian_s_tools_gets_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, "which", lambda tool: None)
     with pytest.raises(PlaygroundError, match="has no apt-get"):
         gather.gather(tmp_path)

@@ -16,7 +16,7 @@ def scenes():
     return [generate.scene(i) for i in range(3)]
 
 
-def test_in_another_order_the_model_says_the_same():
+def test_a_model_with_reordered_heads_gives_the_same_logits():
     vit, image = VisionTransformer(TINY, 1).eval(), torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         for block in vit.blocks:
@@ -43,13 +43,13 @@ def test_what_a_head_attends_to_moves_with_it(scenes):
 
 def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
     monkeypatch.setattr(order, "SCENES", 2)
-    final, early = VisionTransformer(TINY, 3), VisionTransformer(TINY, 4)
-    model_file.save(final, tmp_path / "model.safetensors", torch.float32)
-    model_file.save(early, tmp_path / "snapshot-000010.safetensors", torch.float32)
-    scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(2)]
-    new_order = order.order(final.eval(), scenes)
+    final_model, early_model = VisionTransformer(TINY, 3), VisionTransformer(TINY, 4)
+    model_file.save(final_model, tmp_path / "model.safetensors", torch.float32)
+    model_file.save(early_model, tmp_path / "snapshot-000010.safetensors", torch.float32)
+    scenes = [generate.scene(generate.FIRST_HELD_OUT - 1 - i) for i in range(2)]
+    new_order = order.order(final_model.eval(), scenes)
     order.in_order(tmp_path)
-    for file, vit in (("model.safetensors", final), ("snapshot-000010.safetensors", early)):
+    for file, vit in (("model.safetensors", final_model), ("snapshot-000010.safetensors", early_model)):
         order.reorder_heads(vit, new_order)
         state = loading.load(str(tmp_path / file), device="cpu").state_dict()
         assert all(torch.allclose(state[name], value, atol=1e-3) for name, value in vit.state_dict().items())

@@ -28,7 +28,7 @@ def test_the_rest_of_a_thing_is_a_mean_weighed_by_likeness_without_the_patch_its
                 assert rest_means[b, i, n].item() == pytest.approx(mean, abs=1e-5)
 
 
-def test_two_things_are_told_apart_and_a_patch_hears_only_of_the_rest_of_its_own():
+def test_a_patch_s_target_holds_only_the_rest_of_its_own_thing():
     features = torch.tensor([[[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]])
     appearance = torch.tensor([[[1.0], [2], [3], [10], [20]]])
     assert of_its_thing(features, appearance)[0, :, 0].tolist() == pytest.approx([2.5, 2, 1.5, 20, 10], abs=1e-4)
@@ -43,8 +43,8 @@ def test_looks_are_colours_their_spread_and_changes_of_brightness():
         cell = image[b, :, 4 * y : 4 * y + 4, 4 * x : 4 * x + 4].numpy()
         grey = cell.mean(0)
         change_across, change_down = np.abs(np.diff(grey, axis=1)).mean(), np.abs(np.diff(grey, axis=0)).mean()
-        by_hand = [*cell.mean((1, 2)), *cell.std((1, 2), ddof=1), change_across, change_down]
-        assert appearance[b, i].tolist() == pytest.approx(by_hand, abs=1e-5)
+        expected = [*cell.mean((1, 2)), *cell.std((1, 2), ddof=1), change_across, change_down]
+        assert appearance[b, i].tolist() == pytest.approx(expected, abs=1e-5)
 
 
 def test_places_go_row_by_row_from_one_corner_to_the_other():

@@ -7,7 +7,7 @@ import signal
 import pytest
 from PIL import Image
 from tiny_runs import RECIPE, TINY
-from training.test_datasets import cifar, class_folders
+from training.test_datasets import write_cifar, write_class_folders
 
 import playground
 from playground.__main__ import main
@@ -42,7 +42,7 @@ def test_the_command_trains_and_says_how_to_load(tiny, tmp_path, capsys):
     assert playground.load(str(out / "model.safetensors"), device="cpu").config == TINY
 
 
-def test_ctrl_c_keeps_what_there_is_and_the_command_goes_on(tiny, tmp_path, capsys, monkeypatch):
+def test_ctrl_c_saves_the_run_and_the_same_command_continues_it(tiny, tmp_path, capsys, monkeypatch):
     class Interrupted(Scenes):
         def __getitem__(self, i):
             if i == 4 * 4:
@@ -66,7 +66,7 @@ def test_ctrl_c_keeps_what_there_is_and_the_command_goes_on(tiny, tmp_path, caps
 @pytest.mark.slow
 def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path, capsys):
     data, out = tmp_path / "data", tmp_path / "out"
-    cifar(data, batches=3, each=40, test=20)
+    write_cifar(data, batches=3, per_batch=40, test_count=20)
     command = ["train", "--data", str(data), "--out", str(out), "--steps", "80", "--workers", "0", "--device", "cpu"]
     assert main(command) == 0
     output = capsys.readouterr().out
@@ -83,7 +83,7 @@ def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path
 
 
 def test_class_folders_train_and_a_damaged_picture_is_left_out(tiny, tmp_path, capsys):
-    class_folders(tmp_path / "data", each=6)
+    write_class_folders(tmp_path / "data", per_class=6)
     (tmp_path / "data" / "red" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n broken")
     command = [
         "train",
@@ -112,6 +112,6 @@ def test_class_folders_train_and_a_damaged_picture_is_left_out(tiny, tmp_path, c
         (["--out", "/dev/null/run"], "can't be written to"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(options, sentence, capsys):
+def test_a_wrong_option_is_refused_in_one_sentence(options, sentence, capsys):
     assert main(["train", *options]) == 2
     assert sentence in capsys.readouterr().err

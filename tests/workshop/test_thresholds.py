@@ -10,7 +10,7 @@ from playground.vit import VisionTransformer
 from workshop import thresholds
 
 
-def test_a_border_that_lies_elsewhere_is_moved_to_zero():
+def test_a_label_s_best_threshold_is_moved_to_zero():
     features = torch.linspace(-3, 3, 601)[:, None].expand(-1, 3)
     borders = torch.tensor([-1.5, 0.0, 1.2])
     class_shifts = thresholds.shifts(features, features > borders)
@@ -20,7 +20,7 @@ def test_a_border_that_lies_elsewhere_is_moved_to_zero():
 
 def test_answers_are_the_model_s_for_each_scene_by_itself():
     vit = VisionTransformer(TINY, 1).eval()
-    first_number = generate.HELD_OUT - 7
+    first_number = generate.FIRST_HELD_OUT - 7
     logits, labels = thresholds.answers(vit, first_number, 3)
     for i in range(3):
         scene = generate.scene(first_number + i, TINY.image_size[0])

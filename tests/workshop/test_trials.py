@@ -54,7 +54,7 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
     assert [name for name, trial in TRIALS.items() if trial.batches is not Batches] == ["old"]
 
 
-def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(some_views):
+def test_the_old_trial_sees_the_same_pictures_but_has_disturbed_targets(some_views):
     step = 500  # a step in the training at which images are strongly disturbed
     recipe = dataclasses.replace(SHORT, hidden=0)
     usual_batch = some_views(recipe)[step]
@@ -78,7 +78,7 @@ def test_cosine_attention_begins_about_as_sharp_as_the_recipe_s():
     assert 0.5 < spreads["cosine"] / spreads["hidden"] < 2
 
 
-def test_a_strip_lights_what_has_weight_and_the_patch_that_asks():
+def test_a_strip_lights_patches_with_weight_and_the_query():
     blind = script("blind")
     row = np.full(196, 1e-6)
     row[10:20] = 1.0  # more than the 2 % of patches that may exceed the brightest value
@@ -96,7 +96,7 @@ def test_a_strip_lights_what_has_weight_and_the_patch_that_asks():
     assert brightness(first_strip, 150) == brightness(first_strip, 50) == int(blind.DARK * 255)
 
 
-def test_verdicts_are_counted_by_whose_strips_they_are(tmp_path, monkeypatch, capsys):
+def test_verdicts_are_counted_for_each_model(tmp_path, monkeypatch, capsys):
     blind = script("blind")
     monkeypatch.setattr(blind, "OUT", tmp_path)
     key = [
@@ -113,7 +113,7 @@ def test_verdicts_are_counted_by_whose_strips_they_are(tmp_path, monkeypatch, ca
     ]  # fmt: skip
 
 
-def test_eight_bits_are_those_that_the_browser_gets():
+def test_rounded_weights_are_those_that_the_browser_gets():
     from playground.models.engine_file import BLOCK, to_engine
     from playground.pack import unpack
 

@@ -402,8 +402,10 @@ def assumption_notes(traces: Iterable[Trace]) -> list[str]:
 
 
 def _cut(trace: Trace) -> list[str]:
-    edges = ", ".join(cut.text.replace(">", " > ").replace("@", say("in")) for cut in trace.cuts.all if not cut.to)
-    heads = [say("ablated", cut.to, heads=cut.named_heads) for cut in trace.cuts.all if cut.to]
+    edges = ", ".join(
+        cut.text.replace(">", " > ").replace("@", say("in")) for cut in trace.cuts.all if not cut.replacement
+    )
+    heads = [say("ablated", cut.replacement, heads=cut.named_heads) for cut in trace.cuts.all if cut.replacement]
     return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in trace.interventions]
 
 

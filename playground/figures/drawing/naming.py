@@ -13,7 +13,7 @@ from PIL import Image
 
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.way_words import words
-from playground.models.names import OWN, plain_name
+from playground.models.names import OWN_PREFIX, plain_name
 from playground.samples import named
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _is_own(name: str) -> bool:
     """Whether a model is in a file or a folder, belongs to the server's owner, or is in a repository on the hub."""
     if name.startswith("ViT-"):
         return False
-    return name.endswith(FILES) or "/" in name or name.startswith(OWN) or Path(name).exists()
+    return name.endswith(FILES) or "/" in name or name.startswith(OWN_PREFIX) or Path(name).exists()
 
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.

@@ -11,7 +11,7 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.view import DRAWN, VIEW, matching
 from playground.figures.drawing.ways import FIRST, WAYS, Way
-from playground.models.given import WORDS
+from playground.models.given import OPTION_NAMES
 from playground.samples import Look, named, start_patch
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class Spec:
     @property
     def trained(self) -> dict[str, str | None]:
         """The arguments of `load` besides the model's name and its file of weights."""
-        return {word: getattr(self, word) for word in WORDS}
+        return {word: getattr(self, word) for word in OPTION_NAMES}
 
     @property
     def cuts(self) -> list[str]:
@@ -262,7 +262,7 @@ class Spec:
 def _is_put(text: str, of_another: bool = False) -> bool:
     from playground import tracing  # imports torch, which a server loads only when it is needed
 
-    return tracing.is_of_another(text) if of_another else tracing.is_put(text)
+    return tracing.needs_other_picture(text) if of_another else tracing.is_put(text)
 
 
 def _within(number: float | None, low: float, high: float) -> bool:

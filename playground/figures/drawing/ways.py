@@ -145,12 +145,12 @@ def usual() -> dict:
 def foretold() -> dict[str, dict[str, float]]:
     """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
     from playground.analysis.faithfulness import foretold_table
-    from playground.relevance import DEFAULT
+    from playground.relevance import DEFAULT_METHOD
 
     rows = {}
     for model, scores_by_map in foretold_table().items():
         ways = [way for way in WAYS.values() if way.attributes]
-        scores = {way.name: scores_by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
+        scores = {way.name: scores_by_map[DEFAULT_METHOD if "method" in way.uses else way.name] for way in ways}
         some_score = next(iter(scores.values()))
         numbers = {name: round(score.correlation, 2) for name, score in scores.items()}
         rows[model] = numbers | {"random": round(some_score.random, 2), "constant": 0, "pictures": some_score.pictures}

@@ -15,7 +15,7 @@ from playground.figures.drawing.one_map import OneMap, Shown
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.tables import Table
 from playground.figures.layouts.layout import Drawn, Layout
-from playground.models.given import WORDS
+from playground.models.given import OPTION_NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -184,8 +184,8 @@ CURVES = Layout(
     expose=lambda spec, shown: (Domain(0, 1, ""), [Domain(0, 1, "")] * len(shown)),
     unused=dict.fromkeys(
         (
-            "model", "weights", *WORDS, "size", "layer", "head", "query", "scale", "whole", "what", "direction", "draw",
-            "ceiling", "log", "smooth", "bar", "marker", "prefix", "over", "mass", "mask",
+            "model", "weights", *OPTION_NAMES, "size", "layer", "head", "query", "scale", "whole", "what", "direction",
+            "draw", "ceiling", "log", "smooth", "bar", "marker", "prefix", "over", "mass", "mask",
         ),
         RANDOM,
     ) | {"letters": "the layout has no panels of its own"},
