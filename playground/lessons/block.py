@@ -97,7 +97,7 @@ def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: S
 
 
 def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
-    if not subject.has("stream"):  # loading a large model takes a while
+    if not subject.has_cached("stream"):  # loading a large model takes a while
         picture = as_jpeg(pictures.small(subject.image))
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
@@ -134,7 +134,7 @@ def pushes(subject: Subject) -> Stream:
         with subject.turns() as give_way:
             return block.stream(trace, give_way)
 
-    return subject.kept("stream", work)
+    return subject.cached("stream", work)
 
 
 def arrows(subject: Subject, lengths: Stream) -> bytes:
@@ -195,9 +195,9 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
 
     from playground.analysis.block import gelu
 
-    if not subject.has("bent"):
+    if not subject.has_cached("bent"):
         yield Wait("Running the network, and counting what enters the bend …", Chart(curves(), "gelu", 290))
-    facts_by_layer = subject.kept("bent", lambda: all_bent(subject))
+    facts_by_layer = subject.cached("bent", lambda: all_bent(subject))
     config = subject.vit.config
     has_other_bend = config.activation != "gelu" or config.gated_mlp
     yield Words(

@@ -70,17 +70,19 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
     from playground.analysis.block import FOUND, best, true_labels
 
     small_picture = Picture(as_jpeg(small(subject.image)))
-    if not subject.has("classes"):
+    if not subject.has_cached("classes"):
         yield Wait(f"Asking {subject.model} what it answers …", small_picture)
-    asked_subject = subject if subject.kept("classes", lambda: subject.vit.config.classes) else subject.that_names()
-    if not asked_subject.has("judged"):
+    asked_subject = (
+        subject if subject.cached("classes", lambda: subject.vit.config.classes) else subject.with_naming_model()
+    )
+    if not asked_subject.has_cached("judged"):
         yield Wait(f"Asking {asked_subject.model} what it answers …", small_picture)
     c, example = asked_subject.vit.config, judged_example(asked_subject)
     if example.wrong if example else c.multi_label:
         names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else with_labels(c)
         candidates = [asked_subject.other(sample=name) for name in names]
         for n, candidate in enumerate(candidates, 1):
-            if not candidate.has("judged"):
+            if not candidate.has_cached("judged"):
                 yield Wait(
                     f"Looking for a picture that {asked_subject.model} labels correctly: {n} of {len(candidates)} …",
                     small_picture,
@@ -114,7 +116,7 @@ def judged_example(subject: Subject) -> Example | None:
         with subject.turns() as give_way:
             return block.example_of(name, trace, samples.named(name).shows, give_way)  # type: ignore[union-attr]
 
-    return subject.kept("judged", work)
+    return subject.cached("judged", work)
 
 
 def shown(subject: Subject, answer: Answered, no_head: str) -> Row:

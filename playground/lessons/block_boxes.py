@@ -48,9 +48,9 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, widenin
 
 
 def whole(subject: Subject, settings: Settings) -> Iterator[Part]:
-    if not subject.has("boxes"):
+    if not subject.has_cached("boxes"):
         yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
-    boxes = subject.kept("boxes", lambda: boxes_by_name(subject))
+    boxes = subject.cached("boxes", lambda: boxes_by_name(subject))
     config = subject.vit.config
     counts = {name: box.weights for name, box in boxes.items()}
     yield Ask(

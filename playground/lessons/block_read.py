@@ -85,9 +85,9 @@ def read(subject: Subject, settings: Settings) -> Iterator[Part]:
     answer = yield from answered(subject)
     label = answer.labels[answer.label]
     yield shown(subject, answer, "{model} has no classifier to read with: here is {other}.")
-    if not answer.subject.has(("read", answer.label)):
+    if not answer.subject.has_cached(("read", answer.label)):
         yield Wait("Reading the stream before the first layer and after each …")
-    answers = answer.subject.kept(("read", answer.label), lambda: read_now(answer))
+    answers = answer.subject.cached(("read", answer.label), lambda: read_now(answer))
     percentages = [100 * p for p in answers.pooled]
     yield Ask(
         read_question(answer.subject.model, label, percentages, answer.config.pool),

@@ -192,7 +192,7 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
         "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
-    packed_trace = subject.kept(("colours", settings.patch), lambda: on_colours(subject, settings.patch))
+    packed_trace = subject.cached(("colours", settings.patch), lambda: on_colours(subject, settings.patch))
     from_photo = Made("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
     yield Drawing("friends", packed_trace, ("temperature", "hidden", "at"), from_photo)
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCHES})

@@ -198,7 +198,7 @@ def measured(subject: Subject) -> Iterator[Part]:
         with subject.turns() as give_way:
             return [measure(tokens, give_way=give_way) for tokens in TOKENS]
 
-    timings = subject.kept("both attentions timed", work)
+    timings = subject.cached("both attentions timed", work)
     figure, last_case = go.Figure(), timings[-1]
     for name, milliseconds, colour in (
         ("by hand", [t.by_hand for t in timings], KEY), ("fused", [t.fused for t in timings], QUERY),
@@ -218,7 +218,7 @@ def measured(subject: Subject) -> Iterator[Part]:
 
 def on_the_picture(subject: Subject) -> dict[str, Any]:
     """The numbers in this lesson's sentences, measured on all layers of the picture."""
-    return subject.kept("measured", lambda: measured_on(subject))
+    return subject.cached("measured", lambda: measured_on(subject))
 
 
 def measured_on(subject: Subject) -> dict[str, Any]:
@@ -292,7 +292,7 @@ def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int
 
 def how_broad(subject: Subject, numbers: dict[str, Any]):
     trace = subject.trace()
-    breadth, layer, head, patch = subject.kept("typical row", lambda: row_like(trace, numbers["breadth"]))
+    breadth, layer, head, patch = subject.cached("typical row", lambda: row_like(trace, numbers["breadth"]))
     rows, columns = trace.grid
     row = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).flatten()
     photo = Photo(
@@ -316,7 +316,7 @@ def row_like(trace, breadth: float) -> tuple[float, int, int, int]:
 
 def narrow(subject: Subject, trace) -> Beside:
     """One of the narrowest rows, for comparison."""
-    breadth, layer, head, patch = subject.kept("narrow row", lambda: row_like(trace, 1))
+    breadth, layer, head, patch = subject.cached("narrow row", lambda: row_like(trace, 1))
     spot = divmod(patch, trace.grid[1])
     words = f"layer {layer}, head {head}: a narrow row, from about {breadth:.1f} tokens"
     return pictures.row(pictures.small(subject.image), trace.on_grid(trace.row(layer, head, spot)), spot, words)

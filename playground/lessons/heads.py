@@ -62,7 +62,7 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Looking for a head that is worth a guess …")
     trace = subject.trace()
     spot = start_patch(subject.name, trace.grid)
-    layer, head = subject.chosen_head or subject.kept("far looking", lambda: far_looking(trace, spot))
+    layer, head = subject.chosen_head or subject.cached("far looking", lambda: far_looking(trace, spot))
     weights = trace.on_grid(trace.row(layer, head, spot)).flatten()  # (patches,)
     rows, columns = trace.grid
     photo = Photo(
@@ -156,7 +156,7 @@ def cells(subject: Subject, trace: Trace, means: Habits, deviations: Habits | No
         "habits": _habit_names(means, subject.vit),
         "offsets": np.round(means.offsets.reshape(trace.layers, trace.heads, -1).astype(float), 4).tolist(),
         "reach": means.offsets.shape[-1] // 2,
-        "shown": list(subject.shown),
+        "shown": list(subject.shown_head),
         "words": urlencode(subject.words()),
     }
 

@@ -41,7 +41,7 @@ def _layer(subject: Subject, layer: int) -> Habits:
         with subject.turns():
             return look_at(trace, [layer])
 
-    return subject.kept(("habits", layer), work)
+    return subject.cached(("habits", layer), work)
 
 
 def measuring(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
@@ -219,7 +219,7 @@ def board(subject: Subject, trace: Trace, means: Habits, strongest: Spot, silenc
         "most": MOST_OFF,
         "effect": _rounded(means.effect),
         "strongest": list(strongest),
-        "picture": subject.kept("thumbnail", lambda: small_url(subject.jpeg, THUMB)),
+        "picture": subject.cached("thumbnail", lambda: small_url(subject.jpeg, THUMB)),
         "grid": list(trace.grid),
         "rows": loss.predictions(trace.vit.config.labels) or None,  # type: ignore[union-attr]
         "read": _feature_sentence(trace, loss, silenced_heads),
@@ -237,7 +237,7 @@ def lost(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> Loss:
         with subject.turns() as give_way:
             return without(trace, silenced_heads, give_way)
 
-    return subject.kept(("lost", tuple(silenced_heads)), work)
+    return subject.cached(("lost", tuple(silenced_heads)), work)
 
 
 def _rounded(numbers: np.ndarray) -> list:
@@ -309,7 +309,7 @@ def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
     config = subject.vit.config
     yield choice_of_layer(subject, "summed")
     layer = layer_of(settings.summed, subject)
-    if reason := subject.too_long(passes_of_addition(config.depth, config.heads, layer)):
+    if reason := subject.why_too_long(passes_of_addition(config.depth, config.heads, layer)):
         yield Words(reason)
         return
     yield Wait("Switching heads off, one after the other …")
@@ -319,6 +319,6 @@ def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
         with subject.turns() as give_way:
             return addition(trace, layer, give_way)
 
-    effects = subject.kept(("addition", layer), work)
+    effects = subject.cached(("addition", layer), work)
     question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)
     yield Ask(question, f"{subject.about} {layer}", afresh=True)

@@ -119,7 +119,7 @@ class Subject(Protocol):
         """The model's name in addresses."""
 
     @property
-    def shown(self) -> tuple[int, int]:
+    def shown_head(self) -> tuple[int, int]:
         """The layer and head on view in the microscope."""
 
     @property
@@ -156,13 +156,13 @@ class Subject(Protocol):
         """The subject with another model or another sample, in the model's usual grid; None if it is not on this
         machine."""
 
-    def that_names(self) -> Subject:
+    def with_naming_model(self) -> Subject:
         """The same picture in a model with a classifier; if possible, in a model that names everyday things."""
 
-    def has(self, what: Hashable) -> bool:
-        """Whether `kept` has stored a result under `what`."""
+    def has_cached(self, what: Hashable) -> bool:
+        """Whether `cached` has stored a result under `what`."""
 
-    def kept(self, what: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, what: Hashable, make: Callable[[], Made]) -> Made:
         """The result stored under `what`; `make` computes it the first time."""
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
@@ -172,10 +172,10 @@ class Subject(Protocol):
     def passes_in_time(self) -> int:
         """How many passes of this picture can be computed while a reader waits."""
 
-    def too_long(self, passes: float) -> str:
+    def why_too_long(self, passes: float) -> str:
         """A sentence that says why this number of passes would take too long; "" if it would not."""
 
-    def come_to(self, run: str) -> Any:
+    def result_of(self, run: str) -> Any:
         """The latest result of this reader's run; None before the first run."""
 
     def at_work(self, run: str) -> bool:

@@ -70,18 +70,18 @@ Own = Words | Measured | Made
 
 @dataclass(frozen=True)
 class Wait:
-    """Waiting: the host shows `words` and `meanwhile` until the next part comes. In a run, `come_to` is the result so
+    """Waiting: the host shows `words` and `meanwhile` until the next part comes. In a run, `result` is the result so
     far."""
 
     words: str
     meanwhile: Part | None = None
-    come_to: object = None
+    result: object = None
 
 
 @dataclass(frozen=True)
 class Run:
     """Work that a button starts and stops. `work` gets the result of the former run; it yields often, because it can
-    stop only at a yield. During the run the step is played repeatedly with the result so far (`Subject.come_to`). A
+    stop only at a yield. During the run the step is played repeatedly with the result so far (`Subject.result_of`). A
     host without Python shows the sentence `needs`."""
 
     id: str

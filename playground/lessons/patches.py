@@ -27,7 +27,7 @@ def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
 
     size = SETTINGS["patch"].default
     yield Ask(how_many(subject, size), f"{subject.about} {size}")
-    blob = subject.kept(("cut", settings.patch), lambda: cut_up(subject, settings.patch))
+    blob = subject.cached(("cut", settings.patch), lambda: cut_up(subject, settings.patch))
     yield After(
         "patches_tokens",
         Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCHES}),
@@ -187,7 +187,7 @@ def filters(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("pictures", "Show", SHOWN)
     yield Drawing(
         "filters",
-        subject.kept(("filters", settings.pictures), lambda: answered(subject, settings.pictures)),
+        subject.cached(("filters", settings.pictures), lambda: answered(subject, settings.pictures)),
         ("filter",),
     )
     yield Ask(even_question())
@@ -303,7 +303,7 @@ def where_from(subject: Subject):
     config, (height, width) = subject.vit.config, subject.size
     grid, names = (height // config.patch_size, width // config.patch_size), front(config.prefix)
     words = f"{grid[0] * grid[1] + len(config.prefix):,} tokens"
-    tokens_picture = subject.kept("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
+    tokens_picture = subject.cached("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
     photo = Photo(subject.photo(), grid, width / height, lines=True, beside=tokens_picture)
     return extra_question(subject.model, names, photo)
 

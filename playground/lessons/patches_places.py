@@ -61,7 +61,7 @@ def positions(subject: Subject, settings: Settings) -> Iterator[Part]:
         "embedding**; others turn queries and keys. Point at a place: how alike are the others?"
     )
     yield Choice("table", "Positions", TABLES)
-    blob = subject.kept(("places", settings.table), lambda: packed_positions(subject, settings.table))
+    blob = subject.cached(("places", settings.table), lambda: packed_positions(subject, settings.table))
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
@@ -189,7 +189,7 @@ def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
     depth = subject.vit.config.depth
     layer = min(settings.after, depth - 1)
     key = ("shuffle", layer, settings.order, settings.positions)
-    blob = subject.kept(key, lambda: reordered(subject, *key[1:]))
+    blob = subject.cached(key, lambda: reordered(subject, *key[1:]))
     yield After(
         "patches_shuffle",
         Row(

@@ -150,7 +150,7 @@ def sharpness(subject: Subject, trace, scale: float) -> tuple[np.ndarray, ...]:
         with subject.turns() as give_way:
             return softmax.sharpness(trace, scale, give_way)
 
-    return subject.kept(("sharpness", trace.scale, scale), count)
+    return subject.cached(("sharpness", trace.scale, scale), count)
 
 
 def instead(settings: Settings, d: int) -> str:
@@ -278,7 +278,7 @@ def turned(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -
             )
         return torch.cosine_similarity(scaled_features, unscaled_features, dim=-1)  # (patches,)
 
-    cosines = subject.kept(("turned by a scale", settings.instead), work)
+    cosines = subject.cached(("turned by a scale", settings.instead), work)
     heat = tuple((1 - cosines).clamp(min=0).tolist())
     return float(cosines.mean()), Photo(
         subject.photo(), scaled_trace.grid, scaled_trace.grid[1] / scaled_trace.grid[0], heat=heat

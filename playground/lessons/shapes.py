@@ -227,7 +227,7 @@ def packed_walk(subject: Subject, layer: int) -> bytes:
         with subject.turns():
             return steps_to_bytes(walk_picture(subject.vit, subject.image, layer), f"{subject.about} {layer}")
 
-    return subject.kept(("walk", layer), work)
+    return subject.cached(("walk", layer), work)
 
 
 def tokens_of(subject: Subject) -> int:
@@ -303,7 +303,7 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
         note = f"With more than {MOST_TABLE:,} tokens the table would be larger than a screen; choose a coarser grid."
         return Fold(title, choices, Words(note))
     head = min(head, trace.heads - 1)
-    scale_end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
+    scale_end, table = subject.cached(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
     prefix_sentence = f"The first {len(trace.prefix)} rows and columns belong to no patch. " if trace.prefix else ""
     note = (
         f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(scale_end)} and more. "

@@ -200,7 +200,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
     layer = min(settings.layer, LAYERS - 1)
     jpeg = smaller(subject.sample(run.sample).jpeg, SIDE)
-    blob = subject.kept(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))
+    blob = subject.cached(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))
     yield After(
         "training_when",
         Drawing("reel", blob, ("moment", "layer", "head", "patch")),

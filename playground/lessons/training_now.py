@@ -55,7 +55,7 @@ class Trial:
 def now(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training import quick
 
-    trial: Trial | None = subject.come_to("two")
+    trial: Trial | None = subject.result_of("two")
     learners = trial.learned if trial else {}
     last_step = quick.Pairs().steps
     yield Words(
@@ -98,12 +98,12 @@ def training(subject: Subject, former_trial: Trial | None) -> Generator[Wait, No
     from playground.training import quick
 
     trial = Trial(former_trial.seed + 1 if former_trial else 0)
-    yield Wait("Beginning…", come_to=trial)
+    yield Wait("Beginning…", result=trial)
     with subject.turns() as give_way:
         for learners in quick.train_now(quick.recipes(trial.seed), give_way):
             trial.learned = learners
             progress = f"Learning: step **{trial.step}** of {quick.Pairs().steps}."
-            yield Wait(progress, come_to=trial)
+            yield Wait(progress, result=trial)
 
 
 def board_question(seed: int) -> Question:

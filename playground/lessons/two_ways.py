@@ -116,7 +116,7 @@ def any_convolution(subject: Subject) -> Fold:
             f"{case.kernel} × {case.kernel}, stride {case.stride}", f"{case.columns[0]} × {case.columns[1]:,}",
             f"{case.answer[0]} × {case.answer[1]}", f"{case.apart:.0e} of {case.typical:.2f}",
         )
-        for case in subject.kept("unfolded", lambda: two_ways.unfolded(subject.image))
+        for case in subject.cached("unfolded", lambda: two_ways.unfolded(subject.image))
     ]  # fmt: skip
     return Fold(
         "Any convolution is unfold, multiply, fold",
@@ -149,7 +149,7 @@ def shift_question(difference: float, layer: int, head: int, convolution_text: s
 
 
 def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
-    layer, head = subject.shown
+    layer, head = subject.shown_head
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
     crops = shifted_crops(subject, settings.moved)
@@ -185,13 +185,13 @@ def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
 def shifted_crops(subject: Subject, patches: int) -> Shifted:
     from playground.analysis import two_ways
 
-    layer, head = subject.shown
+    layer, head = subject.shown_head
 
     def work() -> Shifted:
         with subject.turns():
             return two_ways.shifted(subject.vit, subject.image, layer, head, patches)
 
-    return subject.kept(("shifted", layer, head, patches), work)
+    return subject.cached(("shifted", layer, head, patches), work)
 
 
 def crop_pictures(shift: Shifted) -> Pictures:
@@ -286,7 +286,7 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
 
     other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
     look = subject.sample(other_sample) if reads == "other" else subject
-    trace, (layer, head) = look.trace(), subject.shown
+    trace, (layer, head) = look.trace(), subject.shown_head
     rows, columns = trace.grid
     spot = (rows // 2, columns // 2)
     kernel_row = torch.zeros(rows, columns)

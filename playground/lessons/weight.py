@@ -81,7 +81,7 @@ def carries(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     layer = wanted_layer(subject, settings)
     yield choice_of_layer(subject)
-    packed_layer = subject.kept(("carried", layer), lambda: carried(subject, layer))
+    packed_layer = subject.cached(("carried", layer), lambda: carried(subject, layer))
     yield Drawing("carried", packed_layer, ("look",), Made("layer", {"layer": layer, "desk": DESK}))
     yield Exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
@@ -265,10 +265,10 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
         with subject.turns():
             return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
 
-    maps = subject.kept(("maps", query), make_maps)
+    maps = subject.cached(("maps", query), make_maps)
     yield Ask(which_map(subject, query, blanking.own_block(trace.grid, side, query), maps))
     passes = len(blocks(trace.grid, side)) + edge_passes
-    if reason := subject.too_long(passes):
+    if reason := subject.why_too_long(passes):
         yield Words(reason)
         return
     if trace.tokens > AT_ONCE and settings.blank != "yes":
@@ -282,7 +282,7 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
             with subject.turns() as give_way:  # not taken around `kept`, which may wait for another thread
                 return cutting.cut_edge(trace, query, give_way)
 
-        edge_cut = subject.kept(("cut", query), cut_it)
+        edge_cut = subject.cached(("cut", query), cut_it)
     yield After(
         "weight_explain",
         *(coarser(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
@@ -297,13 +297,13 @@ def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[
     from playground.analysis.occlusion import blocks
 
     key, trace, moves = ("moves", query, side), subject.trace(), []
-    if not subject.has(key):
+    if not subject.has_cached(key):
         block_count = len(blocks(trace.grid, side))
         yield Wait(f"Blanking one block after the other: 0 of {block_count}")
         with subject.turns() as give_way:
             for moves in blanking.moves_of(trace, query, side, give_way):
                 yield Wait(f"Blanking one block after the other: {len(moves)} of {block_count}")
-    return subject.kept(key, lambda: moves)
+    return subject.cached(key, lambda: moves)
 
 
 def looked_at(subject: Subject) -> Row:

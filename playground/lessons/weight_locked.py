@@ -236,7 +236,7 @@ def measured_lengths(subject: Subject):
         with subject.turns() as give_way:
             return token_norms.lengths(trace, give_way)
 
-    return subject.kept("lengths", measure)
+    return subject.cached("lengths", measure)
 
 
 def lengths_in_words(subject: Subject) -> str:
@@ -259,7 +259,7 @@ def lengths_in_words(subject: Subject) -> str:
 
 def card(subject: Subject) -> Iterator[Part]:
     """A map of the tokens' lengths after the last layer, a row of the last layer, a histogram, and the numbers."""
-    if reason := subject.too_long(1):
+    if reason := subject.why_too_long(1):
         yield Words(reason)
         return
     trace, lengths = subject.trace(), measured_lengths(subject)

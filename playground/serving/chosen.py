@@ -18,7 +18,7 @@ from playground.serving import models, own_models, pictures, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
-from playground.serving.prepared import FINER, model_digest, sample_digest
+from playground.serving.prepared import FINER_GRIDS, model_digest, sample_digest
 from playground.serving.traces import Setup
 from playground.version import __version__
 
@@ -90,7 +90,7 @@ def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
 def check_model(model: str) -> None:
     try:
         models.check_name(model)
-        if not models.is_here(model) and (own_name := own_models.called(model)):
+        if not models.is_here(model) and (own_name := own_models.own_name(model)):
             card = {"model": own_name, "title": plain_name(own_name), "here": True}
             raise Refused(f"{model} is a model of this server's own: its name here is {own_name}.", 404, missing=card)
         if not models.is_here(model) and not models.may_fetch(model):
@@ -211,7 +211,7 @@ def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
 def first_sample(model: str | None = None) -> str:
     """The sample that opens first: a photograph, if the model for photographs is on this machine and `model` is none of
     models.OURS; else a drawing."""
-    if model in models.OURS or not models.has_real():
+    if model in models.OURS or not models.has_photographs():
         return SAMPLES[0].name
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
 
@@ -219,12 +219,12 @@ def first_sample(model: str | None = None) -> str:
 def usual_setup(sample: str | None) -> Setup:
     """The model and the detail in which a picture opens. None means a person's own picture, treated as a photograph."""
     is_photograph = sample is None or named(sample).kind == "photograph"
-    model = models.REAL if is_photograph and models.has_real() else models.default()
+    model = models.PHOTOGRAPH_MODEL if is_photograph and models.has_photographs() else models.default()
     return Setup(model, detail(sample, model))
 
 
 def detail(sample: str | None, model: str) -> int:
-    return FINER.get(sample, 1) if model == "bundled" else 1
+    return FINER_GRIDS.get(sample, 1) if model == "bundled" else 1
 
 
 def opening_view(sample: str | None, setup: Setup) -> dict[str, str]:

@@ -16,7 +16,7 @@ from playground.models.names import OWN
 from playground.serving import settings
 from playground.serving.cache import MB
 
-READABLE = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # the part of a name after own/
+NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # the part of a name after own/
 
 
 def files() -> dict[str, Path]:
@@ -30,14 +30,14 @@ def files() -> dict[str, Path]:
         file_of_name = model_file.in_folder(folder)
     except PlaygroundError:  # the folder doesn't exist yet
         return {}
-    return {OWN + name: file for name, file in file_of_name.items() if READABLE.fullmatch(name)}
+    return {OWN + name: file for name, file in file_of_name.items() if NAME_PATTERN.fullmatch(name)}
 
 
 def is_own(name: str) -> bool:
     return name.startswith(OWN)
 
 
-def called(name: str) -> str | None:
+def own_name(name: str) -> str | None:
     """own/NAME for the model file called NAME; None if there is no such file."""
     return OWN + name if OWN + name in files() else None
 
@@ -120,7 +120,7 @@ def files_of(name: str) -> tuple[tuple[Path, int], ...]:
     return tuple((path, path.stat().st_mtime_ns) for path in paths if path.is_file())
 
 
-def assumed(name: str, vit) -> str:
+def assumption_line(name: str, vit) -> str:
     """A line for a model's users about what was assumed to load the model."""
     if not vit.assumed:
         return ""

@@ -160,7 +160,9 @@ async def names(request: Request) -> Response:
         trace = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(request.query_params, "layer", trace.layers)
         cache = traces.names_of_samples() if picture.sample else person.names
-        return JSONResponse({"heads": cache.get((picture.id, setup, layer), lambda: traces.measure(trace, layer))})
+        return JSONResponse(
+            {"heads": cache.get((picture.id, setup, layer), lambda: traces.names_of_heads(trace, layer))}
+        )
 
     return await part(request, make)
 
@@ -174,7 +176,7 @@ async def moved(request: Request) -> Response:
 
         query = place(request.query_params.get("query", ""))
         uncut_trace = traces.trace(picture, replace(setup, cut=(), other=""), cache_of(person))
-        if traces.puts(setup):
+        if traces.further_cuts(setup):
             return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut_trace, query)})
         with queue.turns() as give_way:
             try:

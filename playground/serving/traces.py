@@ -18,10 +18,10 @@ from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
-FIRST_LOOK = 20  # patches along each side of a square picture in the coarse trace that is shown first
+FIRST_LOOK_SIDE = 20  # patches along each side of a square picture in the coarse trace that is shown first
 FIRST_LOOK_ABOVE = 8e9  # a coarse first trace saves no time if the whole pass has fewer multiplications than this
-MOST_PACKED = 32 * MB  # most bytes of one answer with several layers
-OWN_TRACES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
+MOST_PACKED_BYTES = 32 * MB  # most bytes of one answer with several layers
+MOST_OWN_BYTES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
 
 log = logging.getLogger("playground")
 _person_caches = Caches()
@@ -40,18 +40,18 @@ class Setup:
 
 
 @cache
-def of_samples() -> Cache:
+def sample_traces() -> Cache:
     return Cache(settings.now().sample_mb * MB, size=trace_bytes)
 
 
 def own_cache() -> Cache:
     """A cache for one person's traces, which is dropped with the person."""
-    return _person_caches.add(Cache(OWN_TRACES, size=trace_bytes))
+    return _person_caches.add(Cache(MOST_OWN_BYTES, size=trace_bytes))
 
 
 def _forget(model: str) -> None:
     """Drops the traces of an evicted model, because each trace refers to the model and would keep it in memory."""
-    for traces in (of_samples(), *_person_caches):
+    for traces in (sample_traces(), *_person_caches):
         traces.drop_where(lambda key: key[1].model == model)
 
 
@@ -67,13 +67,13 @@ def size(picture: Picture, setup: Setup) -> tuple[int, int]:
     """(H, W) in pixels of the model's input."""
     from playground.pictures.images import fit
 
-    patch, usual_size = models.cut(setup.model)
-    native_size = (FIRST_LOOK * patch,) * 2 if setup.first else tuple(side * setup.detail for side in usual_size)
+    patch, usual_size = models.patch_and_input(setup.model)
+    native_size = (FIRST_LOOK_SIDE * patch,) * 2 if setup.first else tuple(side * setup.detail for side in usual_size)
     return fit(picture.size, patch, native_size)
 
 
 def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
-    patch, _ = models.cut(setup.model)
+    patch, _ = models.patch_and_input(setup.model)
     height, width = size(picture, setup)
     return height // patch, width // patch
 
@@ -82,7 +82,7 @@ def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: boo
     """The trace, from a cache or computed: the shared cache for a sample, `person_cache` for an upload. `finer`:
     whether the person already sees a coarser trace."""
     if picture.sample:
-        return of_samples().get((picture.id, setup), lambda: _run(picture, setup))
+        return sample_traces().get((picture.id, setup), lambda: _run(picture, setup))
     own_trace = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
     _person_caches.trim(settings.now().upload_mb * MB)
     return own_trace
@@ -124,7 +124,7 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
     return picture_trace
 
 
-def puts(setup: Setup) -> list[str]:
+def further_cuts(setup: Setup) -> list[str]:
     """The cuts that need further passes."""
     if not setup.cut:
         return []
@@ -134,7 +134,7 @@ def puts(setup: Setup) -> list[str]:
 
 
 def _passes(setup: Setup) -> int:
-    if not (texts := puts(setup)):
+    if not (texts := further_cuts(setup)):
         return 1
     from playground.analysis import interventions
 
@@ -147,7 +147,7 @@ def _traced(vit, picture: Picture, setup: Setup):
     def run_pass(own_picture: Picture, cut: list[str]):
         return trace(vit, own_picture.image, size=size(own_picture, setup), scale=setup.scale, cut=cut)
 
-    texts = puts(setup)
+    texts = further_cuts(setup)
     picture_trace = run_pass(picture, [text for text in setup.cut if text not in texts])
     if not texts:
         return picture_trace
@@ -185,7 +185,7 @@ def _packed(picture_trace, layers: list[int] | None, heads: list[int] | None) ->
         )
     # bytes of q and k in float16
     size = 4 * len(layers) * picture_trace.tokens * picture_trace.heads * picture_trace.head_dim
-    if size > MOST_PACKED and len(layers) > 1:
+    if size > MOST_PACKED_BYTES and len(layers) > 1:
         raise PlaygroundError(
             f"These {len(layers)} layers of {picture_trace.tokens:,} tokens are too much at once: ask for fewer."
         )
@@ -197,19 +197,19 @@ def _packed(picture_trace, layers: list[int] | None, heads: list[int] | None) ->
 # The names of the heads' habits on a picture, layer by layer.
 
 
-ABOUT = 1000  # the estimated bytes of one layer's names
+NAMES_BYTES = 1000  # the estimated bytes of one layer's names
 
 
-def kept_names() -> Cache:
-    return Cache(MB, size=lambda names: ABOUT)
+def names_cache() -> Cache:
+    return Cache(MB, size=lambda names: NAMES_BYTES)
 
 
 @cache
 def names_of_samples() -> Cache:
-    return kept_names()
+    return names_cache()
 
 
-def measure(picture_trace, layer: int) -> list[tuple[str, str, str, str, str]]:
+def names_of_heads(picture_trace, layer: int) -> list[tuple[str, str, str, str, str]]:
     """(label, short label, colour, training task, meaning) of each head. The training task completes the sentence "this
     head was told to …"; it is "" if no loss was about the head. People who wait for a picture are served first."""
     from playground.analysis import heads

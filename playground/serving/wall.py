@@ -26,8 +26,8 @@ from playground.serving.routes_samples import FOREVER
 from playground.version import __version__
 
 PICTURE_HEIGHT = 300  # pixels: the height of a picture
-QUALITY = 82
-QUERY = ("#0072b2", "#ffffff")  # colours of the inner and the outer frame around the query's patch
+JPEG_QUALITY = 82
+FRAME_COLOURS = ("#0072b2", "#ffffff")  # colours of the inner and the outer frame around the query's patch
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ def on_this_machine() -> tuple[Moment, ...]:
 def edition(moments: tuple[Moment, ...]) -> str:
     """A digest of everything that the pictures depend on."""
     inputs = [(moment, sample_digest(moment.sample), model_digest(moment.model)) for moment in moments]
-    return sha256(repr((inputs, PICTURE_HEIGHT, QUALITY, __version__)).encode()).hexdigest()[:16]
+    return sha256(repr((inputs, PICTURE_HEIGHT, JPEG_QUALITY, __version__)).encode()).hexdigest()[:16]
 
 
-def listed(address: Callable[[Moment], str]) -> list[dict]:
+def moment_records(address: Callable[[Moment], str]) -> list[dict]:
     """The moments as shell/wall.js reads them. `address` gives the address of a moment's picture."""
     return [
         {
@@ -154,19 +154,19 @@ def picture(moment: Moment) -> bytes:
     pen, (row, column) = ImageDraw.Draw(image), moment.patch
     height, width = image.height / grid[0], image.width / grid[1]
     left, top, right, bottom = column * width, row * height, (column + 1) * width, (row + 1) * height
-    for colour, margin, line_width in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
+    for colour, margin, line_width in zip(reversed(FRAME_COLOURS), (3, 2), (4, 2), strict=True):
         pen.rectangle(
             (left - margin, top - margin, right + margin - 1, bottom + margin - 1), outline=colour, width=line_width
         )
     file = io.BytesIO()
-    image.save(file, "JPEG", quality=QUALITY)
+    image.save(file, "JPEG", quality=JPEG_QUALITY)
     return file.getvalue()
 
 
-async def everything(request: Request) -> Response:
+async def moment_list(request: Request) -> Response:
     def work() -> Response:
         digest = edition(on_this_machine())
-        moments = listed(lambda moment: f"api/moments/{digest}/{MOMENTS.index(moment)}.jpg")
+        moments = moment_records(lambda moment: f"api/moments/{digest}/{MOMENTS.index(moment)}.jpg")
         return JSONResponse(moments, headers={"Cache-Control": "no-cache"})
 
     return await answer(request, work)
@@ -185,4 +185,4 @@ async def send(request: Request) -> Response:
     return await answer(request, work)
 
 
-ROUTES = [Route("/api/moments", everything), Route("/api/moments/{edition}/{number}.jpg", send)]
+ROUTES = [Route("/api/moments", moment_list), Route("/api/moments/{edition}/{number}.jpg", send)]

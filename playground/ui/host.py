@@ -86,7 +86,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
     """Yields the parts of the step `name`. When the step is first opened, a model may have to load. Until the first
     drawing is ready, a picture is shown in place of the parts."""
     key = ("opened", name)
-    if not subject.has(key):
+    if not subject.has_cached(key):
         small_picture = Picture(as_jpeg(small(subject.image)))
         yield Wait(f"Asking {subject.model} …", small_picture)
         first_parts = []
@@ -98,7 +98,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
             if isinstance(part, VISIBLE_PARTS):
                 break
         yield from first_parts
-        subject.kept(key, lambda: True)
+        subject.cached(key, lambda: True)
     yield from parts
 
 
@@ -303,7 +303,7 @@ def _state_of(work: Work) -> str:
     if work.over:
         if work.trouble:
             return f"It broke off: {work.trouble}"
-        return DROPPED if work.let_go else ""
+        return DROPPED if work.was_dropped else ""
     if not work.begun:
         ahead = work.look()
         sentence = {0: "It waits for its turn.", 1: "**One is before you.**"}.get(ahead, f"**{ahead} are before you.**")

@@ -74,8 +74,8 @@ def _look(address: dict[str, str] | None) -> None:
     words = words or message["choice"] or (former_here.words() if former_here else {})
     view = view or chosen.view_of(message["view"]) or (former_here.view if former_here else {})
     state.key = key
-    if key and people.KEY.fullmatch(key):
-        ledger.seats.asks(streamlit_private.session(), key)
+    if key and people.KEY_PATTERN.fullmatch(key):
+        ledger.seats.note_request(streamlit_private.session(), key)
     _open(words, view, key)
 
 
@@ -107,7 +107,7 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, former_h
         if state.page == MICROSCOPE:  # here the browser itself asks for the numbers and shows errors
             state.here = _instead()
             return
-        if isinstance(error, Refused) and (forgotten := error.more.get("forgotten")):
+        if isinstance(error, Refused) and (forgotten := error.fields.get("forgotten")):
             _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}

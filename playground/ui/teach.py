@@ -217,7 +217,7 @@ def living_page(subject: Here) -> str:
 
     trace, sample = subject.trace(), subject.sample_name
     opening_view = figure_words.as_typed(
-        figure_words.description(figure_words.Shown(subject.picture, subject.setup), {})
+        figure_words.description(figure_words.FigureSubject(subject.picture, subject.setup), {})
     )
     fits_all = 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim <= MOST_BYTES
     story = {

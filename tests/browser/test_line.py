@@ -13,8 +13,8 @@ from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import Patient
 
-# LONG = 0 puts every request into the queue for long requests; usually short requests have another queue.
-ONE_LINE = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
+# LONG_SECONDS = 0 puts every request into the queue for long requests; usually short requests have another queue.
+ONE_LINE = "from playground.serving import queue; queue.LONG_SECONDS = 0; from playground.__main__ import main; main()"
 LARGE = "ViT-B/14"
 
 

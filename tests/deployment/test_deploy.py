@@ -21,7 +21,7 @@ from browser.test_proxy import NGINX
 from waiting import PATIENCE, until
 
 from playground.serving import hosts, settings
-from playground.serving.routes_pictures import LARGEST
+from playground.serving.routes_pictures import LARGEST_FILE
 from playground.ui import run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -267,7 +267,7 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
 def test_proxies_let_through_what_the_app_takes_and_say_no_other_limit_twice():
     limit = tomllib.loads(read(".streamlit/config.toml"))["server"]["maxUploadSize"]
     conf = read("deploy/nginx.conf")
-    assert limit * MB == LARGEST
+    assert limit * MB == LARGEST_FILE
     assert f"client_max_body_size {limit + 1}m;" in conf
     ingress = kubernetes("Ingress")["metadata"]["annotations"]
     ingress = {name.rpartition("/")[2].replace("-", "_"): value for name, value in ingress.items()}
@@ -283,10 +283,10 @@ def test_both_ways_to_serve_many_can_put_the_app_under_a_path():
     """The default is an empty path. tests/browser/test_base_path.py tests the app under a path."""
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
-    assert app["environment"][hosts.OPTION] == "${BASE_PATH:-}"
-    assert variables[hosts.OPTION] == ""
+    assert app["environment"][hosts.BASE_PATH_OPTION] == "${BASE_PATH:-}"
+    assert variables[hosts.BASE_PATH_OPTION] == ""
     assert kubernetes("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
-    assert hosts.read("") == ""
+    assert hosts.base_path("") == ""
 
 
 def test_kubernetes_knows_the_image():

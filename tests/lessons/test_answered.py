@@ -57,7 +57,7 @@ def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp
     folder.mkdir(parents=True)
     save_file(timm.create_model(EVERYDAY, pretrained=False).state_dict(), folder / "model.safetensors")
     monkeypatch.setattr(timm_models, "hub_file", lambda *arguments: str(folder / "model.safetensors"))
-    assert models.that_names() == EVERYDAY
+    assert models.naming_model() == EVERYDAY
     texts, question = played("answer", model="untrained", sample="meadow")
     assert "here is ViT Ti/16" in texts
     assert "This is what it says of this picture" in texts
@@ -67,7 +67,7 @@ def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp
 
 
 def test_without_such_a_model_ours_takes_its_place():
-    assert models.that_names() is None
+    assert models.naming_model() is None
     texts, _ = played("read", model="untrained", sample="meadow")
     assert "here is our small ViT" in texts
 

@@ -85,10 +85,10 @@ def test_of_many_labels_the_chosen_one_is_in_the_table():
 
 @pytest.mark.parametrize("step", ["stream", "mlp", "answer"])
 def test_a_picture_stands_there_while_numbers_are_awaited(step):
-    meadow().worked.drop_where(lambda key: True)
+    meadow().results.drop_where(lambda key: True)
     from playground.serving import worked
 
-    worked.worked_for_all().drop_where(lambda key: True)
+    worked.shared_results().drop_where(lambda key: True)
     waits = [part for part in parts_of("block", step) if isinstance(part, Wait)]
     assert waits
     assert all(wait.meanwhile for wait in waits)

@@ -102,7 +102,7 @@ def trial():
 def trained(trial, monkeypatch):
     """The sample `meadow`, for a user whose two models have been trained for a few steps."""
     subject = meadow()
-    monkeypatch.setattr(type(subject), "come_to", lambda self, run: trial)
+    monkeypatch.setattr(type(subject), "result_of", lambda self, run: trial)
     return subject
 
 

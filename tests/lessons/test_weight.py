@@ -102,7 +102,7 @@ class Measured:
     """Stands for a subject whose tokens have these lengths."""
 
     def __init__(self, small_trace, lengths: token_norms.Lengths):
-        self.trace, self.kept = lambda: small_trace, lambda key, make: lengths
+        self.trace, self.cached = lambda: small_trace, lambda key, make: lengths
 
 
 def test_lengths_are_told_of_a_model_with_and_without_outliers(small_trace):
@@ -168,7 +168,7 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
     )
     subject = Here({"sample": "meadow", "model": "bundled"})
     empty_cache = Cache(60 * MB, size=worked.size)
-    monkeypatch.setattr(worked, "worked_for_all", lambda: empty_cache)  # an empty cache
+    monkeypatch.setattr(worked, "shared_results", lambda: empty_cache)  # an empty cache
     part_stream = weight.explain(subject, weight.LESSON.defaults())
     first_part, second_part = next(part_stream), next(part_stream)
     assert isinstance(first_part.meanwhile[0], Picture)

@@ -91,7 +91,7 @@ def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
     picture, setup = chosen.read({"mine": picture_id}, anna)
     assert (picture.name, setup.model) == ("mine.jpg", models.default())
     for stranger in (None, people.Person("bert" * 6)):
-        assert refused({"mine": picture_id}, stranger).more == {"forgotten": picture_id}
+        assert refused({"mine": picture_id}, stranger).fields == {"forgotten": picture_id}
 
 
 def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
@@ -104,7 +104,7 @@ def test_a_model_that_is_not_here_is_named_with_what_its_fetching_takes(monkeypa
     """The refusal holds what the page needs to offer a download of the model."""
     monkeypatch.setattr(models, "may_fetch", lambda name: True)
     error = refused({"model": "dinov2-small"})
-    assert error.more["missing"] == {
+    assert error.fields["missing"] == {
         "model": "dinov2-small", "title": "DINOv2 S/14", "megabytes": models.megabytes("dinov2-small"),
         "may_fetch": True,
     }  # fmt: skip
@@ -115,7 +115,11 @@ def test_a_model_of_the_server_s_own_is_named_to_who_leaves_its_prefix_out(monke
     (tmp_path / "leaves.safetensors").touch()
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(tmp_path)))
     error = refused({"model": "leaves"})
-    assert (error.status, error.more["missing"]["model"], error.more["missing"]["here"]) == (404, "own/leaves", True)
+    assert (error.status, error.fields["missing"]["model"], error.fields["missing"]["here"]) == (
+        404,
+        "own/leaves",
+        True,
+    )
     assert "own/leaves" in str(error)
     assert refused({"model": "roots"}).more.get("missing", {}).get("here") is None
 
