@@ -88,10 +88,10 @@ class Steps(Setting):
         return best_step if best_step and counts[best_step] else self.default
 
 
-# On a site without a server, one of these lines stands below a step: OWN below a step that always shows its sample,
-# MODELS below a step that can show a visitor's photograph.
-OWN = "The app shows it on your own picture, and in other models."
-MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
+# On a site without a server, one of these lines stands below a step: APP_PICTURES below a step that always shows its
+# sample, APP_MODELS below a step that can show a visitor's photograph.
+APP_PICTURES = "The app shows it on your own picture, and in other models."
+APP_MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
 Made = TypeVar("Made")
 
 
@@ -227,14 +227,14 @@ UPPER = -1
 LAYER = Setting.of(UPPER, range(UPPER, MOST_LAYERS))
 
 
-def key_of(layer: int, subject: Subject) -> int:
+def setting_of_layer(layer: int, subject: Subject) -> int:
     """The setting's value for this layer."""
     return UPPER if layer == upper_layer(subject.vit.config.depth) else layer
 
 
 def choice_of_layer(subject: Subject, setting: str = "layer", label: str = "Layer") -> Slider:
     layers = range(subject.vit.config.depth)
-    return Slider(setting, label, {key_of(layer, subject): str(layer) for layer in layers})
+    return Slider(setting, label, {setting_of_layer(layer, subject): str(layer) for layer in layers})
 
 
 def layer_of(key: int, subject: Subject) -> int:

@@ -64,24 +64,25 @@ class Part:
 
     title: str
     says: str
-    things: tuple[type | Callable, ...]
+    sources: tuple[type | Callable, ...]
     formulas: tuple[tuple[str, str], ...]  # (a piece of a line, its formula)
 
     def read(self) -> list[Listing]:
-        """The listings of all `things`, with the formulas beside their lines."""
+        """The listings of all `sources`, with the formulas beside their lines."""
         noted_lines = {}
         for piece, formula in self.formulas:
             owner = next(
-                (candidate for candidate in self.things if any(piece in x.text for x in listing(candidate).lines)), None
+                (candidate for candidate in self.sources if any(piece in x.text for x in listing(candidate).lines)),
+                None,
             )
-            note = find(owner or self.things[0], piece, formula)  # raises if no listing has the piece
+            note = find(owner or self.sources[0], piece, formula)  # raises if no listing has the piece
             noted_lines[listing(owner).file, note.number] = note
         return [
             Listing(
                 source.file,
                 tuple(_with_note(line, noted_lines.get((source.file, line.number))) for line in source.lines),
             )
-            for source in map(listing, self.things)
+            for source in map(listing, self.sources)
         ]
 
 
@@ -233,17 +234,17 @@ MODULES = {
 
 
 @dataclass(frozen=True)
-class Tried:
+class ModuleTrial:
     """What PyTorch finds in a module, and what a call of the module gives."""
 
-    found: list[str]  # names that parameters() gives
-    kept: list[str]  # names that state_dict() gives
-    changed: list[str]  # names of parameters that one step of training changes
-    called: str  # what module(x) gives, in words
+    parameter_names: list[str]  # names that parameters() gives
+    state_names: list[str]  # names that state_dict() gives
+    changed_names: list[str]  # names of parameters that one step of training changes
+    call_words: str  # what module(x) gives, in words
 
 
 @cache
-def try_module(kind: str) -> Tried:
+def try_module(kind: str) -> ModuleTrial:
     """Builds a module of MODULES, calls it and trains it for one step."""
     module, x = MODULES[kind](), torch.ones(2, 3)
     parameters = dict(module.named_parameters())
@@ -251,7 +252,7 @@ def try_module(kind: str) -> Tried:
     try:
         answer = module(x)
     except NotImplementedError:
-        return Tried(
+        return ModuleTrial(
             [*parameters], [*module.state_dict()], [], "an error: it has no `forward`; a loop calls what it holds"
         )
     answer.sum().backward()
@@ -260,4 +261,4 @@ def try_module(kind: str) -> Tried:
     changed = [name for name, parameter in parameters.items() if not torch.equal(parameter, former_values[name])]
     shape = " × ".join(map(str, answer.shape))
     called = f"{shape} numbers" + (", as `module[1](module[0](x))`" if kind == "sequential" else "")
-    return Tried([*parameters], [*module.state_dict()], changed, called)
+    return ModuleTrial([*parameters], [*module.state_dict()], changed, called)

@@ -108,7 +108,7 @@ def number_of_head(habits: Habits, extreme: str, value: str) -> float:
 
 # Heads whose rows agree, whichever patch asks -------------------------------------------------------------------------
 
-LOCKED = 0.3  # a head with a larger mean share on one place is locked; the habit ONE has the same bound
+LOCKED_SHARE = 0.3  # a head with a larger mean share on one place is locked; the habit ONE has the same bound
 
 
 def agreeing(trace: Trace, which: str, what: str) -> float:
@@ -140,10 +140,10 @@ def all_heads(trace: Trace) -> int:
 
 
 def locked_heads(trace: Trace) -> int:
-    """The number of heads that on average give more than LOCKED to one place."""
+    """The number of heads that on average give more than LOCKED_SHARE to one place."""
     from playground.analysis import heads
 
-    return int((shares_of_one_place(heads.look(trace)) > LOCKED).sum())
+    return int((shares_of_one_place(heads.look(trace)) > LOCKED_SHARE).sum())
 
 
 def agreed_place(trace: Trace) -> str:

@@ -47,10 +47,10 @@ BLANKS = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 
 
 def _formatted(words: Words, blank: re.Match) -> str:
-    return written(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
+    return formatted_number(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
 
 
-def written(number: float | list[float] | str, style: str) -> str:
+def formatted_number(number: float | list[float] | str, style: str) -> str:
     """The number as text. `style` is a Python format such as ".2f", or "%" for `percent`, our rule for shares."""
     return percent(number) if style == "%" else format(number, style)  # type: ignore[arg-type]
 
@@ -273,10 +273,10 @@ def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
 def plain_parts(parts: Iterable[Part], store_bytes: Callable[[bytes], object]) -> list[dict]:
     """The parts as records for JSON, in one flat list: a part of an After names its question under "after".
     `store_bytes` stores a drawing's bytes where the browser finds them, and returns the place."""
-    return [record for part in parts for record in _plain(part, store_bytes)]
+    return [record for part in parts for record in _records_of(part, store_bytes)]
 
 
-def _plain(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[dict]:
+def _records_of(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[dict]:
     if isinstance(part, Wait):
         return
     if isinstance(part, After):
@@ -312,7 +312,10 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
             return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain(moves)}
         case Exercise(asks, answer, hint, id, done, tempting, answers, _):
             record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain(answers)}
-            return record | {"done": condition(done), "tempting": [[condition(when), why] for when, why in tempting]}
+            return record | {
+                "done": condition_record(done),
+                "tempting": [[condition_record(when), why] for when, why in tempting],
+            }
     record = plain(part)
     assert isinstance(record, dict)
     del record["kind"]
@@ -363,12 +366,12 @@ def _figure(figure: go.Figure, moves: Moves | None) -> dict:
     return plain_figure
 
 
-def condition(state: Condition | None) -> object:
+def condition_record(state: Condition | None) -> object:
     """The condition as microscope/lessons/exercise.js reads it."""
     if isinstance(state, When):
         return {name: [str(value) for value in values] for name, values in state.values.items()}
     if isinstance(state, tuple):
-        return [condition(part_state) for part_state in state]
+        return [condition_record(part_state) for part_state in state]
     if isinstance(state, Reported):
         return {"drawing": state.drawing, "check": state.check}
     return state

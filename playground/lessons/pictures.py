@@ -14,9 +14,9 @@ from playground.pictures.jpegs import as_jpeg, data_url
 
 SIDE = 480  # pixels along a side of an enlarged picture
 REACH = 2  # patches on each side of the query's patch
-INK = "#0072b2"
-MAP = 360  # pixels, the longer side of a map
-TINY = 64  # pixels: a smaller picture is enlarged without smoothing
+OUTLINE_COLOUR = "#0072b2"
+MAP_SIDE = 360  # pixels, the longer side of a map
+TINY_SIDE = 64  # pixels: a smaller picture is enlarged without smoothing
 
 
 def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str) -> Beside:
@@ -52,7 +52,7 @@ def pixels(patch: np.ndarray, words: str) -> Beside:
     """The patch with each pixel as a square. patch: (P, P, 3)"""
     scale = max(1, SIDE // len(patch))
     image = Image.fromarray(patch.repeat(scale, 0).repeat(scale, 1))
-    return Beside(data_url(_file(image, "PNG"), "png"), words, 1.0)
+    return Beside(data_url(_image_bytes(image, "PNG"), "png"), words, 1.0)
 
 
 def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], words: str) -> Beside:
@@ -65,7 +65,7 @@ def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], wo
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=strip_side // 4)
     for n, name in enumerate(prefix_names):
         box = [n * strip_side, 0, n * strip_side + strip_side - 8, strip_side - 16]
-        pen.rectangle(box, fill="white", outline=INK, width=3)
+        pen.rectangle(box, fill="white", outline=OUTLINE_COLOUR, width=3)
         pen.text(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), name, fill="black", font=font, anchor="mm")
     patches_image = photograph.resize((columns * (cell - gap), rows * (cell - gap)))
     for row in range(rows):
@@ -73,12 +73,12 @@ def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], wo
             left, top = column * (cell - gap), row * (cell - gap)
             piece = patches_image.crop((left, top, left + cell - gap, top + cell - gap))
             sheet.paste(piece, (column * cell, strip_side + row * cell))
-    return Beside(data_url(_file(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
+    return Beside(data_url(_image_bytes(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
 
 
 def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, scale_end: float | None = None) -> Beside:
     """A row of weights on the picture."""
-    return Beside(data_url(lit(image, shares, spot, scale_end)), words, image.width / image.height)
+    return Beside(data_url(lit_picture(image, shares, spot, scale_end)), words, image.width / image.height)
 
 
 def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:
@@ -94,7 +94,7 @@ def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[in
     return Beside(data_url(as_jpeg(dark_image)), words, image.width / image.height)
 
 
-def _file(image: Image.Image, kind: str, **options: int) -> bytes:
+def _image_bytes(image: Image.Image, kind: str, **options: int) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, kind, **options)
     return buffer.getvalue()
@@ -103,8 +103,8 @@ def _file(image: Image.Image, kind: str, **options: int) -> bytes:
 def small(image: Image.Image) -> Image.Image:
     """The picture at the size of maps; the pixels of a tiny picture become sharp squares."""
     image = image.convert("RGB")
-    resampling = Image.Resampling.NEAREST if max(image.size) < TINY else Image.Resampling.BICUBIC
-    return ImageOps.contain(image, (MAP, MAP), resampling)
+    resampling = Image.Resampling.NEAREST if max(image.size) < TINY_SIDE else Image.Resampling.BICUBIC
+    return ImageOps.contain(image, (MAP_SIDE, MAP_SIDE), resampling)
 
 
 # Maps and tables -----------------------------------------------------------------------------------------------------
@@ -122,10 +122,10 @@ def table_of(weights) -> bytes:
     shares = (weights / colour_scale_end(weights)).clamp(max=1).numpy()
     table = Image.fromarray((shares * 255).astype(np.uint8), "P")
     table.putpalette(MAGMA.astype(np.uint8).tobytes())
-    return _file(table, "PNG")
+    return _image_bytes(table, "PNG")
 
 
-def outlined(
+def outlined_picture(
     picture: Image.Image,
     grid: tuple[int, int],
     spot: tuple[int, int],
@@ -146,12 +146,12 @@ def outlined(
     return as_jpeg(image)
 
 
-def light_url(jpeg: bytes) -> str:
+def webp_url(jpeg: bytes) -> str:
     """The picture as a data URL in WebP, which takes a third of the JPEG's bytes."""
-    return data_url(_file(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
+    return data_url(_image_bytes(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
 
 
-def lit(picture: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
+def lit_picture(picture: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
     """The picture in grey under a row of weights, with the query's patch (`spot`) outlined in white. The colour scale
     ends at `scale_end`, by default at the largest weight."""
     rows, columns = row.shape

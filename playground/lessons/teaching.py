@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from playground.analysis import by_hand
-from playground.lessons.by_hand import TOKENS, VALUES, at_first
+from playground.lessons.by_hand import TOKENS, VALUES, first_arrows
 
-ASKS = 0  # the token of the handout whose row students compute
+ASKING_TOKEN = 0  # the token of the handout whose row students compute
 
 # Plans ----------------------------------------------------------------------------------------------------------------
 
 
-FIXED = {"model": "bundled", "sample": "meadow"}
-SHARED_OUT = "each pair of seats computes one row"  # how a class divides the handout's rows
-STORY = 12  # number of scenes
+FIXED_WORDS = {"model": "bundled", "sample": "meadow"}
+ROW_DIVISION = "each pair of seats computes one row"  # how a class divides the handout's rows
+STORY_SCENES = 12  # number of scenes
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Scene:
     def link(self, lean: bool = False) -> str:
         """An address relative to any page of the app. `lean` hides what a class does not need and fixes model and
         sample, so that all see the same."""
-        words = (FIXED if lean else {}) | self.words | ({"class": "yes"} if lean else {})
+        words = (FIXED_WORDS if lean else {}) | self.words | ({"class": "yes"} if lean else {})
         page = "" if self.page == "microscope" else self.page
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
@@ -101,7 +101,7 @@ SCENES = {
     ),
     "hands": Scene(
         14, "By hand",
-        f"Hand out the sheet; {SHARED_OUT}. Guess on the screen, then drag an arrow and compare.",
+        f"Hand out the sheet; {ROW_DIVISION}. Guess on the screen, then drag an arrow and compare.",
         "by_hand", {"step": "arrows"},
     ),
     "cut": Scene(
@@ -151,9 +151,9 @@ PLANS = {  # minutes -> keys of scenes; both plans follow the story, and the lon
         "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
     ),
 }  # fmt: skip
-OWN = 0  # stands for a lecturer's own plan, where other plans have their minutes
-NAMED = rf"(?:{'|'.join(SCENES)})"
-WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # the lecturer's own plan in an address
+OWN_PLAN = 0  # stands for a lecturer's own plan, where other plans have their minutes
+SCENE_PATTERN = rf"(?:{'|'.join(SCENES)})"
+PLAN_PATTERN = rf"{SCENE_PATTERN}(?:-{SCENE_PATTERN}){{0,29}}"  # the lecturer's own plan in an address
 
 
 def plan(minutes: int, scenes: str = "") -> list[Scene]:
@@ -320,11 +320,11 @@ class Sheet:
 
 
 def sheet() -> Sheet:
-    arrows = by_hand.read(at_first(), tokens=2 * len(TOKENS))
+    arrows = by_hand.read(first_arrows(), tokens=2 * len(TOKENS))
     assert arrows is not None
     queries, keys = (part.round(decimals=1).tolist() for part in arrows.chunk(2))
     queries, keys = ([[round(x, 1) for x in row] for row in part] for part in (queries, keys))
-    products = [round(sum(a * b for a, b in zip(queries[ASKS], key, strict=True)), 2) for key in keys]
+    products = [round(sum(a * b for a, b in zip(queries[ASKING_TOKEN], key, strict=True)), 2) for key in keys]
     scores = [product / math.sqrt(2) for product in products]
     powers = [math.exp(score) for score in scores]
     weights = [power / sum(powers) for power in powers]

@@ -44,11 +44,11 @@ class Step:
         return record | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in record.pop("tensors")]}
 
 
-FUSED = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k
+FUSED_SHAPES = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k
     "{batch} × {tokens} × {qkv}, viewed as {batch} × {tokens} × 3 × {heads} × {d_k} and permuted to "
     "3 × {batch} × {heads} × {tokens} × {d_k}"
 )
-DEEP, SQUARE = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
+HEAD_AXES, SCORE_AXES = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
 
 
 def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False) -> Step:
@@ -155,7 +155,7 @@ def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None
         ('x = x + at("attention", self.ls1(mixture))',),
         ("x", "answer", "sum"),
     )
-    return [first_step, *_middle(Attention, "LN(x)", ("width", "width"), extra_sentences), last_step]
+    return [first_step, *_middle_steps(Attention, "LN(x)", ("width", "width"), extra_sentences), last_step]
 
 
 class TeachingAttention(nn.Module):
@@ -209,10 +209,10 @@ def teaching_steps() -> list[Step]:
         ("carried + self.proj(mixed)",),
         ("V", "answer", "sum"),
     )
-    return [first_step, *_middle(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
+    return [first_step, *_middle_steps(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
 
 
-def _middle(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
+def _middle_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
     """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
     shown."""
     return [*_projection_steps(home, x, widths, extra_sentences), *_weight_steps(), *_output_steps(home, widths[1])]
@@ -240,9 +240,9 @@ def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentenc
         _step(
             "Heads",
             "Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
-            f"In the code Q, K and V are one tensor, {FUSED}.{extra_sentences}",
+            f"In the code Q, K and V are one tensor, {FUSED_SHAPES}.{extra_sentences}",
             "Q → Q_1 … Q_h,  K and V alike",
-            DEEP,
+            HEAD_AXES,
             f"{C} = heads × d_k",
             home.forward,
             (split_line,),
@@ -258,7 +258,7 @@ def _weight_steps() -> list[Step]:
             "Every query meets every key: one number per pair, a sum of d_k products. Dividing by √d_k keeps these "
             "sums from growing with d_k; here the scale is {scale}.",
             "QK^T / √d_k",
-            SQUARE,
+            SCORE_AXES,
             "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",
             attention_by_hand,
             ("scores = q @ k.transpose(-2, -1)", "(scores * scale)"),
@@ -269,7 +269,7 @@ def _weight_steps() -> list[Step]:
             "Each row becomes shares that sum to 1: how much this token takes from each token. So tokens compete: "
             "what one gains, the others lose.",
             "A = softmax(QK^T / √d_k)",
-            SQUARE,
+            SCORE_AXES,
             "(tokens × tokens) stays (tokens × tokens), each row sums to 1",
             attention_by_hand,
             (".softmax(dim=-1)",),
@@ -279,7 +279,7 @@ def _weight_steps() -> list[Step]:
             "× V",
             "Each token receives a weighted mean of all values; the weights are its shares.",
             "A V",
-            DEEP,
+            HEAD_AXES,
             "(tokens × tokens) · (tokens × d_k) = (tokens × d_k), in each head",
             attention_by_hand,
             ("weights @ v",),
@@ -337,14 +337,14 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
     for i, (step, tensors, shape) in enumerate(zip(walk.steps, walk.tensors, walk.shapes, strict=True)):
         record = step.plain()
         for group in record["groups"]:
-            matrices = cut(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
+            matrices = shown_part(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
             half_floats = matrices.numpy().astype(np.float16)
             group["section"] = sections.setdefault(half_floats.tobytes(), f"{i}-{group['name']}")
             arrays.setdefault(group["section"], half_floats)
             group |= dict(zip(("panels", "rows", "columns"), matrices.shape, strict=True))
-        steps.append(record | {"shape": shape, **_range(tensors)})
+        steps.append(record | {"shape": shape, **_number_range(tensors)})
     numbers |= {"qkv": 3 * heads * numbers["d_k"], "scale": float(f"{walk.scale:.3g}")}
-    rows = visible(len(walk.tokens))
+    rows = visible_rows(len(walk.tokens))
     return pack({"id": id, "numbers": numbers, "steps": steps, "tokens": walk.tokens[:rows]}, arrays)
 
 
@@ -357,17 +357,17 @@ def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
     return matrix.unflatten(1, (heads, -1)).transpose(0, 1) if step.joined else matrix[None]
 
 
-def cut(matrices: Tensor, square: bool) -> Tensor:
+def shown_part(matrices: Tensor, square: bool) -> Tensor:
     heads, rows, columns = matrices.shape
-    heads, rows = min(heads, MOST_HEADS), visible(rows)
+    heads, rows = min(heads, MOST_HEADS), visible_rows(rows)
     return matrices[:heads, :rows, : rows if square else min(columns, MOST_COLUMNS // heads)]
 
 
-def visible(tokens: int) -> int:
+def visible_rows(tokens: int) -> int:
     return tokens if tokens <= WHOLE_ROWS else MOST_ROWS
 
 
-def _range(tensors: dict[str, Tensor]) -> dict[str, float]:
+def _number_range(tensors: dict[str, Tensor]) -> dict[str, float]:
     """The smallest and largest number of the whole tensors, and the end of the colour scale. Except for weights, the
     scale ends at the 99th percentile of the absolute values, because one outlier would make everything else pale."""
     tensor_values = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]

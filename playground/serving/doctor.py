@@ -107,8 +107,8 @@ def _settings() -> Iterator[Finding]:
     yield Finding(FINE, f"a server here answers to {', '.join(sorted(hosts.names()))} and to any literal address; "
                   "PLAYGROUND_HOSTS or --allow-host gives it other names")  # fmt: skip
     if os.environ.get(STREAMLITS_HOSTS, "*") != "*":
-        yield Finding(LACKING, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS lets in: give "
-                      "the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
+        yield Finding(LACKING, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS lets "
+                      "in: give the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
 
 
 def _shipped_files() -> Iterator[Finding]:

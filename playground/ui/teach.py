@@ -26,8 +26,8 @@ state = st.session_state
 PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
 SETTINGS = {
     "part": Setting.of("plan", PARTS),
-    "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN)),
-    "scenes": Written("-".join(teaching.PLANS[45]), pattern=teaching.WRITTEN),
+    "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN_PLAN)),
+    "scenes": Written("-".join(teaching.PLANS[45]), pattern=teaching.PLAN_PATTERN),
     "links": Setting.of("full", ("full", "class")),
 }
 SHEETS = {
@@ -63,14 +63,14 @@ def parts() -> None:
 def plan(subject: Here) -> None:
     left_column, right_column = st.columns(2)
     left_column.segmented_control(
-        "Minutes", (*teaching.PLANS, teaching.OWN), key="minutes", required=True,
+        "Minutes", (*teaching.PLANS, teaching.OWN_PLAN), key="minutes", required=True,
         format_func=lambda minutes: str(minutes or "your own"),
     )  # fmt: skip
     right_column.segmented_control(
         "Links open", ("full", "class"), key="links", required=True,
         format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
     )  # fmt: skip
-    if state.minutes == teaching.OWN:
+    if state.minutes == teaching.OWN_PLAN:
         offer_own_plan()
     scenes = teaching.plan(state.minutes, state.scenes)
     lines, minute = [], 0
@@ -99,7 +99,7 @@ def offer_own_plan() -> None:
         "Scenes, in your order", teaching.SCENES, [name for name in state.scenes.split("-") if name in teaching.SCENES],
         key="picked", format_func=title_of, on_change=keep_picked_scenes,
     )  # fmt: skip
-    minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN, state.scenes))
+    minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN_PLAN, state.scenes))
     st.caption(f"{minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.")
 
 

@@ -39,7 +39,7 @@ console.log(JSON.stringify(asked.map(([layer, patch]) => pushOf(moves, header.la
 def test_the_boxes_hold_every_weight_once(config):
     vit = VisionTransformer(config)
     boxes = block_boxes.boxes(vit, 67, (64, 64))
-    assert sum(box.weights for box in boxes) == sum(p.numel() for p in vit.parameters())
+    assert sum(box.parameter_count for box in boxes) == sum(p.numel() for p in vit.parameters())
     assert {box.name for box in boxes} <= {*block_boxes.BOXES}
 
 
@@ -69,7 +69,7 @@ def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
 
 
 def test_a_layer_s_numbers_are_counted_in_bars_and_shares():
-    activation_counts = block.bent_of(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
+    activation_counts = block.bend_facts(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
     assert (
         activation_counts.counts.sum(),
         activation_counts.negative,

@@ -13,8 +13,17 @@ from playground.analysis import cost
 from playground.analysis.cost import PRESETS, SIZES, Case
 from playground.errors import PlaygroundError
 from playground.lessons import cost as cost_lesson
-from playground.lessons.benchmark import CONVOLUTION, FUSED, LINEAR, MATERIALISED, STEPS, WINDOWS, Measured, Point
-from playground.lessons.cost import DIALS, LESSON, bytes_text, measuring
+from playground.lessons.benchmark import (
+    CONVOLUTION,
+    FUSED,
+    LINEAR,
+    MATERIALISED,
+    STEP_COUNT,
+    WINDOWS,
+    Measurement,
+    Point,
+)
+from playground.lessons.cost import DIALS, LESSON, bytes_text, measure_points
 from playground.lessons.parts import Chart, Drawing, Run, Wait, Words
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -80,7 +89,7 @@ def test_the_drawing_has_a_place_on_its_dials_for_every_case_that_it_names():
 # Measured -------------------------------------------------------------------------------------------------------------
 
 
-def measured(monkeypatch, result: Measured, **state: object) -> list:
+def measured(monkeypatch, result: Measurement, **state: object) -> list:
     monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
     return flat(parts_of("cost", "measured", **state))
 
@@ -90,7 +99,7 @@ def points(kind: str, *seconds: float) -> list[Point]:
 
 
 def test_what_was_measured_is_drawn_and_told(monkeypatch):
-    result = Measured([
+    result = Measurement([
         *points(MATERIALISED, 0.01, 0.1), *points(FUSED, 0.01, 0.08), *points(WINDOWS, 0.01, 0.04),
         *points(LINEAR, 0.01, 0.02), *points(CONVOLUTION, 0.01), Point(MATERIALISED, 1024, 1.0, 2 * 10**9, "memory"),
         Point(CONVOLUTION, 256, 7.5, 10, "time"),
@@ -111,7 +120,7 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
 
 
 def test_a_machine_without_room_says_so(monkeypatch):
-    parts = measured(monkeypatch, Measured(no_room=True))
+    parts = measured(monkeypatch, Measurement(no_room=True))
     assert "found no room" in " ".join(part.text for part in parts if isinstance(part, Words))
     assert not [part for part in parts if isinstance(part, Chart)]
 
@@ -119,7 +128,7 @@ def test_a_machine_without_room_says_so(monkeypatch):
 def test_where_there_is_no_such_case_nothing_is_offered_to_be_measured(monkeypatch):
     with pytest.raises(PlaygroundError, match="leaves 4"):
         Case(width=1024)
-    assert not [part for part in measured(monkeypatch, Measured(), width=1024) if isinstance(part, Run)]
+    assert not [part for part in measured(monkeypatch, Measurement(), width=1024) if isinstance(part, Run)]
 
 
 class ASeries:
@@ -139,16 +148,16 @@ class ASeries:
 
 def test_a_measurement_says_how_far_it_is_and_who_stops_it_keeps_what_was_found(monkeypatch):
     monkeypatch.setattr(cost_lesson, "Series", ASeries)
-    result = Measured()
+    result = Measurement()
     monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
-    measurement = measuring(meadow(), LESSON.defaults())
+    measurement = measure_points(meadow(), LESSON.defaults())
     assert [next(measurement), next(measurement), next(measurement)] == [
         Wait("Measuring: starting"),
-        Wait(f"Measuring: fused attention, 64 tokens, 1 of {STEPS}"),
-        Wait(f"Measuring: fused attention, 256 tokens, 2 of {STEPS}"),
+        Wait(f"Measuring: fused attention, 64 tokens, 1 of {STEP_COUNT}"),
+        Wait(f"Measuring: fused attention, 256 tokens, 2 of {STEP_COUNT}"),
     ]
     assert not result.points
     measurement.close()
     assert (len(result.points), result.stopped, result.no_room) == (2, True, False)
-    assert len(list(measuring(meadow(), LESSON.defaults()))) == 6
+    assert len(list(measure_points(meadow(), LESSON.defaults()))) == 6
     assert len(result.points) == 5

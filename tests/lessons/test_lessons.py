@@ -147,7 +147,7 @@ def reported(arrows: torch.Tensor) -> dict[str, dict]:
 def start(queries: bool = True, keys: bool = True) -> dict[str, dict]:
     """What the drawing reports of its initial arrows. Without `queries` A's query is 0, without `keys` all keys are
     equal."""
-    q, k = analysis.read(by_hand.at_first(), tokens=18).chunk(2)
+    q, k = analysis.read(by_hand.first_arrows(), tokens=18).chunk(2)
     return reported(torch.cat([q if queries else torch.cat([q[:1] * 0, q[1:]]), k if keys else torch.ones(9, 2)]))
 
 
@@ -156,7 +156,7 @@ def hides(mask: str) -> dict[str, dict]:
 
 
 RIGHT_WAY, LEFT_WAY, NO_WAY = (4.0, 0.0), (-1.0, 0.0), (0.0, 0.0)
-LESS = int(scale.measured()["less"])
+LESS = int(scale.row_numbers()["less"])
 KEY = {"softmaxbars": {"peak": 0.995}}
 NO_KEY = {"softmaxbars": {"peak": 0.9}}
 HAND = [

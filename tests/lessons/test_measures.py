@@ -14,9 +14,20 @@ from twins import in_javascript
 import playground
 from lessons.playing import flat, meadow, parts_of, stand_in_for_file
 from playground.analysis import heads, scale
-from playground.lessons.lesson import MODELS
+from playground.lessons.lesson import APP_MODELS
 from playground.lessons.measures import MEASURES, Measured, measured, trend
-from playground.lessons.parts import BLANKS, Ask, Chart, Drawing, Made, Part, Words, own_of, plain_parts, written
+from playground.lessons.parts import (
+    BLANKS,
+    Ask,
+    Chart,
+    Drawing,
+    Made,
+    Part,
+    Words,
+    formatted_number,
+    own_of,
+    plain_parts,
+)
 from playground.lessons.registry import LESSONS
 from playground.numbers import percent
 from playground.samples import start_patch
@@ -147,7 +158,7 @@ def test_a_blank_is_written_the_same_on_both_sides():
     ]
     script = "return given.cases.map(([number, how]) => measures.formatNumber(number, how));"
     assert in_javascript(["measures"], script, {"cases": cases}) == [
-        written(number, number_format) for number, number_format in cases
+        formatted_number(number, number_format) for number, number_format in cases
     ]
 
 
@@ -206,7 +217,7 @@ def test_a_step_says_whether_it_follows_a_photograph(name, step):
     says_follows = "A photograph of yours is shown here too" in record.beyond
     assert says_follows == bool(record.own)
     assert says_follows or "own picture" in record.beyond or record.own is None
-    assert MODELS.startswith("A photograph of yours")
+    assert APP_MODELS.startswith("A photograph of yours")
 
 
 @pytest.mark.parametrize(

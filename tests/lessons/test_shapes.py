@@ -21,7 +21,7 @@ BOTH = pytest.mark.parametrize("steps", [vit_steps(), teaching_steps()], ids=["v
 
 @BOTH
 def test_the_lines_of_each_step_stand_so_in_the_source(steps):
-    assert len(steps) == shapes.STEPS
+    assert len(steps) == shapes.STEP_COUNT
     for step in steps:
         assert step.lines
         source = (ROOT / step.file).read_text(encoding="utf-8").split("\n")

@@ -10,7 +10,7 @@ from lessons.playing import RIGHT, SILLY, exercises_of, judged, meadow, text_of
 from playground.assets import TAUGHT_CURVES
 from playground.errors import PlaygroundError
 from playground.lessons import training, training_now
-from playground.lessons.training_now import layer_of
+from playground.lessons.training_now import one_layer_pack
 from playground.models import zoo
 from playground.numbers import percent
 from playground.pack import unpack
@@ -27,8 +27,8 @@ TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for nam
 
 def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
     run = timelapse.read()
-    sharp_moment, bits = training.first_sharp(run), training.sharp_bits(run)
-    assert bits == run.moments[0].habits.entropy.min() - training.SHARPER
+    sharp_moment, bits = training.first_sharp_moment(run), training.sharp_bits(run)
+    assert bits == run.moments[0].habits.entropy.min() - training.SHARPER_BITS
     for moment in run.moments:
         assert (moment.habits.entropy.min() <= bits) <= (moment.step >= sharp_moment.step)
     total = run.curve[:, 1:].sum(1)
@@ -43,7 +43,7 @@ def test_heads_are_named_layer_by_layer():
 
 def test_every_loss_of_the_run_is_explained():
     assert timelapse.read().losses == LOSSES
-    assert tuple(training.LOSSES) == LOSSES
+    assert tuple(training.LOSS_TEXTS) == LOSSES
 
 
 def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
@@ -57,7 +57,7 @@ def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
 
 def test_the_folder_has_the_layer_in_which_heads_first_have_a_habit():
     step, habits = timelapse.first_with_a_habit(timelapse.read())
-    assert training.FIRST_HABITS in {layer for heads in habits.values() for layer, _ in heads}
+    assert training.FIRST_HABIT_LAYER in {layer for heads in habits.values() for layer, _ in heads}
     exercise = exercises_of("training", "timelapse")["training_first"]
     case = {"exercise": exercise, "settings": {"moment": str(step), "layer": "1", "head": "0"}, "reports": {}}
     assert judged([case]) == [{"done": True, "why": ""}]
@@ -86,7 +86,7 @@ def test_the_drawing_gets_one_layer_of_each_moment_and_it_says_the_same():
     assert layer["held"] == [1]
     for name in ("q", "k", "q_low", "q_step", "k_low", "k_step"):
         np.testing.assert_array_equal(numbers[name], whole_arrays[name][1:2])
-    assert layer_of(moments[4].trace, 1) == arrays["pack4"].tobytes()
+    assert one_layer_pack(moments[4].trace, 1) == arrays["pack4"].tobytes()
 
 
 # Two models -----------------------------------------------------------------------------------------------------------
@@ -117,13 +117,13 @@ def test_what_became_of_each_is_said_in_its_own_numbers(trial):
 
 def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
     learner = trial.learned[TOLD]
-    header, arrays = unpack(training_now.reel(trial, TOLD, growing=True))
+    header, arrays = unpack(training_now.packed_reel(trial, TOLD, growing=True))
     assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
     assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TO]]
     assert (header["chance"], header["growing"], header["first"]) == (quick.EVEN, True, [*quick.TOLD_HEAD])
     assert arrays["mass"].shape == (3, 2, 3)
     np.testing.assert_allclose(arrays["entropy"][2], learner.lapse.moments[2].habits.entropy, rtol=1e-6)
-    other_header, _ = unpack(training_now.reel(trial, ALONE, growing=True))
+    other_header, _ = unpack(training_now.packed_reel(trial, ALONE, growing=True))
     assert other_header["told"] == []
     assert [learner["run"].partition("-")[0] for learner in (header, other_header)] == [
         trial.id
@@ -133,11 +133,11 @@ def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
 def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
     learner = trial.learned[ALONE]
     mass = learner.lapse.moments[-1].mass.copy()
-    mass[0, 2] = 2 * training_now.LARGE
+    mass[0, 2] = 2 * training_now.LARGE_SHARE
     moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))
     better_learner = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
     better_header, _ = unpack(
-        training_now.reel(training_now.Trial(0, learned={ALONE: better_learner}), ALONE, growing=False)
+        training_now.packed_reel(training_now.Trial(0, learned={ALONE: better_learner}), ALONE, growing=False)
     )
     assert better_header["first"] == [0, 2]
 
@@ -157,7 +157,7 @@ def test_once_they_have_learned_the_exercise_can_be_done(trained):
 
 
 def test_it_says_how_many_steps_they_learned_where_it_was_stopped(trained):
-    words, *_ = training_now.now(trained, training.LESSON.defaults())
+    words, *_ = training_now.train_two_now(trained, training.LESSON.defaults())
     assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
 
@@ -178,14 +178,14 @@ def begins(runs):
 
 def test_before_the_guess_no_head_stands_out(runs):
     for run in runs:
-        figure = training.drawn(run, "", ())
+        figure = training.mass_figure(run, "", ())
         assert len(figure.data) == run.moments[0].mass.size
-        assert {line.line.color for line in figure.data} == {training.QUIET}
+        assert {line.line.color for line in figure.data} == {training.UNTOLD_COLOUR}
 
 
 def test_after_it_the_told_heads_do(runs, begins):
-    figure = training.drawn(runs[1], "", begins)
-    coloured = [line for line in figure.data if line.line.color == training.TOLD]
+    figure = training.mass_figure(runs[1], "", begins)
+    coloured = [line for line in figure.data if line.line.color == training.TOLD_COLOUR]
     assert len(coloured) == len(Recipe().gathering)
     for line in coloured:  # each line has a gap at step 4,860, where the loss began and no moment was saved
         gap = line.x.index(None)
@@ -237,7 +237,7 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
     other_scenes, held_out = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
     assert float(held_out[other_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
-        assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.drawn(run, "", ()).layout.shapes)
+        assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.mass_figure(run, "", ()).layout.shapes)
 
 
 def test_the_taught_run_is_shown_without_its_pictures():

@@ -78,7 +78,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
         habits.to_one[1, 2] = 0.97
         return habits
 
-    monkeypatch.setattr(weight_locked, "measuring", measuring)
+    monkeypatch.setattr(weight_locked, "measure_habits", measuring)
     (question,) = (part.question for part in parts_of("weight", "locked") if isinstance(part, Ask))
     assert question.asks.startswith("Head 2 of layer 1 agrees most")
     assert question.truth == pytest.approx(97)
@@ -118,7 +118,7 @@ def test_lengths_are_told_of_a_model_with_and_without_outliers(small_trace):
 def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, small):
     """The pair has random weights: a model without registers, and one with two."""
     registerless = scramble(VisionTransformer(replace(SMALL, registers=0)))
-    pair, real_trace, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
+    pair, real_trace, is_here, load = weight_locked.REGISTER_PAIRS[2], traces.trace, models.is_here, models.load
     vits = dict(zip(pair, (registerless, small), strict=True))
 
     def trace(picture, setup, cache):
@@ -145,7 +145,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
 def test_many_tokens_are_blanked_when_asked(monkeypatch):
     from playground.analysis import occlusion
 
-    monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches count as too many
+    monkeypatch.setattr(weight, "MOST_TOKENS_AT_ONCE", 100)  # so that 196 patches count as too many
     monkeypatch.setattr(occlusion, "sides_of", lambda grid: [7])  # few blocks
     monkeypatch.setattr(occlusion, "FEWEST_BLOCKS", 3)
     *_, question, choice = parts_of("weight", "explain")

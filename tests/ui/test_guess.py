@@ -14,7 +14,7 @@ from playground.ui import lesson
 from playground.ui.pages import LESSONS, PARTS
 
 ROOT = Path(__file__).parent.parent.parent
-ASKED = re.compile(r"(?:Question|of_choice)\(\s*\"(\w+)\"")
+ASKED = re.compile(r"(?:Question|choice_question)\(\s*\"(\w+)\"")
 
 
 def test_every_question_is_asked_and_every_lesson_has_one():

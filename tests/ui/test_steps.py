@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from playground.lessons.by_hand import at_first
+from playground.lessons.by_hand import first_arrows
 from playground.lessons.lesson import Setting, Steps
 from playground.lessons.registry import LESSONS, QUESTIONS
 from playground.ui import teach
@@ -50,7 +50,7 @@ def test_what_was_chosen_in_one_step_is_still_there_after_another():
 
 
 OLD = {
-    "by_hand": {"mask": "causal", "hidden": "AQ", "arrows": at_first()},
+    "by_hand": {"mask": "causal", "hidden": "AQ", "arrows": first_arrows()},
     "block": {"box": "MLP", "layer": "3", "supposed": "2"},
     "patches": {"patch": "32", "filter": "14", "table": "sinusoidal", "positions": "on"},
     "scale": {"dk": "512", "instead": "-1.0"},
