@@ -135,7 +135,7 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     for question, answer in (
         (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best}, with "
          f"{captions.percent(max(sheet.weights))}. No: {best} gives {asker} "
-         f"{captions.percent(sheet.all[order[0]][ASKING_TOKEN])}. Its row comes from {best}'s query and {asker}'s "
+         f"{captions.percent(sheet.all_rows[order[0]][ASKING_TOKEN])}. Its row comes from {best}'s query and {asker}'s "
          "key."),
         (f"Set {asker}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
@@ -151,7 +151,7 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     share_out = teaching.ROW_DIVISION[0].upper() + teaching.ROW_DIVISION[1:]
     page.write(f"All rows. {share_out}; {asker}'s is on the front. Every row sums to 1.")
     rows = [["asks", *TOKENS, "sum"]]
-    for letter, row in zip(TOKENS, sheet.all, strict=True):
+    for letter, row in zip(TOKENS, sheet.all_rows, strict=True):
         rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])
     page.table(rows, [0.55, *([0.57] * len(TOKENS)), 0.5], size=9.5, row_height=0.36)
     return page

@@ -39,7 +39,7 @@ STEP_COUNT = len(SIDES) * len(GROWTH_POWERS)
 MOST_BYTES = 1024**3
 OWN_BYTES = 400 * 1024**2  # bytes that the process needs before its first step
 CGROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
-MOST_PASS_SECONDS = 5.0  # seconds; a pass that is expected to take longer is skipped
+MOST_PASS_SECONDS = 5.0  # a pass that is expected to take longer is skipped
 MOST_SECONDS = 90  # most seconds for the whole series
 LOOK_EVERY = 0.2  # seconds between two checks whether a reader still waits for the series
 REPEATS, ENOUGH_SECONDS = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
@@ -289,10 +289,12 @@ def memory_to_spare() -> int:
     with contextlib.suppress(OSError, KeyError):
         limits.append(1024 * _numbers_by_name(Path("/proc/meminfo"))["MemAvailable:"])
     with contextlib.suppress(OSError, KeyError, ValueError):
-        cache = _numbers_by_name(CGROUP / "memory.stat")[
+        cached_bytes = _numbers_by_name(CGROUP / "memory.stat")[
             "inactive_file"
         ]  # cached files: Linux drops them when memory is short
-        limits.append(int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()) + cache)
+        limits.append(
+            int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()) + cached_bytes
+        )
     return max(0, min(limits) - OWN_BYTES) // 4
 
 

@@ -67,17 +67,19 @@ OUR_LAYERS = range(UPPER, 6)  # all values of `layer` for our small model; the f
 # A layer adds ---------------------------------------------------------------------------------------------------------
 
 
-def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: Sequence[float]) -> Question:
+def push_question(
+    token_lengths: Sequence[float], attention_lengths: Sequence[float], mlp_lengths: Sequence[float]
+) -> Question:
     """The question about the length of what attention adds. Each argument holds median lengths by layer: of the token
-    that enters (`token`), of what attention adds (`pushes`), of what the MLP adds (`mlp_pushes`)."""
-    last_layer, axis_end = len(token) - 1, 1.15 * max(*token, *pushes, *mlp_pushes)
+    that enters, of what attention adds, of what the MLP adds."""
+    last_layer, axis_end = len(token_lengths) - 1, 1.15 * max(*token_lengths, *attention_lengths, *mlp_lengths)
     return Question(
         "block_push",
-        f"In layer 0 attention’s push has a length of {pushes[0]:.2g}. In the last layer, {last_layer}, its length is "
+        f"In layer 0 attention’s push has a length of {attention_lengths[0]:.2g}. In the last layer, {last_layer}, its length is "
         "▢.",
-        Number(0, round(axis_end, 2), step=0.01), pushes[-1],
-        f"Compared with the token that it is added to: {pushes[0] / token[0]:.2f} × in layer 0, "
-        f"{pushes[-1] / token[-1]:.2f} × in layer {last_layer}. Medians over the patches of this picture.",
+        Number(0, round(axis_end, 2), step=0.01), attention_lengths[-1],
+        f"Compared with the token that it is added to: {attention_lengths[0] / token_lengths[0]:.2f} × in layer 0, "
+        f"{attention_lengths[-1] / token_lengths[-1]:.2f} × in layer {last_layer}. Medians over the patches of this picture.",
         prose="Attention does not replace a token: what it returns is *added*, like a **push**. The MLP then adds a "
         "second push. All layers write into the same vector, the **residual stream**.",
         tempting=(
@@ -87,9 +89,9 @@ def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: S
         picture=Lines(
             tuple(range(last_layer + 1)),
             (
-                Series("token, as it enters", tuple(token), TOKEN),
-                Series("the MLP’s push", tuple(mlp_pushes), MLP, below=True),
-                Series("attention’s push", tuple(pushes), WEIGHTS, shown=1, dots=True, below=True),
+                Series("token, as it enters", tuple(token_lengths), TOKEN),
+                Series("the MLP’s push", tuple(mlp_lengths), MLP, below=True),
+                Series("attention’s push", tuple(attention_lengths), WEIGHTS, shown=1, dots=True, below=True),
             ),
             0, axis_end, "layer", at=(2, last_layer), title="Lengths",
         ),

@@ -94,8 +94,8 @@ def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
         return ModelAnswer(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if example.picture != asked_subject.sample_name:
         asked_subject = asked_subject.other(sample=example.picture)
-    true = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
-    return ModelAnswer(asked_subject, asked_subject.trace(), example.label, true, example.wrong)
+    true_numbers = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
+    return ModelAnswer(asked_subject, asked_subject.trace(), example.label, true_numbers, example.wrong)
 
 
 def labelled_samples(c: Config) -> list[str]:

@@ -155,10 +155,10 @@ def agreed_place(trace: Trace) -> str:
 
 def place_of_agreeing(trace: Trace, habits: Habits) -> str:
     token = token_of_agreeing(trace, habits)
-    front = len(trace.prefix)
-    if token < front:
+    prefix_count = len(trace.prefix)
+    if token < prefix_count:
         return " and ".join(trace.prefix)
-    row, column = divmod(token - front, trace.grid[1])
+    row, column = divmod(token - prefix_count, trace.grid[1])
     return f"one patch, at ({row}, {column})"
 
 
@@ -166,9 +166,9 @@ def token_of_agreeing(trace: Trace, habits: Habits) -> int:
     """The token that gets most from the head whose rows agree most; 0 stands for all prefix tokens."""
     share = shares_of_one_place(habits)
     layer, head = (int(number_of_agreeing_head(share, "most", axis)) for axis in ("layer", "head"))
-    front = len(trace.prefix)
+    prefix_count = len(trace.prefix)
     is_patch = habits.to_one[layer, head] >= share[layer, head]
-    return int(mean_row(trace, layer, head)[front:].argmax()) + front if is_patch else 0
+    return int(mean_row(trace, layer, head)[prefix_count:].argmax()) + prefix_count if is_patch else 0
 
 
 def mean_row(trace: Trace, layer: int, head: int) -> Tensor:

@@ -115,8 +115,10 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Running the network with the scale and without …")
     scaled_trace = subject.trace()
     d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), settings.instead)
-    scaled = sharpness(subject, scaled_trace, scaled_trace.native_scale)
-    question = trained_question(subject.model, d, scaled[2], scaled_trace.vit.random_weights, heads.words(scaled_trace))  # type: ignore[union-attr]
+    scaled_numbers = sharpness(subject, scaled_trace, scaled_trace.native_scale)
+    question = trained_question(
+        subject.model, d, scaled_numbers[2], scaled_trace.vit.random_weights, heads.words(scaled_trace)
+    )  # type: ignore[union-attr]
     yield replace(question, context=subject.about)
     yield Wait("Running the network with the scale and without …")
     unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH_LAYER else subject.trace(scale), scale)
@@ -134,7 +136,7 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
         Row(Choice("off", "Change the scale in", {EACH_LAYER: EACH_LAYER, WHOLE_PASS: WHOLE_PASS}), choice_of_scale(d)),
         Row(
             *head_charts(
-                scaled,
+                scaled_numbers,
                 unscaled_numbers,
                 d,
                 instead(settings, d),
@@ -297,7 +299,7 @@ def turned_features(subject: Subject, scaled_trace, unscaled_trace, settings: Se
 
 
 def head_charts(
-    scaled: tuple[np.ndarray, ...],
+    scaled_numbers: tuple[np.ndarray, ...],
     other_numbers: tuple[np.ndarray, ...],
     d: int,
     instead_words: str,
@@ -314,7 +316,7 @@ def head_charts(
         ("peak", "Largest weight", 3, "", "peak per head"),
         ("deviation", "How far apart scaled scores lie", 2, "", "deviation per head"),
     )
-    for on, off, (quantity, title, digits, unit, name) in zip(scaled, other_numbers, kinds, strict=True):
+    for on, off, (quantity, title, digits, unit, name) in zip(scaled_numbers, other_numbers, kinds, strict=True):
         filled_hover = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
         arguments = {
             "quantity": quantity,

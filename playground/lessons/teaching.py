@@ -315,7 +315,7 @@ class Sheet:
     scores: list[float]  # the products ÷ √2
     powers: list[float]  # e to the power of each score
     weights: list[float]
-    all: list[list[float]]  # the rows of all tokens
+    all_rows: list[list[float]]  # of all tokens
     mixture: float  # the mean of the values, weighted by the row of the token that asks
 
 

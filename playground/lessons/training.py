@@ -84,9 +84,9 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
             Words(
                 f"The coloured heads of run {TAUGHT_RUN} had begun to rise before, as other heads do: this run’s "
                 "losses on the patches know the objects. No moment was kept in between, so the line is open there. The "
-                "runs also differ in their data, their other losses and their length. The badge *was told to* says which "
-                "way a head came about, wherever it is shown; the taught model is in *Model* as **our small ViT, told "
-                "where to look**."
+                "runs also differ in their data, their other losses and their length. The badge *was told to* says "
+                "which way a head came about, wherever it is shown; the taught model is in *Model* as **our small "
+                "ViT, told where to look**."
             ),
         ),
         Fold("More: measured on pictures that nothing trained on", Table(*evaluate.table())),
@@ -139,21 +139,21 @@ def mass_figure(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ..
     return figure.update_layout(title={"text": title, "x": 0})
 
 
-def outcome_words(untold: Timelapse, taught: Timelapse, loss_beginnings: tuple[Beginning, ...]) -> str:
-    guidance = next(beginning for beginning in loss_beginnings if beginning.loss == "gathered")
-    best_share, (layer, head) = float(untold.moments[-1].mass[BEST_HEAD]), BEST_HEAD
-    last_before = [moment for moment in taught.moments if moment.step < guidance.step][-1]
-    first_after = next(moment for moment in taught.moments if moment.step >= guidance.step)
+def outcome_words(untold_run: Timelapse, taught_run: Timelapse, loss_beginnings: tuple[Beginning, ...]) -> str:
+    gathering = next(beginning for beginning in loss_beginnings if beginning.loss == "gathered")
+    best_share, (layer, head) = float(untold_run.moments[-1].mass[BEST_HEAD]), BEST_HEAD
+    last_before = [moment for moment in taught_run.moments if moment.step < gathering.step][-1]
+    first_after = next(moment for moment in taught_run.moments if moment.step >= gathering.step)
     share_before, share_after, share_at_end = (
-        float(np.mean([moment.mass[head] for head in guidance.told]))
-        for moment in (last_before, first_after, taught.moments[-1])
+        float(np.mean([moment.mass[head] for head in gathering.told]))
+        for moment in (last_before, first_after, taught_run.moments[-1])
     )
     return (
-        f"Run **{TAUGHT_RUN}** was told from step {guidance.step:,} on: its {len(guidance.told)} coloured heads stood "
+        f"Run **{TAUGHT_RUN}** was told from step {gathering.step:,} on: its {len(gathering.told)} coloured heads stood "
         f"at {percent(share_before)} at step {last_before.step:,}, at {percent(share_after)} at step "
         f"{first_after.step:,}, and end at {percent(share_at_end)}. Run **{UNTOLD_RUN}** was told which average to "
         "predict, that of the patches which DINOv2 finds alike, and not where to look. Its head that is best on other "
-        f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold.chance:.0f} times "
+        f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold_run.chance:.0f} times "
         "an even row. But near patches of one colour are mostly of one object: the filter reaches "
         f"{percent(FILTER_SHARE)}. A map does not show which of the two ways it came about."
     )

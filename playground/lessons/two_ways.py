@@ -285,22 +285,26 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     import torch
 
     other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    look = subject.sample(other_sample) if reads == "other" else subject
-    trace, (layer, head) = look.trace(), subject.shown_head
+    shown_subject = subject.sample(other_sample) if reads == "other" else subject
+    trace, (layer, head) = shown_subject.trace(), subject.shown_head
     rows, columns = trace.grid
     spot = (rows // 2, columns // 2)
     kernel_row = torch.zeros(rows, columns)
     kernel_row[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     attention_row = torch.ones(rows, columns) if reads == "may" else trace.on_grid(trace.row(layer, head, spot))
-    picture, verb = small(look.image), "may read" if reads == "may" else "mixes"
+    picture, verb = small(shown_subject.image), "may read" if reads == "may" else "mixes"
     kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     patch_values = {"patches": measured(trace, "patches")}
     mixing = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
     heat = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": heat, "caption": mixing}) if look is subject else ({}, {})
+    replacements = (
+        ({"data": Made("lit", {"row": "kernel"})}, {"data": heat, "caption": mixing})
+        if shown_subject is subject
+        else ({}, {})
+    )
     yield Row(
-        Picture(lit_picture(picture, kernel_row, spot), kernel_words, own=own[0]),
-        Picture(lit_picture(picture, attention_row, spot), mixing.says, own=own[1]),
+        Picture(lit_picture(picture, kernel_row, spot), kernel_words, own=replacements[0]),
+        Picture(lit_picture(picture, attention_row, spot), mixing.says, own=replacements[1]),
     )
 
 

@@ -112,8 +112,8 @@ def _detail(text: str | None, model: str, usual_detail: int) -> int:
         return usual_detail
     details = models.details(model)
     if text not in map(str, details):
-        grids = ", ".join(map(str, details))
-        raise Refused(f"{plain_name(model)} has the grids {grids} times as fine as usual; asked was {text[:20]!r}.")
+        factors = ", ".join(map(str, details))
+        raise Refused(f"{plain_name(model)} has the grids {factors} times as fine as usual; asked was {text[:20]!r}.")
     return int(text)
 
 

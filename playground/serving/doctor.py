@@ -74,14 +74,16 @@ def _versions() -> Iterator[Finding]:
         yield Finding(LACKING, f"Python {python_version}: tested was {tested_version}; others may work as well")
     for name, bounds in sorted(requirements().items()):
         try:
-            installed = metadata.version(name)
+            installed_version = metadata.version(name)
         except metadata.PackageNotFoundError:
             yield Finding(WRONG, f"{name} is not installed: pip install '{name}{bounds}'")
             continue
-        if not lies_within(installed, bounds):
-            yield Finding(WRONG, f"{name} {installed} is outside of what was tested: pip install '{name}{bounds}'")
+        if not lies_within(installed_version, bounds):
+            yield Finding(
+                WRONG, f"{name} {installed_version} is outside of what was tested: pip install '{name}{bounds}'"
+            )
         elif name in ("torch", "streamlit"):
-            yield Finding(FINE, f"{name} {installed}, within what was tested ({bounds})")
+            yield Finding(FINE, f"{name} {installed_version}, within what was tested ({bounds})")
 
 
 def requirements() -> dict[str, str]:
@@ -107,8 +109,8 @@ def _settings() -> Iterator[Finding]:
     yield Finding(FINE, f"a server here answers to {', '.join(sorted(hosts.names()))} and to any literal address; "
                   "PLAYGROUND_HOSTS or --allow-host gives it other names")  # fmt: skip
     if os.environ.get(STREAMLITS_HOSTS, "*") != "*":
-        yield Finding(LACKING, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS lets "
-                      "in: give the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
+        yield Finding(LACKING, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS "
+                      "lets in: give the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
 
 
 def _shipped_files() -> Iterator[Finding]:

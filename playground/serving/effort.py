@@ -51,8 +51,8 @@ def _webp_size(data: bytes) -> tuple[int, int]:
         width, height = struct.unpack_from("<HH", data, 26)
         return width & 0x3FFF, height & 0x3FFF
     if data[15:16] == b"L":
-        (sides,) = struct.unpack_from("<I", data, 21)
-        return (sides & 0x3FFF) + 1, (sides >> 14 & 0x3FFF) + 1
+        (packed_sides,) = struct.unpack_from("<I", data, 21)
+        return (packed_sides & 0x3FFF) + 1, (packed_sides >> 14 & 0x3FFF) + 1
     return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
 
 
@@ -72,16 +72,16 @@ MOST_SECONDS = 10.0
 PASS_SPEED = 0.9  # speed of a whole pass divided by the speed of one large matrix product
 
 
-def multiplications(vit, patches: int) -> float:
+def multiplications(vit, patch_count: int) -> float:
     """Multiplications of a forward pass: every weight by every token, and every pair of tokens twice (QKᵀ and A·V)."""
-    c = vit.config
-    tokens = patches + len(c.prefix)
+    config = vit.config
+    tokens = patch_count + len(config.prefix)
     weights = sum(p.numel() for p in vit.blocks.parameters()) + vit.patch_embed.proj.weight.numel()
-    return weights * tokens + 2.0 * tokens**2 * c.width * c.depth
+    return weights * tokens + 2.0 * tokens**2 * config.width * config.depth
 
 
-def seconds(vit, patches: int) -> float:
-    return multiplications(vit, patches) / multiplications_per_second(str(vit.patch_embed.proj.weight.device))
+def seconds(vit, patch_count: int) -> float:
+    return multiplications(vit, patch_count) / multiplications_per_second(str(vit.patch_embed.proj.weight.device))
 
 
 @cache

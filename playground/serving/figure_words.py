@@ -70,14 +70,14 @@ class FigureSubject:
 def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[FigureSubject, Spec]:
     """Reads the shown picture and model, and the Spec of a figure about them in a file of this kind."""
     check_names(words, (*SUBJECT_WORDS, *CHOICES, *LOOK_FIELDS, "held"))
-    looks = {name: _field_value(name, words[name]) for name in LOOK_FIELDS if name in words}
-    layout = _layout(looks.get("layout", DEFAULTS["layout"]))
+    look_values = {name: _field_value(name, words[name]) for name in LOOK_FIELDS if name in words}
+    layout = _layout(look_values.get("layout", DEFAULTS["layout"]))
     if not layout.of_pictures and (
         unusable := next((name for name in (*SUBJECT_WORDS, *CHOICES) if name in words), None)
     ):
         raise Refused(f"The layout {layout.name} shows random rows: it takes no picture. Leave {unusable} out.")
     subject, view = figure_subject(words, person), view_of(words)
-    spec = description(subject, view, **looks)
+    spec = description(subject, view, **look_values)
     spec = replace(spec, view=urlencode({key: view[key] for key in SCREEN_WORDS if key in view}))
     if layout.of_pictures:  # `description`, which Export uses too, adapts these two fields to the layout
         spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
@@ -87,7 +87,7 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Fi
         spec = replace(spec, layers=_held_axis(words.get("held", "layer")))
     elif "held" in words:
         raise Refused("held belongs to an .html: leave it out.")
-    _check(spec, kind, {**view, **looks})
+    _check(spec, kind, {**view, **look_values})
     return subject, spec
 
 
@@ -252,10 +252,10 @@ def address_words(subject: FigureSubject, compares: bool) -> dict[str, str]:
     if compares and subject.compared is not None:
         picture, setup = subject.compared
         same_picture = picture.id == subject.picture.id
-        partner = (
+        compared_word = (
             f"model:{setup.model}" if same_picture else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
         )
-        words["with"] = partner
+        words["with"] = compared_word
     return words
 
 

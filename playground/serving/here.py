@@ -213,12 +213,12 @@ class Here:
         return queue.turns()
 
     def other(self, model: str = "", sample: str = "") -> Here | None:
-        picture = (
+        picture_words = (
             {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE_WORDS & self.words().keys()}
         )
         try:
             if models.is_here(model or self.setup.model):
-                return Here(picture | {"model": model or self.setup.model}, key=self.key)
+                return Here(picture_words | {"model": model or self.setup.model}, key=self.key)
         except PlaygroundError:
             pass
         return None

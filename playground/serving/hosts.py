@@ -123,5 +123,5 @@ def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
 
 def base_path(option: str | None) -> str:
     """Normalises the base path as Streamlit does: attention, /attention and /attention/ are the same."""
-    name = (option or "").strip("/")
-    return f"/{name}" if name else ""
+    path = (option or "").strip("/")
+    return f"/{path}" if path else ""

@@ -168,10 +168,10 @@ def _check_size(name: str, source: Source) -> int:
     """Refuses a model that is too large, before a byte of it is fetched. Returns its bytes in memory."""
     from playground.models.source import outlined
 
-    vit, title = outlined(source), plain_name(name) if own_models.is_own(name) else name
-    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
+    vit, shown_name = outlined(source), plain_name(name) if own_models.is_own(name) else name
+    if (patch_count := math.prod(vit.native_grid)) > MOST_PATCHES:
         raise PlaygroundError(
-            f"{plain_name(name)} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at "
+            f"{plain_name(name)} cuts a picture into {patch_count:,} patches, and this server looks at {MOST_PATCHES:,} at "
             "most: choose a model with larger patches."
         )
     megabytes = _bytes(vit) / MB
@@ -180,7 +180,7 @@ def _check_size(name: str, source: Source) -> int:
     if megabytes > limit:
         kind = "models with random weights" if is_random else "models"
         raise PlaygroundError(
-            f"{title} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller one."
+            f"{shown_name} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller one."
         )
     return _bytes(vit)
 
@@ -196,12 +196,12 @@ def patch_and_input(name: str) -> tuple[int, tuple[int, int]]:
 def details(name: str) -> list[int]:
     """The factors by which this model's grid can be refined along each side: up to MOST_PATCHES patches, and up to
     effort.MOST_SECONDS for a pass."""
-    patch, (height, width) = patch_and_input(name)
-    patches = (height // patch) * (width // patch)
-    factors = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
+    patch_side, (height, width) = patch_and_input(name)
+    patch_count = (height // patch_side) * (width // patch_side)
+    factors = [d for d in (2, 3, 4) if patch_count * d * d <= MOST_PATCHES]
     if name not in PATCH_AND_INPUT:  # models in PATCH_AND_INPUT are small, and torch may not be imported yet
         vit = load(name)
-        factors = [d for d in factors if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
+        factors = [d for d in factors if effort.seconds(vit, patch_count * d * d) <= effort.MOST_SECONDS]
     return [1, *factors]
 
 

@@ -64,8 +64,8 @@ def visitor(scope: Scope) -> Visitor:
     requests with the same login come from the same person, from any network."""
     headers, client = Headers(scope=scope), scope.get("client")
     key, login = headers.get(KEY_HEADER, ""), headers.get(LOGIN_HEADER, "") if is_behind_proxy(scope) else ""
-    address = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
-    return Visitor(key if KEY_PATTERN.fullmatch(key) else "", address)
+    network_key = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
+    return Visitor(key if KEY_PATTERN.fullmatch(key) else "", network_key)
 
 
 def is_behind_proxy(scope: Scope) -> bool:

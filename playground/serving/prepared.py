@@ -89,10 +89,10 @@ class SamplePack:
 
 def all_packs() -> list[SamplePack]:
     """All packs of the samples and models on this machine, in the order in which the packs are made."""
-    finer = [SamplePack(named(name), detail) for name, detail in FINER_GRIDS.items()]
+    finer_packs = [SamplePack(named(name), detail) for name, detail in FINER_GRIDS.items()]
     return [
         sample_pack
-        for sample_pack in (*finer, *map(SamplePack, SAMPLES), *map(SamplePack, PHOTOGRAPHS))
+        for sample_pack in (*finer_packs, *map(SamplePack, SAMPLES), *map(SamplePack, PHOTOGRAPHS))
         if _can_be_made(sample_pack)
     ]
 
@@ -111,9 +111,9 @@ def layers(
     sample_pack = SamplePack(named(sample), detail)
     if model != sample_pack.model:
         return None
-    for file in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
+    for read_pack in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
         try:
-            if (data := file(sample_pack)) is not None:
+            if (data := read_pack(sample_pack)) is not None:
                 return some_layers(data, layer_numbers, heads)
         except (PlaygroundError, ValueError, KeyError, IndexError):
             continue

@@ -46,8 +46,8 @@ def rows(text: str) -> list[str]:
 
 def _words(data: bytes, room: int) -> list[int]:
     """Header, data and padding as bytes. The header has twelve bits, so each data byte lies across two bytes."""
-    number = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
-    words = list(number.to_bytes(len(data) + 2))
+    bit_stream = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
+    words = list(bit_stream.to_bytes(len(data) + 2))
     return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
 
 

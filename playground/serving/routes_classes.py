@@ -222,9 +222,9 @@ async def start(request: Request) -> Response:
     root = message.get("root")
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
-    root, trouble = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
+    root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
     group = classes.start(_required_key(request), visitor(request).address, request.cookies.get(SEAT_COOKIE, ""))
-    group.address, group.trouble = f"{root}c/{group.code}", trouble
+    group.address, group.trouble = f"{root}c/{group.code}", reachable_command
     return Response(json.dumps({"secret": group.secret, **_lecturer_state(group)}), headers=NEWS_HEADERS)
 
 
@@ -281,9 +281,9 @@ async def _class_of_lecturer(request: Request) -> Class:
 @_answering_refusals
 async def lecture(request: Request) -> Response:
     """Answers with the lecturer's state as soon as it differs from the state that the page has."""
-    known_count = _known_version(request)
+    known_version = _known_version(request)
     group = await _class_of_lecturer(request)
-    if group.lecturer_version == known_count and not group.ended:
+    if group.lecturer_version == known_version and not group.ended:
         await _wait(group.next_lecturer_news())
     return Response(json.dumps(_lecturer_state(group)), headers=NEWS_HEADERS)
 

@@ -18,7 +18,6 @@ from starlette.routing import Route
 
 from playground.errors import PlaygroundError
 from playground.figures import layouts
-from playground.figures import layouts as shapes
 from playground.figures.command_line import again
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.spec import PACKS, PURPOSES, Spec
@@ -65,8 +64,8 @@ def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: b
     subject, spec = figure_words.read(words, kind, person)
     headers = {"Cache-Control": PRIVATE if subject.private or kind not in figure_files.STILL_KINDS else AN_HOUR}
     if not subject.private:
-        headers["ETag"] = tag = f'"{figure_files.digest(subject, spec, kind)}"'
-        if request.headers.get("if-none-match") == tag:
+        headers["ETag"] = etag = f'"{figure_files.digest(subject, spec, kind)}"'
+        if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = _disposition(figure_files.name(spec, kind), is_attachment)
     return Response(
@@ -127,9 +126,9 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     subject, view, options = _read_request(words, person)
     kinds, only_layout = _kinds(subject, view, options), options.get("only")
     kind = _option(options, "kind", kinds)
-    layouts = [only_layout] if only_layout else _layouts(subject, view, kind)
-    usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layouts else "convolution"
-    layout = _option(options, "layout", layouts, usual_layout)
+    layout_names = [only_layout] if only_layout else _layouts(subject, view, kind)
+    usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layout_names else "convolution"
+    layout = _option(options, "layout", layout_names, usual_layout)
     sweeps = _sweeps(description(subject, view, layout))
     choices = {
         "kind": kind,
@@ -148,7 +147,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "offers": {
             "kind": _titled(kinds, KINDS),
             "table": _titled(TABLES, TABLES),
-            "layout": _titled(layouts, {layout.name: layout.words for layout in LAYOUTS.values()}),
+            "layout": _titled(layout_names, {layout.name: layout.words for layout in LAYOUTS.values()}),
             "purpose": _titled(PURPOSES, {key: purpose.words for key, purpose in PURPOSES.items()}),
             "background": _titled(BACKGROUNDS, BACKGROUNDS),
             "sweep": _titled(sweeps, SWEEPS),
@@ -263,7 +262,7 @@ def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: 
 
 def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    is_private = subject.private and shapes.of(spec).of_pictures
+    is_private = subject.private and layouts.of(spec).of_pictures
     words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",

@@ -165,8 +165,8 @@ def _may_fit(length: str) -> bool:
 
 
 async def _read_all(request: Request, asker: Visitor) -> bytes:
-    async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as exits:
-        delivery = Delivery(limit, asker)
+    async with asyncio.timeout(FILE_SECONDS) as time_limit, AsyncExitStack() as exits:
+        delivery = Delivery(time_limit, asker)
         deliveries.add(delivery)
         exits.callback(delivery.leave)
         stream = aiter(request.stream())

@@ -26,30 +26,32 @@ def address() -> str:
 
 
 @cache
-def edition(listed_samples: tuple[Sample, ...], has_real: bool) -> str:
+def edition(listed_samples: tuple[Sample, ...], has_photographs: bool) -> str:
     """A digest of everything on which the list depends: the samples on this machine, and the models they open in."""
-    inputs = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), has_real, __version__)
+    inputs = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), has_photographs, __version__)
     return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
 async def sample_list(request: Request) -> Response:
     def work() -> Response:
-        present_samples, has_real = samples(), models.has_photographs()
-        if request.path_params["edition"] != edition(present_samples, has_real):
+        present_samples, has_photographs = samples(), models.has_photographs()
+        if request.path_params["edition"] != edition(present_samples, has_photographs):
             raise Refused("This page is older than the server: reload it.", 410)
-        return Response(sample_list_json(present_samples, has_real), media_type="application/json", headers=FOREVER)
+        return Response(
+            sample_list_json(present_samples, has_photographs), media_type="application/json", headers=FOREVER
+        )
 
     return await answer(request, work)
 
 
 @cache
-def sample_list_json(listed_samples: tuple[Sample, ...], has_real: bool) -> bytes:
+def sample_list_json(listed_samples: tuple[Sample, ...], has_photographs: bool) -> bytes:
     listing = {
         "samples": [sample_record(sample) for sample in listed_samples],
-        "own": {"model": models.PHOTOGRAPH_MODEL if has_real else models.default(), "detail": 1},
+        "own": {"model": models.PHOTOGRAPH_MODEL if has_photographs else models.default(), "detail": 1},
         "ours": list(models.OURS),
         "real": {
-            "model": models.PHOTOGRAPH_MODEL, "title": plain_name(models.PHOTOGRAPH_MODEL), "here": has_real,
+            "model": models.PHOTOGRAPH_MODEL, "title": plain_name(models.PHOTOGRAPH_MODEL), "here": has_photographs,
             "may_fetch": models.may_fetch(models.PHOTOGRAPH_MODEL),
             "megabytes": models.megabytes(models.PHOTOGRAPH_MODEL), "with_photographs": True,
         },

@@ -216,7 +216,8 @@ async def changed_labels(request: Request) -> Response:
         from playground.analysis.scale import changed
 
         trained_pass, rescaled_pass = (
-            traces.trace(picture, w, cache_of(person)) for w in (replace(setup, scale=None, cut=(), other=""), setup)
+            traces.trace(picture, pass_setup, cache_of(person))
+            for pass_setup in (replace(setup, scale=None, cut=(), other=""), setup)
         )
         return JSONResponse(
             {"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(trained_pass, rescaled_pass)]}

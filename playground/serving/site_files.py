@@ -108,8 +108,8 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
     """The record of each model, in the form that shell/workersource.js reads."""
     records = {}
     for name in names:
-        patch, size = models.patch_and_input(name)
-        native_grid = [side // patch for side in size]
+        patch_side, input_size = models.patch_and_input(name)
+        native_grid = [side // patch_side for side in input_size]
         details = [detail for detail in models.details(name) if math.prod(native_grid) * detail**2 <= MOST_PATCHES]
         fields = {"grid": native_grid, "first": FIRST_GRIDS.get(name), "details": details}
         records[name] = engine_file.card(models.load(name)) | fields

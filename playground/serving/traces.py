@@ -67,15 +67,17 @@ def size(picture: Picture, setup: Setup) -> tuple[int, int]:
     """(H, W) in pixels of the model's input."""
     from playground.pictures.images import fit
 
-    patch, usual_size = models.patch_and_input(setup.model)
-    native_size = (FIRST_LOOK_SIDE * patch,) * 2 if setup.first else tuple(side * setup.detail for side in usual_size)
-    return fit(picture.size, patch, native_size)
+    patch_side, usual_size = models.patch_and_input(setup.model)
+    native_size = (
+        (FIRST_LOOK_SIDE * patch_side,) * 2 if setup.first else tuple(side * setup.detail for side in usual_size)
+    )
+    return fit(picture.size, patch_side, native_size)
 
 
 def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
-    patch, _ = models.patch_and_input(setup.model)
+    patch_side, _ = models.patch_and_input(setup.model)
     height, width = size(picture, setup)
-    return height // patch, width // patch
+    return height // patch_side, width // patch_side
 
 
 def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False):

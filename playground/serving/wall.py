@@ -130,12 +130,12 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 def facts(moment: Moment) -> dict:
     """The facts about one row, from which see/says.js makes a sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
-    strongest, best = int(weights.argmax()), int(weights[len(prefix) :].argmax())
+    strongest_token, best_patch = int(weights.argmax()), int(weights[len(prefix) :].argmax())
     return {
-        "mark": moment.patch[0] * columns + moment.patch[1], "best": best, "rows": rows, "columns": columns,
+        "mark": moment.patch[0] * columns + moment.patch[1], "best": best_patch, "rows": rows, "columns": columns,
         "even": False, "off": False,
-        "share": round(float(weights[len(prefix) + best]), 5), "most": round(float(weights[strongest]), 5),
-        "token": prefix[strongest] if strongest < len(prefix) else "",
+        "share": round(float(weights[len(prefix) + best_patch]), 5), "most": round(float(weights[strongest_token]), 5),
+        "token": prefix[strongest_token] if strongest_token < len(prefix) else "",
     }  # fmt: skip
 
 
@@ -149,8 +149,8 @@ def picture(moment: Moment) -> bytes:
     photo = pictures.sample(moment.sample).image.convert("RGB")
     photo = photo.resize((round(PICTURE_HEIGHT * aspect(moment)), PICTURE_HEIGHT), Image.Resampling.LANCZOS)
     values = weights[len(prefix) :].reshape(grid)
-    share = light.shares(prints.spread(values, photo.size), light.exposure(values))
-    image = Image.fromarray(light.heat(np.asarray(photo), share))
+    shares = light.shares(prints.spread(values, photo.size), light.exposure(values))
+    image = Image.fromarray(light.heat(np.asarray(photo), shares))
     pen, (row, column) = ImageDraw.Draw(image), moment.patch
     height, width = image.height / grid[0], image.width / grid[1]
     left, top, right, bottom = column * width, row * height, (column + 1) * width, (row + 1) * height

@@ -37,14 +37,14 @@ def lesson_cache() -> Cache:
     return _session_caches.add(Cache(ONE_OWN_BYTES, size=size))
 
 
-def worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable, make: Callable[[], Any]) -> Any:
+def worked_out(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable, make: Callable[[], Any]) -> Any:
     """Returns `make()`, which the shared cache keeps for a sample, and the session's own cache for an upload."""
-    key = (picture.id, setup, name)
+    key = (picture.id, setup, result_key)
     return shared_results().get(key, make) if picture.sample else value_of(own_cache, key, make)
 
 
-def is_worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable) -> bool:
-    return (picture.id, setup, name) in (shared_results() if picture.sample else own_cache)
+def is_worked_out(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable) -> bool:
+    return (picture.id, setup, result_key) in (shared_results() if picture.sample else own_cache)
 
 
 def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:

@@ -40,7 +40,9 @@ def test_a_step_that_would_take_too_much_is_not_run():
     assert benchmark._expected_point(MATERIALISED, 2048, last_point, 399, FAR).skip_reason == "memory"
     assert benchmark._expected_point(MATERIALISED, 4096, last_point, 10**9, FAR).skip_reason == "time"
     assert benchmark._expected_point(CONVOLUTION, 4096, Point(CONVOLUTION, 1024, 1.0, 100), 400, FAR).skip_reason == ""
-    assert benchmark._expected_point(CONVOLUTION, 2048, Point(CONVOLUTION, 1024, 1.0, 100), 400, 0).skipped == "time"
+    assert (
+        benchmark._expected_point(CONVOLUTION, 2048, Point(CONVOLUTION, 1024, 1.0, 100), 400, 0).skip_reason == "time"
+    )
     assert (
         benchmark._expected_point(FUSED, 4096, estimate.__class__(FUSED, 2048, 0, 0, "memory"), 1, FAR).skip_reason
         == "memory"

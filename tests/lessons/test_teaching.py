@@ -94,8 +94,8 @@ def test_the_sheet_can_be_computed_by_hand():
     for (a, b), (c, d) in zip([sheet.queries[0]] * 9, sheet.keys, strict=True):
         row.append((a * c + b * d) / math.sqrt(2))
     total = sum(math.exp(score) for score in row)
-    assert sheet.all[0] == pytest.approx(sheet.weights, abs=1e-3)
-    assert [sum(weights) for weights in sheet.all] == pytest.approx([1] * 9)
+    assert sheet.all_rows[0] == pytest.approx(sheet.weights, abs=1e-3)
+    assert [sum(weights) for weights in sheet.all_rows] == pytest.approx([1] * 9)
     assert sheet.weights == pytest.approx([math.exp(score) / total for score in row], abs=1e-3)
     mixture = sum(math.exp(s) / total * v for s, v in zip(row, teaching.VALUES, strict=True))
     assert sheet.mixture == pytest.approx(mixture, abs=0.05)
