@@ -30,7 +30,7 @@ from playground.figures.bundle import bundle, stylesheet
 from playground.figures.drawing import captions
 from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
-from playground.lessons.teaching import ASKING_TOKEN, NOTES, PLANS, TOKENS, VALUES
+from playground.lessons.teaching import ASKING_TOKEN, MISCONCEPTIONS, PLANS, TOKENS, VALUES
 
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 MARGIN, LINE = 0.8, 0.2  # inches
@@ -188,7 +188,7 @@ def plan(minutes: int) -> str:
 
 def notes() -> str:
     lines = ["# Teacher's notes: what students often say", ""]
-    for note in NOTES:
+    for note in MISCONCEPTIONS:
         lines += [f"**“{note.heard}”** {note.true} Show it: `{note.show.link()}`", ""]
     return "\n".join(lines)
 

@@ -23,7 +23,7 @@ from playground.lessons.lesson import (
     Settings,
     Step,
     Subject,
-    Written,
+    TextSetting,
     choice_of_layer,
     layer_of,
     setting_of_layer,
@@ -75,11 +75,12 @@ def push_question(
     last_layer, axis_end = len(token_lengths) - 1, 1.15 * max(*token_lengths, *attention_lengths, *mlp_lengths)
     return Question(
         "block_push",
-        f"In layer 0 attention’s push has a length of {attention_lengths[0]:.2g}. In the last layer, {last_layer}, its length is "
-        "▢.",
+        f"In layer 0 attention’s push has a length of {attention_lengths[0]:.2g}. In the last layer, {last_layer}, "
+        "its length is ▢.",
         Number(0, round(axis_end, 2), step=0.01), attention_lengths[-1],
         f"Compared with the token that it is added to: {attention_lengths[0] / token_lengths[0]:.2f} × in layer 0, "
-        f"{attention_lengths[-1] / token_lengths[-1]:.2f} × in layer {last_layer}. Medians over the patches of this picture.",
+        f"{attention_lengths[-1] / token_lengths[-1]:.2f} × in layer {last_layer}. Medians over the patches of this "
+        "picture.",
         prose="Attention does not replace a token: what it returns is *added*, like a **push**. The MLP then adds a "
         "second push. All layers write into the same vector, the **residual stream**.",
         tempting=(
@@ -106,7 +107,7 @@ def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
     token_lengths, attention_pushes, mlp_pushes = (
         t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought)
     )
-    yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.about)
+    yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.identity)
     ratios, longest_push_layer = attention_pushes / token_lengths, int(attention_pushes.argmax())  # (layers,)
     longest_layer, shortest_layer = int(ratios.argmax()), int(ratios.argmin())
     yield After(
@@ -146,7 +147,7 @@ def packed_arrows(subject: Subject, lengths: Stream) -> bytes:
     (height, width), patch = subject.size, subject.vit.config.patch_size
     grid = height // patch, width // patch
     header = {
-        "id": subject.about, "grid": grid, "size": subject.size, "start": start_patch(subject.name, grid),
+        "id": subject.identity, "grid": grid, "size": subject.size, "start": start_patch(subject.name, grid),
         "layers": len(lengths.before), "upper": upper_layer(len(lengths.before)),
         "title": "In the plane of token and push", "names": ["token before", "attention's push", "token after"],
         "says": "Layer {layer}, patch ({row}, {column}): the token has a length of {length}, attention’s push of "
@@ -364,8 +365,8 @@ LESSON = Lesson(
     {
         "box": Setting.of("Attention", BOXES),
         "layer": LAYER,
-        "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label
+        "patch": TextSetting("", pattern=r"\d{1,3},\d{1,3}"),
+        "supposed": TextSetting("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label
         "mode": Setting.of("train", ("train", "eval")),
         "times": Setting.of(1, FACTORS),
         "top": Setting.of("fine", HEAD_KINDS),

@@ -80,7 +80,7 @@ def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
     c, example = asked_subject.vit.config, judged_example(asked_subject)
     if example.wrong if example else c.multi_label:
         names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else labelled_samples(c)
-        candidates = [asked_subject.other(sample=name) for name in names]
+        candidates = [asked_subject.with_other(sample=name) for name in names]
         for n, candidate in enumerate(candidates, 1):
             if not candidate.has_cached("judged"):
                 yield Wait(
@@ -93,7 +93,7 @@ def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
         trace = asked_subject.trace()
         return ModelAnswer(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if example.picture != asked_subject.sample_name:
-        asked_subject = asked_subject.other(sample=example.picture)
+        asked_subject = asked_subject.with_other(sample=example.picture)
     true_numbers = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
     return ModelAnswer(asked_subject, asked_subject.trace(), example.label, true_numbers, example.wrong)
 
@@ -174,7 +174,7 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield picture_row(
         subject, result, "{model} was trained without labels, so it has no head that names classes: here is {other}."
     )
-    yield Ask(loss_question_about(result), result.subject.about)
+    yield Ask(loss_question_about(result), result.subject.identity)
     yield Words(
         f"After the last layer one vector is read out, here {READOUT_TEXTS[config.pool]}, and a matrix turns it into "
         "one number a class: the **logits**."

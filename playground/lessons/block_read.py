@@ -91,7 +91,7 @@ def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
     percentages = [100 * p for p in answers.pooled]
     yield Ask(
         read_question(answer.subject.model, label, percentages, answer.config.pool),
-        f"{answer.subject.about} {answer.label}",
+        f"{answer.subject.identity} {answer.label}",
     )
     majorities = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
     best_layer = max(range(len(majorities)), key=majorities.__getitem__)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, Written
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Made, Part, Reported, When, Words
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Maker, Part, Reported, When, Words
 from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
 from playground.pack import FORMAT, pack
@@ -193,7 +193,7 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
     packed_trace = subject.cached(("colours", settings.patch), lambda: packed_colours(subject, settings.patch))
-    from_photo = Made("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
+    from_photo = Maker("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
     yield Drawing("friends", packed_trace, ("temperature", "hidden", "at"), from_photo)
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCH_SIZES})
     yield Exercise(
@@ -223,7 +223,7 @@ def packed_colours(subject: Subject, patch: int) -> bytes:
     trace = by_hand.colour_trace(subject.image, patch)
     height, width = trace.size
     jpeg = as_jpeg(displayed(subject.image, (2 * height, 2 * width)))
-    return pack_trace(trace, jpeg, id=f"{subject.about} {patch}", temperatures=TEMPERATURES)
+    return pack_trace(trace, jpeg, id=f"{subject.identity} {patch}", temperatures=TEMPERATURES)
 
 
 def pack_trace(trace: Trace, jpeg: bytes, **fields: object) -> bytes:
@@ -311,12 +311,12 @@ def mask_question() -> Question:
 SIZES_TEXT = "A photograph of yours is shown here too. The app has other sizes of patches."
 TENTH = r"-?([0-3]?\d|40)"
 SETTINGS = {
-    "arrows": Written(first_arrows(), pattern=rf"{TENTH}(_{TENTH}){{35}}"),
+    "arrows": TextSetting(first_arrows(), pattern=rf"{TENTH}(_{TENTH}){{35}}"),
     "patch": Setting.of(8, PATCH_SIZES),
     "temperature": Setting.of(0.002, TEMPERATURES),
-    "hidden": Written("", pattern=r"[A-Za-z0-9_-]{1,600}"),
-    "at": Written("", pattern=r"\d{1,2},\d{1,2}"),
-    "mask": Written("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),
+    "hidden": TextSetting("", pattern=r"[A-Za-z0-9_-]{1,600}"),
+    "at": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
+    "mask": TextSetting("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),
 }
 LESSON = Lesson(
     "by_hand",

@@ -259,7 +259,7 @@ def library(subject: Subject, settings: Settings) -> Iterator[Part]:
         "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, "
         "a :green[**value**] is what stands in the book."
     )
-    yield Ask(breadth_question_about(subject, numbers), subject.about)
+    yield Ask(breadth_question_about(subject, numbers), subject.identity)
     yield Words(
         "Where it breaks:\n\n"
         "- A book may be **easy to find, with little inside**: a large weight on a short value. In "

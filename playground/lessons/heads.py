@@ -32,7 +32,7 @@ from playground.lessons.lesson import (
     Subject,
 )
 from playground.lessons.measures import Measured, brightest_share, layer_of_distances, trend
-from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Made, Part, Row, Wait, Words
+from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Maker, Part, Row, Wait, Words
 from playground.lessons.questions import Painting, Photo, Question, choice_question
 from playground.samples import SAMPLES, start_patch
 
@@ -92,9 +92,9 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     asks = Words(QUESTION_TEXT, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
     share, peak = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
     answer_words = Words(ANSWER_TEXT, values={"share": share, "largest": peak})
-    from_photo = {"asks": asks, "says": answer_words, "picture": Made("far_row", {"words": ENLARGED_CAPTION})}
+    from_photo = {"asks": asks, "says": answer_words, "picture": Maker("far_row", {"words": ENLARGED_CAPTION})}
     question = Question("heads_row", asks.says, Painting(), None, answer_words.says, photo)
-    yield Ask(question, f"{subject.about} {layer} {head}", afresh=True, own=from_photo)
+    yield Ask(question, f"{subject.identity} {layer} {head}", afresh=True, own=from_photo)
 
 
 # All heads ------------------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     means, deviations = yield from measured_habits(subject, settings.over)
     trace = subject.trace()
     yield from sampled_rows_note(trace)
-    from_photo = Made("atlas", {"habits": legend()}) if settings.over == ON_PICTURE else None
+    from_photo = Maker("atlas", {"habits": legend()}) if settings.over == ON_PICTURE else None
     yield Drawing("atlas", atlas_data(subject, trace, means, deviations), ("measure",), from_photo)
     yield Ask(entropy_question())
 
@@ -282,9 +282,9 @@ def near_or_far(distance: np.ndarray, is_this_picture: bool) -> Words:
     return words if is_this_picture else Words(f"{words.says} {OF_SAMPLES_TEXT}")
 
 
-def by_depth(trace: Trace) -> Made:
+def by_depth(trace: Trace) -> Maker:
     hover = "layer {layer}, head {head}: {habit}<br>listens {away} patches away, {pixels} pixels"
-    return Made("by_depth", {"habits": legend(), "hover": hover, "patch": trace.patch_size})
+    return Maker("by_depth", {"habits": legend(), "hover": hover, "patch": trace.patch_size})
 
 
 def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from playground.lessons.lesson import Settings, Subject, Written, choice_of_layer, layer_of
+from playground.lessons.lesson import Settings, Subject, TextSetting, choice_of_layer, layer_of
 from playground.lessons.measures import Measured, number_of_head
-from playground.lessons.parts import Ask, Drawing, Exercise, Made, Part, Reported, Wait, Words
+from playground.lessons.parts import Ask, Drawing, Exercise, Maker, Part, Reported, Wait, Words
 from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
@@ -62,7 +62,9 @@ def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits
 
     by_sample = []
     for n, sample in enumerate(SAMPLES, start=1):
-        sample_habits = yield from measure_habits(subject.sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}")
+        sample_habits = yield from measure_habits(
+            subject.with_sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}"
+        )
         by_sample.append(sample_habits)
     return average(by_sample), spread(by_sample)
 
@@ -90,7 +92,7 @@ MOST_HEADS_OFF = 40
 THUMB_SIDE = 200  # pixels along the thumbnail's longer side
 
 
-class OffSetting(Written):
+class OffSetting(TextSetting):
     """The setting `off`: the heads that are switched off, as text; at most MOST_HEADS_OFF of them."""
 
     def read(self, text: str | None) -> str:
@@ -158,7 +160,7 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield from sampled_rows_note(trace)
     yield Wait("Running the network without heads that are off …")
     strongest_head = spot_of(np.nanargmax(means.effect), means.effect)
-    from_photo = Made("board", {"off": settings.off})
+    from_photo = Maker("board", {"off": settings.off})
     yield Drawing(
         "board",
         board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace)),
@@ -324,4 +326,4 @@ def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
 
     effects = subject.cached(("addition", layer), work)
     question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)
-    yield Ask(question, f"{subject.about} {layer}", afresh=True)
+    yield Ask(question, f"{subject.identity} {layer}", afresh=True)

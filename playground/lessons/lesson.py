@@ -47,7 +47,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Written(Setting):
+class TextSetting(Setting):
     """A setting whose value is any text that matches a pattern."""
 
     options: tuple = ()
@@ -58,7 +58,7 @@ class Written(Setting):
 
 
 @dataclass(frozen=True)
-class Renamed(Setting):
+class RenamedSetting(Setting):
     """A setting that has another name in old addresses."""
 
     former: str = ""
@@ -68,17 +68,17 @@ class Renamed(Setting):
 
 
 @dataclass(frozen=True)
-class Steps(Setting):
+class StepSetting(Setting):
     """The setting for the step that a page shows. If an old address names no step, the page opens the step to which
     most settings in the address belong. This must be the last setting of a page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @staticmethod
-    def by(titles: Iterable[str], **words: tuple[str, ...]) -> Steps:
+    def by(titles: Iterable[str], **words: tuple[str, ...]) -> StepSetting:
         """`words`: for each step, the names of the settings that it shows."""
         first_title, *_ = titles = tuple(titles)
-        return Steps(first_title, titles, words)
+        return StepSetting(first_title, titles, words)
 
     def found(self, name: str, address: Mapping[str, str]) -> object:
         if name in address:
@@ -92,14 +92,14 @@ class Steps(Setting):
 # sample, APP_MODELS below a step that can show a visitor's photograph.
 APP_PICTURES = "The app shows it on your own picture, and in other models."
 APP_MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
-Made = TypeVar("Made")
+Result = TypeVar("Made")
 
 
 class Subject(Protocol):
     """The subject of a lesson: a picture in a model. serving/here.py implements this protocol."""
 
     @property
-    def about(self) -> str:
+    def identity(self) -> str:
         """A key that identifies the picture and the model."""
 
     @property
@@ -146,13 +146,13 @@ class Subject(Protocol):
         """The picture's pass through the model. `scale` replaces the scale of every layer. Waits for a turn in the
         queue."""
 
-    def sample(self, name: str) -> Subject:
+    def with_sample(self, name: str) -> Subject:
         """The same model with a sample as the picture."""
 
     def words(self) -> dict[str, str]:
         """The picture and the model as parameters of an address."""
 
-    def other(self, model: str = "", sample: str = "") -> Subject | None:
+    def with_other(self, model: str = "", sample: str = "") -> Subject | None:
         """The subject with another model or another sample, in the model's usual grid; None if it is not on this
         machine."""
 
@@ -162,7 +162,7 @@ class Subject(Protocol):
     def has_cached(self, what: Hashable) -> bool:
         """Whether `cached` has stored a result under `what`."""
 
-    def cached(self, what: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, what: Hashable, make: Callable[[], Result]) -> Result:
         """The result stored under `what`; `make` computes it the first time."""
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
@@ -210,7 +210,7 @@ class Lesson:
     def settings(self) -> dict[str, Setting]:
         """All settings in the lesson's address."""
         step_settings = {name: step.settings for name, step in self.steps.items() if step.settings}
-        return {**self.choices, "step": Steps.by(self.steps, **step_settings)}
+        return {**self.choices, "step": StepSetting.by(self.steps, **step_settings)}
 
     @property
     def titles(self) -> dict[str, str]:

@@ -59,7 +59,7 @@ def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
 
 
 @dataclass(frozen=True)
-class Part:
+class Section:
     """One section of the lesson: functions or classes, and formulas for some of their lines."""
 
     title: str
@@ -91,7 +91,7 @@ def _with_note(line: Line, note: Line | None) -> Line:
 
 
 PARTS = {
-    "patches": Part(
+    "patches": Section(
         "Patches",
         "One matrix E turns every patch into a token. A convolution that steps as far as it is wide does just that.",
         (vit.Patches, patches.by_unfolding),
@@ -102,7 +102,7 @@ PARTS = {
             ("return F.linear(pixels", "x_p E + b"),
         ),
     ),
-    "positions": Part(
+    "positions": Section(
         "Positions",
         "Attention treats its tokens as a set. Only the vector that is added here says where a patch was.",
         (vit_parts.sinusoidal, vit.VisionTransformer.embed),
@@ -115,7 +115,7 @@ PARTS = {
             ('if c.positions == "learned":', "z_0 = [x_{class}; x_p E] + E_{pos}"),
         ),
     ),
-    "attention": Part(
+    "attention": Section(
         "Attention",
         "The formula in three lines: compare, turn scores into shares, mix. The forward pass calls the fused kernel, "
         "which computes the same without ever holding all weights; these three lines are its check, in step 2.",
@@ -128,7 +128,7 @@ PARTS = {
             ("return (self.width // self.heads)", "1/√d_k,  d_k = D/h"),
         ),
     ),
-    "heads": Part(
+    "heads": Section(
         "Heads",
         "h small attentions side by side; W_O mixes what they return into one vector.",
         (vit.Attention,),
@@ -142,7 +142,7 @@ PARTS = {
             ("return self.proj(mixed)", "MSA(z) = [head_1; …; head_h] W_O"),
         ),
     ),
-    "mlp": Part(
+    "mlp": Section(
         "MLP",
         "The same small network is applied to each token separately. No token sees another one here.",
         (vit.MLP,),
@@ -153,7 +153,7 @@ PARTS = {
             ("return self.norm(self.act(x))", "h = GELU(z W_1 + b_1)"),
         ),
     ),
-    "layer": Part(
+    "layer": Section(
         "Layer",
         "Attention and MLP each add to the token z; neither replaces it. The norms stand before them (pre-norm), so "
         "the sum itself is never rescaled.",
@@ -164,7 +164,7 @@ PARTS = {
             ('x = x + at("mlp", self.ls2(', "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
         ),
     ),
-    "answer": Part(
+    "answer": Section(
         "Answer",
         "After the last layer one vector is read out, here the class token's, and a matrix turns it into class scores.",
         (vit.VisionTransformer.record, vit.VisionTransformer.layers, vit.VisionTransformer.classify),
@@ -176,7 +176,7 @@ PARTS = {
             ("return self.head(self.pre_logits(", "y W_{head} + b"),
         ),
     ),
-    "torch": Part(
+    "torch": Section(
         "Words of PyTorch",
         "A *Module* is a function with parameters; calling it calls `forward`. A *Parameter* is a tensor that training "
         "changes: whatever is put on a Module as one is found by `parameters()`. *Sequential* calls its modules one "

@@ -35,7 +35,7 @@ class Words:
     text: str
     small: bool = False  # whether it is shown as a caption
     values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
-    own: Mapping[str, Own] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
+    own: Mapping[str, Replacement] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
 
     @property
     def says(self) -> str:
@@ -56,7 +56,7 @@ def formatted_number(number: float | list[float] | str, style: str) -> str:
 
 
 @dataclass(frozen=True)
-class Made:
+class Maker:
     """Names a function of microscope/lessons/subject.js that makes data or a picture from a visitor's photograph."""
 
     name: str
@@ -65,7 +65,7 @@ class Made:
 
 # On a site without a server that shows a visitor's photograph, some fields of a part are replaced. A part's `own` maps
 # the names of these fields to the replacements.
-Own = Words | Measured | Made
+Replacement = Words | Measured | Maker
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Ask:
     question: Question
     context: str = ""
     afresh: bool = False
-    own: Mapping[str, Own] = field(default_factory=dict)  # field of the question -> its replacement
+    own: Mapping[str, Replacement] = field(default_factory=dict)  # field of the question -> its replacement
 
 
 class After(tuple):
@@ -172,7 +172,7 @@ class Picture:
     width: int | None = None  # pixels; None: the picture's own width, at most the column's
     kind: str = "jpeg"
     words: str = ""  # alternative text; the caption, if empty
-    own: Mapping[str, Own] = field(default_factory=dict)
+    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Drawing:
     name: str
     data: Mapping | bytes
     settings: tuple[str, ...] = ()
-    own: Made | None = None  # replaces `data`
+    own: Maker | None = None  # replaces `data`
 
 
 @dataclass(frozen=True)
@@ -202,14 +202,14 @@ class Chart:
     name: str  # name of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # trace -> its y; or all traces
+    own: Mapping[int, Measured] | Maker = field(default_factory=dict)  # trace -> its y; or all traces
 
 
 @dataclass(frozen=True)
 class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    own: Mapping[str, Own] = field(default_factory=dict)
+    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ class Exercise:
     done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
     answers: Sequence[tuple[str, str]] = ()  # (words, why it is wrong); "" for the right one
-    own: Mapping[str, Own] = field(default_factory=dict)
+    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 def think(asks: str, answer: str) -> Fold:
@@ -336,17 +336,17 @@ def _words(words: Words) -> dict:
 def own_of(part: Part) -> dict:
     """{"own": the replacements for a visitor's photograph, for microscope/lessons/subject.js}; {} without any."""
 
-    def record_of(value: Own) -> dict:
+    def record_of(value: Replacement) -> dict:
         match value:
             case Words():
                 return _words(value)
             case Measured():
                 return value.as_plain()
-            case Made(name, given):
+            case Maker(name, given):
                 return {"made": name, **{k: record_of(v) if isinstance(v, Words) else v for k, v in given.items()}}
 
     match part:
-        case Drawing(own=Made() as own) | Chart(own=Made() as own):
+        case Drawing(own=Maker() as own) | Chart(own=Maker() as own):
             return {"own": record_of(own)}
         case Words(own=own) | Ask(own=own) | Chart(own=own) | Picture(own=own) | Table(own=own) | Exercise(own=own) if (
             own

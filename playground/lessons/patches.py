@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from playground.lessons import pictures as beside
-from playground.lessons.lesson import APP_PICTURES, Lesson, Setting, Settings, Step, Subject, Written
+from playground.lessons.lesson import APP_PICTURES, Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.parts import After, Ask, Choice, Code, Drawing, Exercise, Fold, Part, Row, Table, When, Words
 from playground.lessons.patches_places import ORDER_COUNT, TABLE_TITLES, positions, shuffle
 from playground.lessons.questions import Number, Photo, Question, choice_question
@@ -26,7 +26,7 @@ def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import patches
 
     size = SETTINGS["patch"].default
-    yield Ask(tokens_question_about(subject, size), f"{subject.about} {size}")
+    yield Ask(tokens_question_about(subject, size), f"{subject.identity} {size}")
     blob = subject.cached(("cut", settings.patch), lambda: packed_patches(subject, settings.patch))
     yield After(
         "patches_tokens",
@@ -123,7 +123,7 @@ def packed_patches(subject: Subject, patch: int) -> bytes:
     trained_side, config = vit.config.patch_size, vit.config
     filters, bias = patches.projection(vit)
     header = {
-        "id": f"{subject.about} {patch}", "size": parts.size, "patch": patch, "own": trained_side,
+        "id": f"{subject.identity} {patch}", "size": parts.size, "patch": patch, "own": trained_side,
         "width": config.width,
         "mean": config.mean, "std": config.std, "difference": parts.difference, "typical": parts.typical,
     }  # fmt: skip
@@ -212,7 +212,7 @@ def packed_filters(subject: Subject, pictures: str) -> bytes:
     learned = f"{n} of the {vit.config.width} learned filters"
     place = None if is_components else start_patch(subject.name, patches.small_grid(vit, subject.image))
     header = {
-        "id": f"{subject.about} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
+        "id": f"{subject.identity} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
         "size": results.size, "titles": results.titles, "place": place, "says": CHANNELS_TEXT,
         "caption": f"The first {n} principal components" if is_components else learned,
         "channels": place and channels(subject, patches.strongest(vit)[:n], place),
@@ -311,16 +311,16 @@ def extra_question_about(subject: Subject):
 PLACE_PATTERN = r"\d{1,2},\d{1,2}"
 SETTINGS = {
     "patch": Setting.of(16, PATCH_SIZES),
-    "at": Written("", pattern=PLACE_PATTERN),
+    "at": TextSetting("", pattern=PLACE_PATTERN),
     "number": Setting.of(0, range(2048)),
     "pictures": Setting.of("filters", PICTURE_KINDS),
     "filter": Setting.of(0, range(200)),
     "table": Setting.of("learned", TABLE_TITLES),
-    "place": Written("", pattern=PLACE_PATTERN),
+    "place": TextSetting("", pattern=PLACE_PATTERN),
     "positions": Setting.of("off", ("off", "on")),
     "order": Setting.of(1, range(1, ORDER_COUNT + 1)),
     "after": Setting.of(1, range(64)),
-    "asker": Written("", pattern=PLACE_PATTERN),
+    "asker": TextSetting("", pattern=PLACE_PATTERN),
 }
 LESSON = Lesson(
     "patches",

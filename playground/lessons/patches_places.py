@@ -185,7 +185,7 @@ def shuffled_question(pictures: Pictures) -> Question:
 
 
 def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Ask(shuffled_question(shuffled_pictures(subject.photo(), subject.image)), subject.about)
+    yield Ask(shuffled_question(shuffled_pictures(subject.photo(), subject.image)), subject.identity)
     depth = subject.vit.config.depth
     layer = min(settings.after, depth - 1)
     key = ("shuffle", layer, settings.order, settings.positions)
@@ -249,7 +249,7 @@ def packed_shuffle(subject: Subject, layer: int, order: int, positions: str) -> 
     heads, tokens, dim = result.before.q.shape
     height, width = result.size
     header = {
-        "format": FORMAT, "id": f"{subject.about} {layer} {order} {positions}", "scale": result.scale, "layers": 2,
+        "format": FORMAT, "id": f"{subject.identity} {layer} {order} {positions}", "scale": result.scale, "layers": 2,
         "heads": heads, "head_dim": dim, "tokens": tokens, "prefix": list(vit.config.prefix), "grid": result.grid,
         "size": result.size, "held": [0, 1], "places": result.order.tolist(), "difference": result.difference,
         "largest": result.largest, "orders": ORDER_COUNT,

@@ -25,7 +25,7 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
-    Made,
+    Maker,
     Part,
     Row,
     Wait,
@@ -103,7 +103,7 @@ def trained_question(model: str, d: int, spreads: np.ndarray, is_random: bool, s
     )  # fmt: skip
     makers = {"guess": "widest_guess", "tempting": "widest_tempting", "picture": "widest"}
     from_photo = {"asks": asks, "says": answer_words, "truth": truth} | {
-        name: Made(maker) for name, maker in makers.items()
+        name: Maker(maker) for name, maker in makers.items()
     }
     return Ask(question, own=from_photo)
 
@@ -119,7 +119,7 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     question = trained_question(
         subject.model, d, scaled_numbers[2], scaled_trace.vit.random_weights, heads.words(scaled_trace)
     )  # type: ignore[union-attr]
-    yield replace(question, context=subject.about)
+    yield replace(question, context=subject.identity)
     yield Wait("Running the network with the scale and without …")
     unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH_LAYER else subject.trace(scale), scale)
     yield After(
@@ -256,7 +256,10 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_trace = subject.trace()
     d = key_width(scaled_trace)
     unscaled_trace = subject.trace(softmax.scale_of(d, settings.instead))
-    context, prose = f"{subject.about} {settings.instead}", other_scale_sentence(subject.model, d, instead(settings, d))
+    context, prose = (
+        f"{subject.identity} {settings.instead}",
+        other_scale_sentence(subject.model, d, instead(settings, d)),
+    )
     verdicts = softmax.verdicts(scaled_trace, unscaled_trace)
     if not verdicts:
         cosine, photo = turned_features(subject, scaled_trace, unscaled_trace, settings)
@@ -330,7 +333,7 @@ def head_charts(
         figure = _head_figure(
             title, on, off, filled_hover, digits, (f"with 1/√{d}", other_words), log=quantity == "deviation"
         )
-        yield Chart(figure, name, own=Made("sharpness", arguments))
+        yield Chart(figure, name, own=Maker("sharpness", arguments))
 
 
 def _head_figure(

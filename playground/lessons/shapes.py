@@ -11,12 +11,12 @@ from playground.lessons.lesson import (
     LAYER,
     UPPER,
     Lesson,
-    Renamed,
+    RenamedSetting,
     Setting,
     Settings,
     Step,
     Subject,
-    Written,
+    TextSetting,
     choice_of_layer,
     layer_of,
 )
@@ -225,7 +225,7 @@ def packed_walk(subject: Subject, layer: int) -> bytes:
 
     def work() -> bytes:
         with subject.turns():
-            return steps_to_bytes(walk_picture(subject.vit, subject.image, layer), f"{subject.about} {layer}")
+            return steps_to_bytes(walk_picture(subject.vit, subject.image, layer), f"{subject.identity} {layer}")
 
     return subject.cached(("walk", layer), work)
 
@@ -332,8 +332,8 @@ DRAWN_SETTINGS = ("example", *NUMBERS, "walk")  # settings that the drawing show
 SETTINGS = {
     "example": Setting.of("picture", EXAMPLES),
     "at": LAYER,
-    "walk": Renamed(1, tuple(range(1, STEP_COUNT + 1)), former="step"),
-    **{name: Written(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBERS.items()},
+    "walk": RenamedSetting(1, tuple(range(1, STEP_COUNT + 1)), former="step"),
+    **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBERS.items()},
     "table_layer": LAYER,
     "table_head": Setting.of(0, range(MOST_HEADS)),
     "biased": Setting.of("none", BIAS_TARGETS),

@@ -165,50 +165,50 @@ def plan(minutes: int, scenes: str = "") -> list[Scene]:
 
 
 @dataclass(frozen=True)
-class Note:
+class Misconception:
     heard: str  # what students say
     true: str
     show: Scene
 
 
-NOTES = (
-    Note(
+MISCONCEPTIONS = (
+    Misconception(
         "The weight says how important a patch is.",
         "It says which share of the patch's value is mixed in. A short value adds little at any weight; what the "
         "answer depends on is found out by changing something.",
         SCENES["weight"],
     ),
-    Note(
+    Misconception(
         "The class token sees everything.",
         "It has one query in each head, as every token has, and its weights sum to 1 as well. What it holds in the end "
         "went through all layers.",
         Scene(0, "", "", "weight", {"step": "locked"}),
     ),
-    Note(
+    Misconception(
         "Heads have jobs by design.",
         "They start with random parameters and differ by what training makes of them. Names such as “fixed offset” are "
         "given afterwards, from averages. If a head was told where to look, the page Training says so.",
         Scene(0, "", "", "training"),
     ),
-    Note(
+    Misconception(
         "The map explains the decision.",
         "One map is one head in one layer. Later layers mix it further, and the token also goes past attention on the "
         "skip connection. To know, blank parts of the picture and measure what changes.",
         Scene(0, "", "", "weight", {"step": "explain"}),
     ),
-    Note(
+    Misconception(
         "Dividing by √d_k only makes numbers smaller.",
         "It keeps the softmax from giving nearly everything to one key. Trained scores may still lie far apart: the "
         "scale sets where they start.",
         SCENES["scale"],
     ),
-    Note(
+    Misconception(
         "Attention always costs more than a convolution.",
         "It depends on what is counted and on the number of tokens. QKᵀ alone against a depthwise convolution is N / "
         "k²; the whole attention against a dense convolution of the same width is below 1 for a few hundred tokens.",
         Scene(0, "", "", "cost", {"step": "formulas"}),
     ),
-    Note(
+    Misconception(
         "A Vision Transformer does not care where a patch is.",
         "Attention alone does not: without positions, shuffled patches give shuffled answers. That is why positions "
         "are added.",
@@ -220,80 +220,80 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class Question:
+class QuizQuestion:
     asks: str
     options: tuple[str, ...]
     right: int
     why: str
 
 
-def quiz() -> tuple[Question, ...]:
+def quiz() -> tuple[QuizQuestion, ...]:
     tokens, more_tokens = (224 // 16) ** 2, (384 // 16) ** 2
     return (
-        Question(
+        QuizQuestion(
             "A picture of 224 × 224 pixels is cut into patches of 16 × 16. How many patches are that?",
             ("14", "196", "256", "3,136"), 1, f"224 ÷ 16 = 14 along each side, and 14 × 14 = {tokens}.",
         ),
-        Question(
+        QuizQuestion(
             "What is compared with what to give a score?",
             ("a query with a key", "a query with a value", "a key with a value", "two patches' pixels"), 0,
             "Score = q·k. The value only comes in when the weights are known.",
         ),
-        Question(
+        QuizQuestion(
             "What do the weights of one row sum to?",
             ("1", "the number of tokens", "d_k", "it depends on the picture"), 0,
             "The softmax divides by the sum of the row.",
         ),
-        Question(
+        QuizQuestion(
             "One key's score is 8 higher than another's. How do their weights compare?",
             ("8 times", "64 times", "about 3,000 times", "they differ by 8 %"), 2,
             f"The ratio of two weights is e to the difference of their scores: e⁸ = {math.exp(8):,.0f}.",
         ),
-        Question(
+        QuizQuestion(
             "Without 1/√d_k, what happens to a row of random scores when d_k grows?",
             ("nothing", "it becomes even", "one key takes nearly all", "all weights become 0"), 2,
             "The scores' standard deviation grows like √d_k, and the softmax of widely spread scores picks one key.",
         ),
-        Question(
+        QuizQuestion(
             "A width of 512 is shared among 8 heads. By what are the scores divided?",
             ("√512", "√64", "64", "512"), 1, "Each head has 512 ÷ 8 = 64 numbers, so d_k = 64.",
         ),
-        Question(
+        QuizQuestion(
             "In which step do tokens not influence each other?",
             ("QKᵀ", "softmax", "× V", "the MLP"), 3, "The MLP is applied to each token separately.",
         ),
-        Question(
+        QuizQuestion(
             "From 224 to 384 pixels at patch 16, the number of scores between patches grows by about",
             ("1.7 times", "2.9 times", "8.6 times", "16 times"), 2,
             f"{tokens} patches become {more_tokens}, and scores go with the square: {(more_tokens / tokens) ** 2:.1f} "
             "times.",
         ),
-        Question(
+        QuizQuestion(
             "To hide a token from all others, one",
             ("sets its scores to 0", "adds −∞ to all scores with its key", "sets its value to 0", "deletes its "
             "query"), 1,
             "e to the power of −∞ is 0, and each row still sums to 1. A score of 0 gives e⁰ = 1 before the division; a "
             "value of 0 still takes its share of the weight; and its query only says whom the token itself hears.",
         ),
-        Question(
+        QuizQuestion(
             "The brightest patch in a map of weights is the patch that",
             ("the answer depends on most", "has the largest share in this head's mixture", "has the longest value",
              "looks most like the query patch"), 1,
             "A weight is a share. Importance, length and likeness are other questions.",
         ),
-        Question(
+        QuizQuestion(
             "The patches of a picture are shuffled, and no positions are added. Attention then",
             ("gives random answers", "gives the same answers, shuffled along", "gives the same answers in their order",
              "fails"),
             1,
             "A score is q·k of two tokens, and neither says where it stands. Positions are added because of that.",
         ),
-        Question(
+        QuizQuestion(
             "What attention returns for a token",
             ("replaces the token", "is added to the token", "is multiplied with the token", "goes to the next one"), 1,
             "x + push: the residual stream. What the token was stays in the sum, and goes past attention.",
         ),
-        Question(
+        QuizQuestion(
             "Where do the class token’s numbers come from, before the first layer?",
             ("the mean of all patches", "the patch in the middle", "they were learned, the same for every picture",
              "the label of the picture"), 2,

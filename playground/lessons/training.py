@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.assets import TAUGHT_CURVES, TIMELAPSE
-from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, Written
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.parts import (
     KEY,
     QUERY,
@@ -140,21 +140,21 @@ def mass_figure(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ..
 
 
 def outcome_words(untold_run: Timelapse, taught_run: Timelapse, loss_beginnings: tuple[Beginning, ...]) -> str:
-    gathering = next(beginning for beginning in loss_beginnings if beginning.loss == "gathered")
+    guidance = next(beginning for beginning in loss_beginnings if beginning.loss == "gathered")
     best_share, (layer, head) = float(untold_run.moments[-1].mass[BEST_HEAD]), BEST_HEAD
-    last_before = [moment for moment in taught_run.moments if moment.step < gathering.step][-1]
-    first_after = next(moment for moment in taught_run.moments if moment.step >= gathering.step)
+    last_before = [moment for moment in taught_run.moments if moment.step < guidance.step][-1]
+    first_after = next(moment for moment in taught_run.moments if moment.step >= guidance.step)
     share_before, share_after, share_at_end = (
-        float(np.mean([moment.mass[head] for head in gathering.told]))
+        float(np.mean([moment.mass[head] for head in guidance.told]))
         for moment in (last_before, first_after, taught_run.moments[-1])
     )
     return (
-        f"Run **{TAUGHT_RUN}** was told from step {gathering.step:,} on: its {len(gathering.told)} coloured heads stood "
+        f"Run **{TAUGHT_RUN}** was told from step {guidance.step:,} on: its {len(guidance.told)} coloured heads stood "
         f"at {percent(share_before)} at step {last_before.step:,}, at {percent(share_after)} at step "
         f"{first_after.step:,}, and end at {percent(share_at_end)}. Run **{UNTOLD_RUN}** was told which average to "
         "predict, that of the patches which DINOv2 finds alike, and not where to look. Its head that is best on other "
-        f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold_run.chance:.0f} times "
-        "an even row. But near patches of one colour are mostly of one object: the filter reaches "
+        f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold_run.chance:.0f} "
+        "times an even row. But near patches of one colour are mostly of one object: the filter reaches "
         f"{percent(FILTER_SHARE)}. A map does not show which of the two ways it came about."
     )
 
@@ -199,7 +199,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     loss_lines = "\n".join(f"- *{name}*: {LOSS_TEXTS[name]}" for name in run.losses)
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
     layer = min(settings.layer, LAYER_COUNT - 1)
-    jpeg = smaller(subject.sample(run.sample).jpeg, PICTURE_SIDE)
+    jpeg = smaller(subject.with_sample(run.sample).jpeg, PICTURE_SIDE)
     blob = subject.cached(("timelapse", layer), lambda: packed_layer(run, layer, beginnings(), jpeg))
     yield After(
         "training_when",
@@ -334,11 +334,11 @@ def heads_in_words(heads: list[Head]) -> str:
 
 
 SETTINGS: dict[str, Setting] = {
-    "moment": Written("", pattern=r"\d{1,6}"),  # a step; "": the last moment
+    "moment": TextSetting("", pattern=r"\d{1,6}"),  # a step; "": the last moment
     "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS)),
     "head": Setting.of(BEST_HEAD[1], range(MOST_HEADS)),
     "learner": LEARNER,
-    "patch": Written("", pattern=r"\d{1,2},\d{1,2}"),
+    "patch": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
 }
 FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
 

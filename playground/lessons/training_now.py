@@ -45,18 +45,18 @@ class Trial:
 
     seed: int
     id: str = field(default_factory=lambda: uuid4().hex)
-    learned: dict[str, Learner] = field(default_factory=dict)
+    learners: dict[str, Learner] = field(default_factory=dict)
 
     @property
     def step(self) -> int:
-        return self.learned[ALONE].lapse.moments[-1].step if self.learned else 0
+        return self.learners[ALONE].lapse.moments[-1].step if self.learners else 0
 
 
 def train_two_now(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training import quick
 
     trial: Trial | None = subject.result_of("two")
-    learners = trial.learned if trial else {}
+    learners = trial.learners if trial else {}
     last_step = quick.Pairs().steps
     yield Words(
         "On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, the other "
@@ -101,7 +101,7 @@ def run_trial(subject: Subject, former_trial: Trial | None) -> Generator[Wait, N
     yield Wait("Beginning…", result=trial)
     with subject.turns() as give_way:
         for learners in quick.train_now(quick.recipes(trial.seed), give_way):
-            trial.learned = learners
+            trial.learners = learners
             progress = f"Learning: step **{trial.step}** of {quick.Pairs().steps}."
             yield Wait(progress, result=trial)
 
@@ -152,7 +152,7 @@ def packed_reel(trial: Trial, name: str, growing: bool) -> bytes:
     told head as long as no head clearly looks there."""
     from playground.training import quick
 
-    learner = trial.learned[name]
+    learner = trial.learners[name]
     share, layer, head = learner.best
     return packed_learner(
         f"{trial.id}-{name}", learner.lapse, jpegs.as_jpeg(quick.image(trial.seed, FIELD_SIDE)),

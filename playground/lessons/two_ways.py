@@ -24,7 +24,7 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
-    Made,
+    Maker,
     Part,
     Picture,
     Row,
@@ -153,7 +153,7 @@ def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
     crops = shifted_crops(subject, settings.moved)
-    context = f"{subject.about} {crops.patches} {layer} {head}"
+    context = f"{subject.identity} {crops.patches} {layer} {head}"
     yield Ask(shift_question(100 * crops.apart, layer, head, convolution_words(crops), crop_pictures(crops)), context)
     by_one, by_most = (shifted_crops(subject, patch_count).apart for patch_count in (1, MOST_MOVED))
     yield After(
@@ -285,7 +285,7 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     import torch
 
     other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    shown_subject = subject.sample(other_sample) if reads == "other" else subject
+    shown_subject = subject.with_sample(other_sample) if reads == "other" else subject
     trace, (layer, head) = shown_subject.trace(), subject.shown_head
     rows, columns = trace.grid
     spot = (rows // 2, columns // 2)
@@ -295,16 +295,14 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     picture, verb = small(shown_subject.image), "may read" if reads == "may" else "mixes"
     kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     patch_values = {"patches": measured(trace, "patches")}
-    mixing = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
-    heat = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    replacements = (
-        ({"data": Made("lit", {"row": "kernel"})}, {"data": heat, "caption": mixing})
-        if shown_subject is subject
-        else ({}, {})
+    words = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
+    heat = Maker("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
+    own = (
+        ({}, {}) if reads == "other" else ({"data": Maker("lit", {"row": "kernel"})}, {"data": heat, "caption": words})
     )
     yield Row(
-        Picture(lit_picture(picture, kernel_row, spot), kernel_words, own=replacements[0]),
-        Picture(lit_picture(picture, attention_row, spot), mixing.says, own=replacements[1]),
+        Picture(lit_picture(picture, kernel_row, spot), kernel_words, own=own[0]),
+        Picture(lit_picture(picture, attention_row, spot), words.says, own=own[1]),
     )
 
 

@@ -27,7 +27,7 @@ ROLES = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value
 
 
 @dataclass(frozen=True)
-class Step:
+class WalkStep:
     name: str
     says: str  # {names} in braces are replaced by numbers
     formula: str  # _ subscript, ^ superscript
@@ -51,10 +51,12 @@ FUSED_SHAPES = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · 
 HEAD_AXES, SCORE_AXES = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
 
 
-def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False) -> Step:
+def _step(
+    name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False
+) -> WalkStep:
     """`pieces` identify the lines of `home` that compute this step."""
     lines = tuple(find(home, piece) for piece in pieces)
-    return Step(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
+    return WalkStep(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
 
 
 # The tensors of a picture ---------------------------------------------------------------------------------------------
@@ -62,7 +64,7 @@ def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[st
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    steps: list[Step]
+    steps: list[WalkStep]
     tensors: list[dict[str, Tensor]]  # for each step {name: tensor}
     tokens: list[str]  # their names
     scale: float
@@ -124,7 +126,7 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
 # What the steps say ---------------------------------------------------------------------------------------------------
 
 
-def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
+def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[WalkStep]:
     """The steps through the attention half of a layer of vit.py; without a `block`, of a layer without QK norm."""
     extra_sentences = "".join(
         sentence for sentence, is_so in (
@@ -186,7 +188,7 @@ class TeachingAttention(nn.Module):
         return carried + self.proj(mixed)
 
 
-def teaching_steps() -> list[Step]:
+def teaching_steps() -> list[WalkStep]:
     """The steps through the teaching layer, from dim columns to chan columns."""
     first_step = _step(
         "Tokens",
@@ -212,13 +214,13 @@ def teaching_steps() -> list[Step]:
     return [first_step, *_middle_steps(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
 
 
-def _middle_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
+def _middle_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
     """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
     shown."""
     return [*_projection_steps(home, x, widths, extra_sentences), *_weight_steps(), *_output_steps(home, widths[1])]
 
 
-def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
+def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
     W, C = widths
     project_line, split_line = {
         Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
@@ -251,7 +253,7 @@ def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentenc
     ]
 
 
-def _weight_steps() -> list[Step]:
+def _weight_steps() -> list[WalkStep]:
     return [
         _step(
             "Scores",
@@ -288,7 +290,7 @@ def _weight_steps() -> list[Step]:
     ]
 
 
-def _output_steps(home: type, C: str) -> list[Step]:
+def _output_steps(home: type, C: str) -> list[WalkStep]:
     join_line = {
         Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
         TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
@@ -348,7 +350,7 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
     return pack({"id": id, "numbers": numbers, "steps": steps, "tokens": walk.tokens[:rows]}, arrays)
 
 
-def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
+def panels(step: WalkStep, tensor: Tensor, heads: int) -> Tensor:
     """The matrices that are drawn side by side, of the first item of the batch: (panels, rows, columns). Concatenated
     heads become one panel each, so that the page can show where each head ends."""
     matrix = tensor[0].float().cpu()

@@ -20,7 +20,7 @@ from playground.lessons.lesson import (
     Settings,
     Step,
     Subject,
-    Written,
+    TextSetting,
     choice_of_layer,
     layer_of,
 )
@@ -32,7 +32,7 @@ from playground.lessons.parts import (
     Drawing,
     Exercise,
     Fold,
-    Made,
+    Maker,
     Part,
     Picture,
     Reported,
@@ -82,7 +82,7 @@ def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
     layer = wanted_layer(subject, settings)
     yield choice_of_layer(subject)
     packed_layer = subject.cached(("carried", layer), lambda: pack_of_layer(subject, layer))
-    yield Drawing("carried", packed_layer, ("look",), Made("layer", {"layer": layer, "desk": DESK_TEXT}))
+    yield Drawing("carried", packed_layer, ("look",), Maker("layer", {"layer": layer, "desk": DESK_TEXT}))
     yield Exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
         "The length of W_O v. A patch with a smaller weight and a longer value may add the longer vector.",
@@ -102,7 +102,7 @@ def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
         f"{count_words} {numbers['drawn']}".rstrip(), values={"rows": Measured("rows_asked", numbers["rows"])}
     )
     yield Ask(
-        differs_question(share.value, answer_words.says), subject.about, own={"truth": share, "says": answer_words}
+        differs_question(share.value, answer_words.says), subject.identity, own={"truth": share, "says": answer_words}
     )
 
 
@@ -123,7 +123,7 @@ def pack_of_layer(subject: Subject, layer: int) -> bytes:
     trace = subject.trace()
     row, column = start_patch(subject.name, trace.grid)
     header = {
-        "id": f"{subject.about} {layer}",
+        "id": f"{subject.identity} {layer}",
         "layer": layer,
         "patch": row * trace.grid[1] + column,
         "desk": DESK_TEXT,
@@ -405,8 +405,8 @@ LESSON = Lesson(
     "to read more into a bright patch than that.",
     {
         "layer": LAYER,
-        "look": Written("", pattern=r"\d{1,2}(\.\d{1,3}){3}"),  # layer, head, row, column
-        "scores": Written("8_0_-8", pattern=r"-?\d{1,4}(_-?\d{1,4}){2}"),
+        "look": TextSetting("", pattern=r"\d{1,2}(\.\d{1,3}){3}"),  # layer, head, row, column
+        "scores": TextSetting("8_0_-8", pattern=r"-?\d{1,4}(_-?\d{1,4}){2}"),
         "blank": Setting.of("no", ("no", "yes")),
     },
     {

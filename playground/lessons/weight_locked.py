@@ -32,7 +32,7 @@ from playground.lessons.parts import (
     Chart,
     Column,
     Fold,
-    Made,
+    Maker,
     Part,
     Picture,
     Row,
@@ -57,7 +57,7 @@ SINK_WORDS = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head
 
 def locked_rows(subject: Subject, settings: Settings) -> Iterator[Part]:
     habits = yield from measure_habits(subject)
-    yield replace(locked_question_about(subject, habits), context=subject.about)
+    yield replace(locked_question_about(subject, habits), context=subject.identity)
     yield After("weight_locked", heads_table(habits), key_length_words(subject.trace(), habits), *lengths(subject))
     yield think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
@@ -126,11 +126,11 @@ def locked_question_about(subject: Subject, habits) -> Ask:
         beside=least_picture(subject, least_head, least_words.says),
     )  # fmt: skip
     truth = Measured("agreeing_percent", 100 * float(shares[layer, head]))
-    picture = Made("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED_SHARE / 3})
-    tempting = Made("even_tempting", {"even": percent(1 / trace.tokens)})
+    picture = Maker("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED_SHARE / 3})
+    tempting = Maker("even_tempting", {"even": percent(1 / trace.tokens)})
     question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.words(trace), photo)
     return Ask(question, own={
-        "asks": asks, "truth": truth, "says": Made("by_count", sentences), "picture": picture, "tempting": tempting,
+        "asks": asks, "truth": truth, "says": Maker("by_count", sentences), "picture": picture, "tempting": tempting,
     })  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def heads_table(habits) -> Table:
     return Table(
         ("the five heads that agree most", "to one patch", "to the class token", "to registers",
          "entropy of its rows", "adds, × its layer's average"),
-        rows, {"rows": Made("agreeing_heads")},
+        rows, {"rows": Maker("agreeing_heads")},
     )  # fmt: skip
 
 
@@ -201,7 +201,7 @@ def key_length_words(trace, habits) -> Words:
     chosen_words = long_key_words if ratio_values["times"].value > LOUD_RATIO else usual_key_words
     return Words(
         chosen_words.says,
-        own={"text": Made("megaphone", {"loud": LOUD_RATIO, "has": long_key_words, "none": usual_key_words})},
+        own={"text": Maker("megaphone", {"loud": LOUD_RATIO, "has": long_key_words, "none": usual_key_words})},
     )
 
 
@@ -220,11 +220,11 @@ def lengths(subject: Subject) -> Iterator[Part]:
     )
     yield Stays(outliers)
     if (subject.model_name, subject.name) != tuple(SINK_WORDS.values()) and (
-        sink_subject := subject.other(**SINK_WORDS)
+        sink_subject := subject.with_other(**SINK_WORDS)
     ):
         link = urlencode(sink_subject.words() | {"layer": 0, "head": 5})
         yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
-    pairs = (tuple(subject.other(model=name) for name in names) for names in REGISTER_PAIRS)
+    pairs = (tuple(subject.with_other(model=name) for name in names) for names in REGISTER_PAIRS)
     names = next((names for names in pairs if all(names)), None)
     if names is None:
         yield Words(

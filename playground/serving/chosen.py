@@ -188,8 +188,8 @@ def digest(picture: Picture, setup: Setup) -> str:
     processor."""
     size = traces.size(picture, setup)
     inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
-    if setup.other:
-        inputs += (sample_digest(setup.other),)
+    if setup.other_sample:
+        inputs += (sample_digest(setup.other_sample),)
     return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 

@@ -88,7 +88,7 @@ class Question:
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
     truth: int | str | None = None
-    after: object = None
+    after: object = None  # the words on the phones below the truth
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
@@ -156,7 +156,7 @@ class Class:
         self.question_count = 0  # number of questions asked so far
         self.pictures: dict[str, bytes] = {}  # id -> JPEG of the lecturer's own picture that phones may see
         self.address = ""  # the address that phones open
-        self.trouble = ""  # the command that makes the app reachable for phones; "" if it is reachable
+        self.reachable_command = ""  # the command that makes the app reachable for phones; "" if it is reachable
         self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
         self.version = self.lecturer_version = 0  # changes of the phones' state, and of the lecturer's
         self.screens: list[asyncio.Future[None]] = []  # waiting requests of the lecturer's pages

@@ -70,7 +70,7 @@ def _cached(subject: FigureSubject, person: Person | None, result_key: tuple, ma
     """A cached result. If one of two pictures is the person's own, the result goes into that person's cache."""
     pictures: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
     picture, setup = min(subject.pairs, key=lambda pair: pair[0].sample)
-    return worked.worked_out(picture, setup, person and person.results, (*result_key, pictures), make)
+    return worked.cached_result(picture, setup, person and person.results, (*result_key, pictures), make)
 
 
 def _picture_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:

@@ -33,7 +33,9 @@ LOOK_FIELDS = tuple(
     name for name in command_line.FLAGS if name not in UNSETTABLE and name not in {choice.field for choice in DRAWN}
 )
 HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # value of the word `held` -> layers in an interactive file
-SCREEN_WORDS = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view that no figure reads
+SCREEN_WORDS = tuple(
+    choice.key for choice in VIEW if not choice.field
+)  # words of the view that no field of a Spec holds
 INTERACTIVE_WORDS = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST_VALUE = 200  # most characters of a word's value
@@ -41,7 +43,7 @@ MOST_DOTS, MOST_MOVING_DOTS = 5000, 1920  # most dots across: in a still; in an 
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
 WORD_OF_FIELD = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
-IN_ADDRESS = Words(
+ADDRESS_NAMES = Words(
     lambda option: WORD_OF_FIELD.get(option, option),
     lambda key, value: f"{key}={value.lower() if value in ('True', 'False') else value}",
     {
@@ -63,7 +65,7 @@ class FigureSubject:
         return [(self.picture, self.setup), *([] if self.compared is None else [self.compared])]
 
     @property
-    def private(self) -> bool:
+    def is_private(self) -> bool:
         return not all(picture.sample for picture, _ in self.pairs)
 
 
@@ -111,12 +113,12 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
             "larger ones on your own machine."
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
-        raise Refused(IN_ADDRESS.put_into(ALONE))
+        raise Refused(ADDRESS_NAMES.put_into(ALONE))
     given_fields = {CHOICES[key].field or "view" if key in CHOICES else key for key in words}
     for name, reason in unused(spec, f".{kind}").items():
         names_compared = name in ("other_image", "other_model")
         if (name in given_fields or names_compared) and getattr(spec, name) != DEFAULTS[name]:
-            raise Refused(f"{word(spec, name)} would change nothing here: {IN_ADDRESS.put_into(reason)}.")
+            raise Refused(f"{word(spec, name)} would change nothing here: {ADDRESS_NAMES.put_into(reason)}.")
 
 
 def word(spec: Spec, name: str) -> str:
@@ -125,7 +127,7 @@ def word(spec: Spec, name: str) -> str:
         return ", ".join(dict(parse_qsl(spec.view)))
     if name in ("other_image", "other_model"):
         return "with"
-    return format(IN_ADDRESS[name])
+    return format(ADDRESS_NAMES[name])
 
 
 def check_names(words: Mapping[str, str], valid_words: tuple[str, ...]) -> None:
@@ -152,7 +154,7 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
         if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLED):
             continue
         options = (True, False) if isinstance(choice.default, bool) else choice.options
-        allowed = ", ".join(map(as_in_address, options)) or IN_ADDRESS.put_into(choice.help) or choice.text
+        allowed = ", ".join(map(as_in_address, options)) or ADDRESS_NAMES.put_into(choice.help) or choice.text
         raise Refused(f"{key} can't be {value!r}: {allowed}.")
     return view
 
@@ -239,7 +241,9 @@ def _compared_names(subject: FigureSubject) -> dict[str, str | None]:
 def as_typed(spec: Spec) -> Spec:
     """The Spec with file names in place of the names of own models, because the command is typed in the operator's
     folder."""
-    return replace(spec, model=own_models.in_folder(spec.model), other_model=own_models.in_folder(spec.other_model))
+    return replace(
+        spec, model=own_models.name_in_folder(spec.model), other_model=own_models.name_in_folder(spec.other_model)
+    )
 
 
 # From a Spec to words -------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Work(queue.Nobody):
     """A run on behalf of the person who started it. The run stops when no page of that person polls it."""
 
     def __init__(self, run: Run, former_work: Work | None = None):
-        self.words = ""
+        self.progress = ""
         self.result: Any = None
         self.begun = self.over = False
         self.trouble: Exception | None = None  # the error that ended the run
@@ -64,7 +64,7 @@ class Work(queue.Nobody):
                 self.begun = True
                 with closing(run.work(former_result)) as waiting_parts:
                     for wait in waiting_parts:
-                        self.words, self.result = wait.words, wait.result
+                        self.progress, self.result = wait.words, wait.result
                         self.raise_if_left()
         except Exception as error:  # the page shows it
             self.trouble = error
@@ -115,7 +115,7 @@ class Here:
         self.person = people.find_person(key) if key else None
         picture, self.setup = chosen.read(words, self.person)
         self._sample = picture if picture.sample else None
-        self.mine = "" if picture.sample else picture.id
+        self.own_picture_id = "" if picture.sample else picture.id
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
         self.view_id = next(_view_ids)  # a new number for each choice that is made outside the microscope
@@ -126,10 +126,10 @@ class Here:
     @property
     def picture(self) -> Picture:
         """Looks up an own picture each time, so that an open page does not keep the picture of a forgotten person."""
-        return self._sample or chosen.own_picture(self.mine, self.person)
+        return self._sample or chosen.own_picture(self.own_picture_id, self.person)
 
     @property
-    def about(self) -> str:
+    def identity(self) -> str:
         return f"{self.picture.id} {self.setup.model}"
 
     @property
@@ -187,9 +187,9 @@ class Here:
             self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own_traces
         )
 
-    def sample(self, name: str) -> Here:
+    def with_sample(self, name: str) -> Here:
         subject = copy(self)
-        subject._sample, subject.mine = pictures.sample(name), ""
+        subject._sample, subject.own_picture_id = pictures.sample(name), ""
         return subject
 
     @property
@@ -212,7 +212,7 @@ class Here:
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
         return queue.turns()
 
-    def other(self, model: str = "", sample: str = "") -> Here | None:
+    def with_other(self, model: str = "", sample: str = "") -> Here | None:
         picture_words = (
             {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE_WORDS & self.words().keys()}
         )
@@ -224,24 +224,24 @@ class Here:
         return None
 
     def with_naming_model(self) -> Here:
-        return self.other(model=models.naming_model() or "bundled")
+        return self.with_other(model=models.naming_model() or "bundled")
 
     @property
     def results(self) -> Cache:
         return self._results
 
     def has_cached(self, key: Hashable) -> bool:
-        return worked.is_worked_out(self.picture, self.setup, self.results, key)
+        return worked.has_result(self.picture, self.setup, self.results, key)
 
     def cached(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Returns `make()`, a value about the picture and its trace; the cache keeps the value for the next call."""
-        return worked.worked_out(self.picture, self.setup, self.results, key, make)
+        return worked.cached_result(self.picture, self.setup, self.results, key, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
         """The words of an address that opens this picture and model. `view`: whether the microscope's layer and head
         are included."""
         words = {"model": self.setup.model}
-        words |= {"sample": self._sample.name} if self._sample else {"mine": self.mine}
+        words |= {"sample": self._sample.name} if self._sample else {"mine": self.own_picture_id}
         if self.setup.detail > 1:
             words["detail"] = str(self.setup.detail)
         if self._with:

@@ -122,7 +122,7 @@ def _resolve(name: str, offline: bool) -> Source:
 
     if not own_models.is_own(name):
         return zoo.resolve(name, offline=offline)
-    file = own_models.weights(name)
+    file = own_models.weights_file(name)
     return model_file.from_file(file, file)
 
 
@@ -171,8 +171,8 @@ def _check_size(name: str, source: Source) -> int:
     vit, shown_name = outlined(source), plain_name(name) if own_models.is_own(name) else name
     if (patch_count := math.prod(vit.native_grid)) > MOST_PATCHES:
         raise PlaygroundError(
-            f"{plain_name(name)} cuts a picture into {patch_count:,} patches, and this server looks at {MOST_PATCHES:,} at "
-            "most: choose a model with larger patches."
+            f"{plain_name(name)} cuts a picture into {patch_count:,} patches, and this server looks at "
+            f"{MOST_PATCHES:,} at most: choose a model with larger patches."
         )
     megabytes = _bytes(vit) / MB
     is_random = re.fullmatch(PAPER_NAME, name) is not None
@@ -180,7 +180,8 @@ def _check_size(name: str, source: Source) -> int:
     if megabytes > limit:
         kind = "models with random weights" if is_random else "models"
         raise PlaygroundError(
-            f"{shown_name} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller one."
+            f"{shown_name} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller "
+            "one."
         )
     return _bytes(vit)
 

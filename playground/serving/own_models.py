@@ -47,7 +47,7 @@ def check(name: str) -> None:
         raise PlaygroundError(f"This server has no model file called {name.removeprefix(OWN)}; choose one in the list.")
 
 
-def in_folder(name: str | None) -> str | None:
+def name_in_folder(name: str | None) -> str | None:
     """The name by which a command typed in the owner's folder finds a model: a file's name for an own model."""
     file = files().get(name or "")
     if file is None:
@@ -76,7 +76,7 @@ def text_tower(name: str) -> Path | None:
     return file and text_tower.beside(file)
 
 
-def weights(name: str) -> Path:
+def weights_file(name: str) -> Path:
     """The file of an own model. Raises if the file is larger than the cache of models."""
     check(name)
     file = files()[name]

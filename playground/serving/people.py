@@ -37,7 +37,7 @@ class Person:
         self.pictures: OrderedDict[str, Picture] = OrderedDict()  # by id, the latest last
         self.traces = traces.own_cache()
         self.results = worked.lesson_cache()  # results of lessons about these pictures
-        self.names = traces.names_cache()  # names of the heads' habits on these pictures
+        self.head_names = traces.names_cache()  # names of the heads' habits on these pictures
         self.asked_at = time.monotonic()
 
     def take(self, picture: Picture) -> None:
@@ -49,7 +49,7 @@ class Person:
     def drop(self, picture_id: str) -> bool:
         """Forgets one picture, and all that was computed from it."""
         picture = self.pictures.pop(picture_id, None)
-        for cache in (self.traces, self.results, self.names):
+        for cache in (self.traces, self.results, self.head_names):
             cache.drop_where(lambda key: key[0] == picture_id)
         return picture is not None
 

@@ -35,18 +35,18 @@ _ready_workers: deque[Worker] = deque()
 _processes_lock = threading.Lock()
 
 
-def decoded(data: bytes, most_pixels: int, most_side: int) -> Image.Image:
+def decoded(data: bytes, most_pixels: int, longest_side: int) -> Image.Image:
     """Decodes a picture; stops when the person leaves, and tries again once if the process was killed from outside."""
     try:
-        return _decoded(data, most_pixels, most_side)
+        return _decoded(data, most_pixels, longest_side)
     except Killed:
-        return _decoded(data, most_pixels, most_side)
+        return _decoded(data, most_pixels, longest_side)
 
 
-def _decoded(data: bytes, most_pixels: int, most_side: int) -> Image.Image:
+def _decoded(data: bytes, most_pixels: int, longest_side: int) -> Image.Image:
     worker = _take_worker()
     try:
-        return worker.decoded(data, most_pixels, most_side, queue.current().raise_if_left)
+        return worker.decoded(data, most_pixels, longest_side, queue.current().raise_if_left)
     finally:
         _give_back_worker(worker)
 

@@ -104,7 +104,7 @@ def _can_be_made(sample_pack: SamplePack) -> bool:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def layers(
+def pack_of_layers(
     sample: str, model: str, detail: int, layer_numbers: list[int] | None, heads: list[int] | None
 ) -> bytes | None:
     """The pack of these layers and heads; None if no readable file has them."""
@@ -162,15 +162,15 @@ def all_layers(sample_pack: SamplePack) -> bytes | None:
     return None if data is None else data[:-CHECKSUM_BYTES]
 
 
-def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
+def some_layers(data: mmap.mmap | bytes, layer_numbers: list[int] | None, heads: list[int] | None = None) -> bytes:
     """A pack of only these layers and heads. Heads keep their numbers. If `data` is a mapped file, only the needed
     pages are read."""
     header, arrays = unpack(data)
     del header["sections"]
-    layers = [upper_layer(header["layers"])] if layers is None else layers
-    layer_places = [header["held"].index(layer) for layer in layers]
+    layer_numbers = [upper_layer(header["layers"])] if layer_numbers is None else layer_numbers
+    layer_places = [header["held"].index(layer) for layer in layer_numbers]
     wanted_heads = slice(None) if heads is None else heads
-    header = header | {"held": layers} | ({} if heads is None else {"some_heads": heads})
+    header = header | {"held": layer_numbers} | ({} if heads is None else {"some_heads": heads})
     return pack(
         header, {name: np.stack([array[i][wanted_heads] for i in layer_places]) for name, array in arrays.items()}
     )

@@ -13,7 +13,6 @@ from playground.errors import PlaygroundError
 
 DATA_BYTES = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> data bytes
 CORRECTION_BYTES = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> error correction bytes
-HEAD = 12  # bits of the header, which holds kind and length of the data
 MOST_TEXT_BYTES = DATA_BYTES[5] - 2  # most bytes of a text: two are left for header and padding
 MASKS: tuple[Callable[[int, int], bool], ...] = (
     lambda row, column: (row + column) % 2 == 0,

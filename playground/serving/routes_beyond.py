@@ -172,7 +172,7 @@ async def occluded(request: Request) -> Response:
 
         def result_of(step: int) -> OcclusionResult:
             key = ("occluded", *question.items(), blanking, steps[step])
-            return worked.worked_out(picture, setup, cache, key, lambda: run(step))
+            return worked.cached_result(picture, setup, cache, key, lambda: run(step))
 
         def run(step: int) -> OcclusionResult:
             history = result_of(step - 1).known_moves if step else ([], [])
@@ -240,7 +240,7 @@ def _tested_by_occlusion(
 
     key = ("foretells", *question.items(), blanking, result.side, hash(result.moves.tobytes()))
     return faithfulness.remember(
-        trace, Target(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make)
+        trace, Target(**question), DEFAULT, worked.cached_result(picture, setup, cache, key, make)
     )
 
 

@@ -224,7 +224,7 @@ async def start(request: Request) -> Response:
         raise refusal("address")
     root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
     group = classes.start(_required_key(request), visitor(request).address, request.cookies.get(SEAT_COOKIE, ""))
-    group.address, group.trouble = f"{root}c/{group.code}", reachable_command
+    group.address, group.reachable_command = f"{root}c/{group.code}", reachable_command
     return Response(json.dumps({"secret": group.secret, **_lecturer_state(group)}), headers=NEWS_HEADERS)
 
 
@@ -299,7 +299,7 @@ def _lecturer_state(group: Class) -> dict:
             "count": group.lecturer_version,
             "code": group.code,
             "address": group.address,
-            "trouble": group.trouble,
+            "trouble": group.reachable_command,
             "ended": group.ended,
         },
         **{

@@ -49,7 +49,7 @@ async def _respond(request: Request, work: Callable[[], Response]) -> Response:
         try:
             return work()
         except OptionError as error:
-            raise Refused(error.in_words(figure_words.IN_ADDRESS)) from None
+            raise Refused(error.in_words(figure_words.ADDRESS_NAMES)) from None
 
     return await answer(request, computed)
 
@@ -62,8 +62,8 @@ def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: b
     if request.method != "POST" and _names_own(words):
         raise Refused("A figure of your own picture is asked for by POST, with your browser's key.", 403)
     subject, spec = figure_words.read(words, kind, person)
-    headers = {"Cache-Control": PRIVATE if subject.private or kind not in figure_files.STILL_KINDS else AN_HOUR}
-    if not subject.private:
+    headers = {"Cache-Control": PRIVATE if subject.is_private or kind not in figure_files.STILL_KINDS else AN_HOUR}
+    if not subject.is_private:
         headers["ETag"] = etag = f'"{figure_files.digest(subject, spec, kind)}"'
         if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
@@ -262,7 +262,7 @@ def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: 
 
 def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    is_private = subject.private and layouts.of(spec).of_pictures
+    is_private = subject.is_private and layouts.of(spec).of_pictures
     words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",

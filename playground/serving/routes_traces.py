@@ -55,7 +55,7 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         fields = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}
     coarse_setup = traces.first_look(picture, setup, cache_of(person))
     grids = [
-        {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail, first=False)))}
+        {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail, is_first_look=False)))}
         for detail in models.details(setup.model)
     ]
     digest = chosen.digest(picture, setup)
@@ -102,11 +102,11 @@ async def layers(request: Request) -> Response:
     words = request.query_params
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        layers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
+        layer_numbers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
         if not picture.sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
             traces.trace(picture, setup, cache_of(person), finer=True)
-        data = traces.layers(picture, setup, cache_of(person), layers, heads)
+        data = traces.layers(picture, setup, cache_of(person), layer_numbers, heads)
         return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
 
     return await part(request, make)
@@ -159,7 +159,7 @@ async def names(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         trace = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(request.query_params, "layer", trace.layers)
-        cache = traces.names_of_samples() if picture.sample else person.names
+        cache = traces.names_of_samples() if picture.sample else person.head_names
         return JSONResponse(
             {"heads": cache.get((picture.id, setup, layer), lambda: traces.names_of_heads(trace, layer))}
         )
@@ -175,7 +175,7 @@ async def moved(request: Request) -> Response:
         from playground.analysis import cutting
 
         query = place(request.query_params.get("query", ""))
-        uncut_trace = traces.trace(picture, replace(setup, cut=(), other=""), cache_of(person))
+        uncut_trace = traces.trace(picture, replace(setup, cut=(), other_sample=""), cache_of(person))
         if traces.further_cuts(setup):
             return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut_trace, query)})
         with queue.turns() as give_way:
@@ -217,7 +217,7 @@ async def changed_labels(request: Request) -> Response:
 
         trained_pass, rescaled_pass = (
             traces.trace(picture, pass_setup, cache_of(person))
-            for pass_setup in (replace(setup, scale=None, cut=(), other=""), setup)
+            for pass_setup in (replace(setup, scale=None, cut=(), other_sample=""), setup)
         )
         return JSONResponse(
             {"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(trained_pass, rescaled_pass)]}

@@ -21,7 +21,7 @@ from PIL.Image import Image
 from playground.analysis.moments import best_moments
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
-from playground.lessons.lesson import Lesson, Step, Subject, Written
+from playground.lessons.lesson import Lesson, Step, Subject, TextSetting
 from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, suits
@@ -272,7 +272,7 @@ def settings_of(lesson: Lesson) -> dict[str, dict]:
         name: {
             "default": str(setting.default),
             "options": [[str(value), value] for value in setting.options],
-            "pattern": setting.pattern if isinstance(setting, Written) else "",
+            "pattern": setting.pattern if isinstance(setting, TextSetting) else "",
         }
         for name, setting in lesson.choices.items()
     }
@@ -301,7 +301,7 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
     for group in step.ahead:
         options = _options(lesson, group)
         states = (dict(zip(options, values, strict=True)) for values in product(*options.values()))
-        parts_of_values = {_key(state.values()): play(**state) for state in states}
+        parts_of_values = {_joined_values(state.values()): play(**state) for state in states}
         for n, part in enumerate(parts):
             versions = {key: other_parts[n] for key, other_parts in parts_of_values.items()}
             if all(version == part for version in versions.values()):
@@ -333,7 +333,7 @@ def _options(lesson: Lesson, group: Mapping[str, Iterable | None]) -> dict[str, 
     return {name: lesson.choices[name].options if values is None else tuple(values) for name, values in group.items()}
 
 
-def _key(values: Iterable[object]) -> str:
+def _joined_values(values: Iterable[object]) -> str:
     return " | ".join(map(str, values))
 
 

@@ -35,8 +35,8 @@ class Setup:
     detail: int = 1  # factor by which the grid is finer along each side
     scale: float | None = None  # replaces 1/√d_k in the whole pass
     cut: tuple[str, ...] = ()  # texts of cuts: see playground/cuts.py
-    first: bool = False  # whether this is the coarse setup in which an upload is shown first
-    other: str = ""  # the sample whose values `cut` puts into the pass
+    is_first_look: bool = False  # whether this is the coarse setup in which an upload is shown first
+    other_sample: str = ""  # the sample whose values `cut` puts into the pass
 
 
 @cache
@@ -69,7 +69,9 @@ def size(picture: Picture, setup: Setup) -> tuple[int, int]:
 
     patch_side, usual_size = models.patch_and_input(setup.model)
     native_size = (
-        (FIRST_LOOK_SIDE * patch_side,) * 2 if setup.first else tuple(side * setup.detail for side in usual_size)
+        (FIRST_LOOK_SIDE * patch_side,) * 2
+        if setup.is_first_look
+        else tuple(side * setup.detail for side in usual_size)
     )
     return fit(picture.size, patch_side, native_size)
 
@@ -94,7 +96,7 @@ def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Se
     """A coarser setup that shows an upload sooner; None if that saves no time."""
     if picture.sample or (picture.id, setup) in person_cache:
         return None
-    coarse_setup = replace(setup, detail=1, first=True)
+    coarse_setup = replace(setup, detail=1, is_first_look=True)
     (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse_setup)
     parameters = sum(p.numel() for p in models.load(setup.model).parameters())
     saves_time = parameters * rows * columns > FIRST_LOOK_ABOVE and coarse_rows * coarse_columns < 0.7 * rows * columns
@@ -155,7 +157,11 @@ def _traced(vit, picture: Picture, setup: Setup):
         return picture_trace
     from playground.analysis import interventions
 
-    other_trace = replace(run_pass(sample(setup.other), []), picture_name=setup.other) if setup.other else None
+    other_trace = (
+        replace(run_pass(sample(setup.other_sample), []), picture_name=setup.other_sample)
+        if setup.other_sample
+        else None
+    )
     return interventions.run_texts(picture_trace, texts, other_trace)
 
 
@@ -170,30 +176,32 @@ def layers(
     return _packed(trace(picture, setup, person_cache), layers, heads)
 
 
-def _made_ahead(picture: Picture, setup: Setup, layers: list[int] | None, heads: list[int] | None) -> bytes | None:
+def _made_ahead(
+    picture: Picture, setup: Setup, layer_numbers: list[int] | None, heads: list[int] | None
+) -> bytes | None:
     if picture.sample and setup == Setup(setup.model, setup.detail):
-        return prepared.layers(picture.name, setup.model, setup.detail, layers, heads)
+        return prepared.pack_of_layers(picture.name, setup.model, setup.detail, layer_numbers, heads)
     return None
 
 
-def _packed(picture_trace, layers: list[int] | None, heads: list[int] | None) -> bytes:
-    layers = [picture_trace.upper_layer] if layers is None else layers
-    if not all(layer < picture_trace.layers for layer in layers) or not all(
+def _packed(picture_trace, layer_numbers: list[int] | None, heads: list[int] | None) -> bytes:
+    layer_numbers = [picture_trace.upper_layer] if layer_numbers is None else layer_numbers
+    if not all(layer < picture_trace.layers for layer in layer_numbers) or not all(
         head < picture_trace.heads for head in heads or ()
     ):
         raise PlaygroundError(
             f"{picture_trace.model} has {picture_trace.layers} layers and {picture_trace.heads} heads, "
-            f"counted from 0; asked were the layers {layers}" + (f" and the heads {heads}." if heads else ".")
+            f"counted from 0; asked were the layers {layer_numbers}" + (f" and the heads {heads}." if heads else ".")
         )
     # bytes of q and k in float16
-    size = 4 * len(layers) * picture_trace.tokens * picture_trace.heads * picture_trace.head_dim
-    if size > MOST_PACKED_BYTES and len(layers) > 1:
+    size = 4 * len(layer_numbers) * picture_trace.tokens * picture_trace.heads * picture_trace.head_dim
+    if size > MOST_PACKED_BYTES and len(layer_numbers) > 1:
         raise PlaygroundError(
-            f"These {len(layers)} layers of {picture_trace.tokens:,} tokens are too much at once: ask for fewer."
+            f"These {len(layer_numbers)} layers of {picture_trace.tokens:,} tokens are too much at once: ask for fewer."
         )
     with queue.packing():
-        data = picture_trace.to_bytes(layers)
-        return data if heads is None else some_layers(data, layers, heads)
+        data = picture_trace.to_bytes(layer_numbers)
+        return data if heads is None else some_layers(data, layer_numbers, heads)
 
 
 # The names of the heads' habits on a picture, layer by layer.

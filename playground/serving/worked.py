@@ -37,17 +37,19 @@ def lesson_cache() -> Cache:
     return _session_caches.add(Cache(ONE_OWN_BYTES, size=size))
 
 
-def worked_out(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable, make: Callable[[], Any]) -> Any:
+def cached_result(
+    picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable, make: Callable[[], Any]
+) -> Any:
     """Returns `make()`, which the shared cache keeps for a sample, and the session's own cache for an upload."""
     key = (picture.id, setup, result_key)
-    return shared_results().get(key, make) if picture.sample else value_of(own_cache, key, make)
+    return shared_results().get(key, make) if picture.sample else cached_value(own_cache, key, make)
 
 
-def is_worked_out(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable) -> bool:
+def has_result(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable) -> bool:
     return (picture.id, setup, result_key) in (shared_results() if picture.sample else own_cache)
 
 
-def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
+def cached_value(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
     value = own_cache.get(key, make)
     _session_caches.trim(ALL_OWN_BYTES)
     return value

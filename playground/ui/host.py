@@ -308,4 +308,4 @@ def _state_of(work: Work) -> str:
         ahead = work.look()
         sentence = {0: "It waits for its turn.", 1: "**One is before you.**"}.get(ahead, f"**{ahead} are before you.**")
         return f"{sentence} They come one after the other; yours begins by itself."
-    return work.words or "Beginning…"
+    return work.progress or "Beginning…"

@@ -95,7 +95,7 @@ def _stay() -> None:
     here = st.session_state.here
     if trouble := st.session_state.pop("trouble", None):
         messages.error(trouble)
-    if here.mine:
+    if here.own_picture_id:
         _open(here.words(), here.view, here.key, here)
 
 

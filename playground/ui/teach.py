@@ -14,7 +14,7 @@ from playground import samples
 from playground.figures import teaching as printed
 from playground.figures.bundle import drawing, stylesheet
 from playground.lessons import teaching
-from playground.lessons.lesson import Setting, Written
+from playground.lessons.lesson import Setting, TextSetting
 from playground.lessons.registry import LESSONS
 from playground.serving import figure_words, ledger, queue, site_files
 from playground.serving.here import Here
@@ -27,7 +27,7 @@ PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "q
 SETTINGS = {
     "part": Setting.of("plan", PARTS),
     "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN_PLAN)),
-    "scenes": Written("-".join(teaching.PLANS[45]), pattern=teaching.PLAN_PATTERN),
+    "scenes": TextSetting("-".join(teaching.PLANS[45]), pattern=teaching.PLAN_PATTERN),
     "links": Setting.of("full", ("full", "class")),
 }
 SHEETS = {
@@ -113,7 +113,7 @@ def keep_picked_scenes() -> None:
 
 
 def notes() -> None:
-    for note in teaching.NOTES:
+    for note in teaching.MISCONCEPTIONS:
         with st.expander(mathematics(f"“{note.heard}”"), icon=":material/record_voice_over:"):
             st.markdown(f"{mathematics(note.true)} [Show it]({note.show.link()})")
 
@@ -162,7 +162,7 @@ SHOWN = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that
 MOST_BYTES = 12 * 2**20  # if all layers have more bytes, the file holds only the layer at which the picture opens
 
 
-def of_the_quiz(number: int, question: teaching.Question) -> dict:
+def of_the_quiz(number: int, question: teaching.QuizQuestion) -> dict:
     """A quiz question in the form that lessons/host.js shows."""
     options = [(str(n), words) for n, words in enumerate(question.options)]
     guess = {

@@ -24,7 +24,7 @@ from lessons.playing import (
 )
 from playground.analysis import by_hand as analysis
 from playground.lessons import by_hand, parts, scale
-from playground.lessons.lesson import Setting, Written
+from playground.lessons.lesson import Setting, TextSetting
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Run, Wait, plain_parts
 from playground.lessons.registry import LESSONS
 from playground.serving.site_files import played_ahead
@@ -97,7 +97,7 @@ WRITTEN = ("1,2", "B", "7", "_".join(["1"] * 36), "4.0.2.3", "1_2_3")
 def other_value(setting: Setting) -> object:
     options = (
         [written_text for written_text in WRITTEN if setting.read(written_text) == written_text]
-        if isinstance(setting, Written)
+        if isinstance(setting, TextSetting)
         else setting.options
     )
     return next(option for option in options if option != setting.default)

@@ -21,7 +21,7 @@ from playground.lessons.parts import (
     Ask,
     Chart,
     Drawing,
-    Made,
+    Maker,
     Part,
     Words,
     formatted_number,
@@ -75,11 +75,11 @@ def once(look, trace, *more):
 def within(part: Part) -> list[object]:
     """All values and words in a part that are made anew for a user's own photograph."""
     own_value = getattr(part, "own", None)
-    followed_values = [own_value] if isinstance(own_value, Made) else [*(own_value or {}).values()]
+    followed_values = [own_value] if isinstance(own_value, Maker) else [*(own_value or {}).values()]
     if isinstance(part, Words) and part.values:
         followed_values.append(part)
     replacements = [
-        replacement for value in followed_values if isinstance(value, Made) for replacement in value.given.values()
+        replacement for value in followed_values if isinstance(value, Maker) for replacement in value.given.values()
     ]
     return followed_values + [replacement for replacement in replacements if isinstance(replacement, Words)]
 
@@ -103,7 +103,7 @@ def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
     for words in (thing for thing in values if isinstance(thing, Words)):
         assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
         assert "{" not in words.says
-    for made_value in (thing for thing in values if isinstance(thing, Made)):
+    for made_value in (thing for thing in values if isinstance(thing, Maker)):
         assert re.search(rf"^  (async )?{made_value.name}\(", SUBJECT, re.MULTILINE), made_value.name
 
 
@@ -186,12 +186,12 @@ def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photog
 
 def test_what_a_part_has_of_a_photograph_is_plain_data():
     share = Measured("differing", 24.0)
-    assert own_of(Drawing("carried", b"", own=Made("layer", {"layer": 4}))) == {"own": {"made": "layer", "layer": 4}}
+    assert own_of(Drawing("carried", b"", own=Maker("layer", {"layer": 4}))) == {"own": {"made": "layer", "layer": 4}}
     assert own_of(Words("")) == {}
     for name, step in FOLLOWING:
         for part in flat(parts_of(name, step)):
             if isinstance(part, Ask | Chart) and part.own:
-                names = {"made", *part.own.given} if isinstance(part.own, Made) else {str(name) for name in part.own}
+                names = {"made", *part.own.given} if isinstance(part.own, Maker) else {str(name) for name in part.own}
                 assert json.loads(json.dumps(own_of(part)))["own"].keys() == names
     assert share.as_plain() == {"measure": "differing"}
 

@@ -64,7 +64,7 @@ def test_a_plan_of_one_s_own_has_the_scenes_that_it_names_in_their_order(own, ke
 def test_every_link_opens_a_page_in_a_state_that_it_accepts():
     from playground.ui.pages import PAGES
 
-    scenes = [*teaching.SCENES.values(), *(note.show for note in teaching.NOTES)]
+    scenes = [*teaching.SCENES.values(), *(note.show for note in teaching.MISCONCEPTIONS)]
     for scene in scenes:
         page = urlsplit(scene.link()).path.removeprefix("./") or "microscope"
         assert page in PAGES

@@ -107,7 +107,7 @@ def trained(trial, monkeypatch):
 
 
 def test_what_became_of_each_is_said_in_its_own_numbers(trial):
-    learner = trial.learned[ALONE]
+    learner = trial.learners[ALONE]
     assert "from step" not in training_now.best_head_words(ALONE, learner)  # after 20 steps no head looks at the twin
     mass, layer, head = learner.best
     assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.best_head_words(
@@ -116,7 +116,7 @@ def test_what_became_of_each_is_said_in_its_own_numbers(trial):
 
 
 def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
-    learner = trial.learned[TOLD]
+    learner = trial.learners[TOLD]
     header, arrays = unpack(training_now.packed_reel(trial, TOLD, growing=True))
     assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
     assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TO]]
@@ -131,7 +131,7 @@ def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
 
 
 def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
-    learner = trial.learned[ALONE]
+    learner = trial.learners[ALONE]
     mass = learner.lapse.moments[-1].mass.copy()
     mass[0, 2] = 2 * training_now.LARGE_SHARE
     moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))

@@ -39,7 +39,7 @@ def refused(words: dict, person=None) -> Refused:
         ({"model": "untrained"}, "meadow", Setup("untrained")),
         ({"sample": "flock", "scale": "off"}, "flock", Setup("bundled", scale=1.0)),
         ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Setup("bundled", 2, 0.25)),
-        ({"sample": "flock", "first": ""}, "flock", Setup("bundled", first=True)),
+        ({"sample": "flock", "first": ""}, "flock", Setup("bundled", is_first_look=True)),
     ],
     ids=str,
 )

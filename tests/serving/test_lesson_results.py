@@ -69,7 +69,7 @@ def test_what_things_hold_is_counted_with_all_that_is_in_them(value, megabytes):
 def test_what_can_t_be_counted_is_not_kept():
     session_cache = worked.lesson_cache()
     with pytest.raises(TypeError, match="Cache"):
-        worked.worked_out(picture(1), WISH, session_cache, "x", lambda: (Cache(1),))
+        worked.cached_result(picture(1), WISH, session_cache, "x", lambda: (Cache(1),))
     assert session_cache.bytes == 0
 
 
@@ -78,7 +78,7 @@ def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_give
     session_caches = [worked.lesson_cache() for _ in range(100)]
     for n, session_cache in enumerate(session_caches):
         for name in "ab":
-            worked.worked_out(picture(n), WISH, session_cache, name, lambda: numbers(0.99))
+            worked.cached_result(picture(n), WISH, session_cache, name, lambda: numbers(0.99))
             assert held_by_all() <= 10 * MB
     assert [session_cache.bytes > 0 for session_cache in session_caches] == [False] * 95 + [True] * 5
 
@@ -86,20 +86,20 @@ def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_give
 def test_one_person_alone_keeps_no_more_than_their_share():
     session_cache = worked.lesson_cache()
     for name in range(40):
-        worked.worked_out(picture(1), WISH, session_cache, name, lambda: numbers(1))
+        worked.cached_result(picture(1), WISH, session_cache, name, lambda: numbers(1))
         assert session_cache.bytes <= worked.ONE_OWN_BYTES < worked.ALL_OWN_BYTES
 
 
 def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
     monkeypatch.setattr(worked, "SHARED_BYTES", 3 * MB)
     first_cache, second_cache = worked.lesson_cache(), worked.lesson_cache()
-    result = worked.worked_out(picture(1, sample=True), WISH, first_cache, "x", lambda: numbers(1))
-    second_result = worked.worked_out(
+    result = worked.cached_result(picture(1, sample=True), WISH, first_cache, "x", lambda: numbers(1))
+    second_result = worked.cached_result(
         picture(1, sample=True), WISH, second_cache, "x", lambda: pytest.fail("it is there")
     )
     assert second_result is result
     for name in range(10):
-        worked.worked_out(picture(1, sample=True), WISH, first_cache, name, lambda: numbers(1))
+        worked.cached_result(picture(1, sample=True), WISH, first_cache, name, lambda: numbers(1))
         assert worked.shared_results().bytes <= 3 * MB
     assert first_cache.bytes == second_cache.bytes == 0
 
@@ -107,14 +107,14 @@ def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(m
 def test_another_picture_model_or_question_has_its_own():
     session_cache, made_values = worked.lesson_cache(), []
     for shade, setup, name in ((1, WISH, "x"), (2, WISH, "x"), (1, Setup("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        worked.worked_out(picture(shade), setup, session_cache, name, lambda: made_values.append(1))
+        worked.cached_result(picture(shade), setup, session_cache, name, lambda: made_values.append(1))
     assert len(made_values) == 4
 
 
 def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
     first_cache, second_cache = worked.lesson_cache(), worked.lesson_cache()
-    worked.worked_out(picture(1), WISH, first_cache, "x", lambda: numbers(1))
-    second_result = worked.worked_out(picture(1), WISH, second_cache, "x", lambda: numbers(2))
+    worked.cached_result(picture(1), WISH, first_cache, "x", lambda: numbers(1))
+    second_result = worked.cached_result(picture(1), WISH, second_cache, "x", lambda: numbers(2))
     assert len(second_result) == 2 * MB
     assert worked.shared_results().bytes == 0
     del first_cache

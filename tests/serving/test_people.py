@@ -70,7 +70,7 @@ def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(
 def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monkeypatch, way):
     person, portrait = people.enter(A), picture()
     person.take(portrait)
-    for cache in (person.results, person.names):
+    for cache in (person.results, person.head_names):
         cache.get((portrait.id, "made of it"), lambda: b"x")
     if way == "told to":
         people.forget(A)
@@ -82,7 +82,7 @@ def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monk
         for number in range(3):
             people.enter(f"{number}" * 22)
         assert people.find_person(A) is None
-    assert (portrait.id in person.pictures, person.results.bytes, person.names.bytes) == (False, 0, 0)
+    assert (portrait.id in person.pictures, person.results.bytes, person.head_names.bytes) == (False, 0, 0)
 
 
 def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch):

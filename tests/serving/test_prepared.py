@@ -56,7 +56,7 @@ def cat_alone(really_here, tmp_path, monkeypatch):
 
 def layers(name: str, numbers: list[int] | None = None, detail: int = 1) -> bytes | None:
     """The prepared layers of a sample, or None if they are not prepared."""
-    return prepared.layers(name, SamplePack(named(name)).model, detail, numbers, None)
+    return prepared.pack_of_layers(name, SamplePack(named(name)).model, detail, numbers, None)
 
 
 def shown(name: str, numbers: list[int] | None = None) -> dict:

@@ -102,7 +102,7 @@ def test_what_runs_have_come_to_has_a_bound_in_common_and_the_oldest_goes_in_a_s
     monkeypatch.setattr(here, "MOST_RESULT_BYTES", here.worked.bytes_of(older_work.result))
     newer_work = trained(second_page)
     assert (older_work.result, older_work.was_dropped) == (None, True)
-    assert newer_work.result.learned
+    assert newer_work.result.learners
     first_page.run()
     assert any("Your result was dropped" in words.value for words in first_page.markdown)
     assert "Train now" in labels(first_page)

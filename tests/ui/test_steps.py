@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons.by_hand import first_arrows
-from playground.lessons.lesson import Setting, Steps
+from playground.lessons.lesson import Setting, StepSetting
 from playground.lessons.registry import LESSONS, QUESTIONS
 from playground.ui import teach
 
@@ -77,7 +77,7 @@ def test_an_address_without_a_step_opens_the_one_that_its_words_belong_to(page):
 @pytest.mark.parametrize("page", LESSONS)
 def test_the_words_of_steps_are_settings_of_the_page_and_step_is_the_last(page):
     settings: dict[str, Setting] = LESSONS[page].settings
-    if isinstance(steps := settings["step"], Steps):
+    if isinstance(steps := settings["step"], StepSetting):
         assert {word for words in steps.words.values() for word in words} < settings.keys()
         assert set(steps.words) <= {*LESSONS[page].steps}
         assert list(settings)[-1] == "step"
