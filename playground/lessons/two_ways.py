@@ -295,14 +295,12 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     picture, verb = small(shown_subject.image), "may read" if reads == "may" else "mixes"
     kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     patch_values = {"patches": measured(trace, "patches")}
-    words = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
+    note = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
     heat = Maker("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    own = (
-        ({}, {}) if reads == "other" else ({"data": Maker("lit", {"row": "kernel"})}, {"data": heat, "caption": words})
-    )
+    own = ({}, {}) if reads == "other" else ({"data": Maker("lit", {"row": "kernel"})}, {"data": heat, "caption": note})
     yield Row(
         Picture(lit_picture(picture, kernel_row, spot), kernel_words, own=own[0]),
-        Picture(lit_picture(picture, attention_row, spot), words.says, own=own[1]),
+        Picture(lit_picture(picture, attention_row, spot), note.says, own=own[1]),
     )
 
 
