@@ -270,8 +270,9 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
     assert prepare() == ["chelsea"]
     assert prepare() == []
     code = (
-        "import sys; from playground.serving.prepared import layers;"
-        "sys.stdout.buffer.write(layers('chelsea', 'dinov2-small', 1, [6], None)); assert 'torch' not in sys.modules"
+        "import sys; from playground.serving.prepared import pack_of_layers;"
+        "sys.stdout.buffer.write(pack_of_layers('chelsea', 'dinov2-small', 1, [6], None));"
+        "assert 'torch' not in sys.modules"
     )
     first_layer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert unpack(first_layer)[0]["held"] == [cat_alone.look.layer]
