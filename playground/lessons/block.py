@@ -101,7 +101,7 @@ def push_question(
 
 def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
     if not subject.has_cached("stream"):  # loading a large model takes a while
-        picture = as_jpeg(pictures.small(subject.image))
+        picture = as_jpeg(pictures.at_map_size(subject.image))
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
     token_lengths, attention_pushes, mlp_pushes = (
@@ -155,7 +155,7 @@ def packed_arrows(subject: Subject, lengths: Stream) -> bytes:
         "layer, MLP included, the token still has a cosine of **{kept}** with what it was.",
     }  # fmt: skip
     numbers = torch.stack([lengths.before, lengths.heard, lengths.along, lengths.kept])  # (4, layers, patches)
-    image = as_jpeg(pictures.small(subject.image))
+    image = as_jpeg(pictures.at_map_size(subject.image))
     return pack(header, {"moves": numbers.half().numpy(), "image": image})
 
 

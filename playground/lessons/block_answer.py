@@ -30,7 +30,7 @@ from playground.lessons.parts import (
     Words,
     think,
 )  # fmt: skip
-from playground.lessons.pictures import small
+from playground.lessons.pictures import at_map_size
 from playground.lessons.questions import Lines, Mark, Number, Question, Series
 from playground.numbers import percent
 from playground.pictures.jpegs import as_jpeg
@@ -69,7 +69,7 @@ def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
     replaces a picture whose labels are unknown."""
     from playground.analysis.block import FOUND, best, true_labels
 
-    small_picture = Picture(as_jpeg(small(subject.image)))
+    small_picture = Picture(as_jpeg(at_map_size(subject.image)))
     if not subject.has_cached("classes"):
         yield Wait(f"Asking {subject.model} what it answers …", small_picture)
     asked_subject = (
@@ -133,7 +133,7 @@ def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> Row:
             else f"This step looks at a photograph in which {model} names something that is there."
         )
     sentences.append(truth_sentence(answer, model))
-    image = small(answer.subject.image)
+    image = at_map_size(answer.subject.image)
     strip_width = round(STRIP_HEIGHT * image.width / image.height)
     text = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
     return Row(Picture(as_jpeg(image), width=strip_width), Words(text), shares=(strip_width, 1200 - strip_width))

@@ -10,7 +10,7 @@ from PIL import Image
 from playground.lessons.block_answer import READOUT_TEXTS, ModelAnswer, find_answer, picture_row
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import QUERY, After, Ask, Part, Picture, Row, Wait, Words
-from playground.lessons.pictures import lit_picture, small
+from playground.lessons.pictures import at_map_size, lit_picture
 from playground.lessons.questions import Lines, Number, Question, Series
 from playground.numbers import percent
 
@@ -124,7 +124,7 @@ def maps(image: Image.Image, answers: Read) -> Row:
     layers = len(answers.patches)
     map_count = min(layers, MOST_MAPS)
     map_layers = sorted({round(n * (layers - 1) / (map_count - 1)) for n in range(map_count)})
-    small_image = small(image)
+    small_image = at_map_size(image)
     small_image.thumbnail((MAP_SIDE, MAP_SIDE))
     captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in map_layers]
     jpegs = [lit_picture(small_image, answers.patches[layer], None, 1.0) for layer in map_layers]

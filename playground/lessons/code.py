@@ -319,7 +319,7 @@ def narrow_row(subject: Subject, trace) -> Beside:
     breadth, layer, head, patch = subject.cached("narrow row", lambda: row_like(trace, 1))
     spot = divmod(patch, trace.grid[1])
     words = f"layer {layer}, head {head}: a narrow row, from about {breadth:.1f} tokens"
-    return pictures.row(pictures.small(subject.image), trace.on_grid(trace.row(layer, head, spot)), spot, words)
+    return pictures.row(pictures.at_map_size(subject.image), trace.on_grid(trace.row(layer, head, spot)), spot, words)
 
 
 LESSON = Lesson(

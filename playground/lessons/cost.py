@@ -211,7 +211,7 @@ def fewer_question() -> Question:
     )  # fmt: skip
 
 
-def measured(subject: Subject, settings: Settings) -> Iterator[Part]:
+def measured_here(subject: Subject, settings: Settings) -> Iterator[Part]:
     case = Case(**{name: getattr(settings, name) for name in DIALS}) if is_possible_case(settings) else None
     yield Words(
         "One layer of this width, one image, one core: attention that makes its N × N weights, in a fused kernel, in "
@@ -392,6 +392,6 @@ LESSON = Lesson(
             "2 · FLOPs by formula", formulas, "cost_share", ("cost_textbook",), (*SWITCHES, *DIALS), own=None
         ),
         "memory": Step("3 · Memory", memory, "cost_memory", settings=(*DIALS,), own=None),
-        "measured": Step("4 · Measured here", measured, "cost_measured", settings=(*SWITCHES, *DIALS), own=None),
+        "measured": Step("4 · Measured here", measured_here, "cost_measured", settings=(*SWITCHES, *DIALS), own=None),
     },
 )

@@ -167,7 +167,7 @@ class Comparison:
 
 def apart(qkv: QKV, scale: float) -> float:
     """The largest absolute difference between the outputs of attention by hand and of the fused kernel."""
-    q, k, v = (_batched(t) for t in qkv)
+    q, k, v = (_with_batch_axis(t) for t in qkv)
     return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 
 
@@ -186,7 +186,7 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK)
 
 def block_difference(qkv: QKV, scale: float) -> float:
     """The largest absolute difference between the outputs of in_blocks and of attention by hand."""
-    q, k, v = (_batched(t).cpu() for t in qkv)
+    q, k, v = (_with_batch_axis(t).cpu() for t in qkv)
     return float((in_blocks(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 
 
@@ -226,7 +226,7 @@ def line_by_line(step: str) -> tuple[str, str, Tensor]:
 def change_by_rotation(qkv: QKV, scale: float, seed: int = 0) -> float:
     """The largest change of a weight when one random rotation is applied to all queries and keys: about 0, because
     their products stay the same."""
-    q, k = (_batched(t) for t in qkv[:2])
+    q, k = (_with_batch_axis(t) for t in qkv[:2])
     random_matrix = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
     rotation = torch.linalg.qr(random_matrix).Q.to(q)
     plain_weights, turned_weights = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
@@ -255,5 +255,5 @@ def measure(
     )
 
 
-def _batched(t: Tensor) -> Tensor:
+def _with_batch_axis(t: Tensor) -> Tensor:
     return t.float() if t.dim() == 4 else t.float()[None]  # (B, h, N, d)

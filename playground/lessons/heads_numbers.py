@@ -211,7 +211,7 @@ def switched_off(text: str, trace: Trace) -> list[Spot]:
     return sorted({(layer, head) for layer, head in spots if layer < trace.layers and head < trace.heads})
 
 
-def board_data(subject: Subject, trace: Trace, means: Habits, strongest: Spot, silenced_heads: list[Spot]) -> dict:
+def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Spot, silenced_heads: list[Spot]) -> dict:
     loss = loss_without(subject, trace, silenced_heads)
     patch_changes = loss.change[:, len(trace.prefix) :].numpy()  # (layers, patches)
     ceiling = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
@@ -223,7 +223,7 @@ def board_data(subject: Subject, trace: Trace, means: Habits, strongest: Spot, s
         "heads": trace.heads,
         "most": MOST_HEADS_OFF,
         "effect": _rounded(means.effect),
-        "strongest": list(strongest),
+        "strongest": list(strongest_head),
         "picture": subject.cached("thumbnail", lambda: small_url(subject.jpeg, THUMB_SIDE)),
         "grid": list(trace.grid),
         "rows": loss.predictions(trace.vit.config.labels) or None,  # type: ignore[union-attr]

@@ -41,7 +41,7 @@ class Setting:
         `read` finds for its text. JavaScript writes 1.0 as 1."""
         return next((option for option in self.options if option == value), self.read(str(value)))
 
-    def found(self, name: str, address: Mapping[str, str]) -> object:
+    def value_in(self, name: str, address: Mapping[str, str]) -> object:
         """The value of this setting, called `name`, in an address."""
         return self.read(address.get(name))
 
@@ -63,7 +63,7 @@ class RenamedSetting(Setting):
 
     former: str = ""
 
-    def found(self, name: str, address: Mapping[str, str]) -> object:
+    def value_in(self, name: str, address: Mapping[str, str]) -> object:
         return self.read(address.get(name, address.get(self.former)))
 
 
@@ -80,7 +80,7 @@ class StepSetting(Setting):
         first_title, *_ = titles = tuple(titles)
         return StepSetting(first_title, titles, words)
 
-    def found(self, name: str, address: Mapping[str, str]) -> object:
+    def value_in(self, name: str, address: Mapping[str, str]) -> object:
         if name in address:
             return self.read(address[name])
         counts = {step: sum(word in address for word in words) for step, words in self.words.items()}

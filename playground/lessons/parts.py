@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from playground.lessons.measures import Measured
-from playground.lessons.questions import Question, plain
+from playground.lessons.questions import Question, plain_value
 from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
@@ -40,13 +40,13 @@ class Words:
     @property
     def says(self) -> str:
         """The text with its values in its blanks. Braces without a value stay: a model's name may have some."""
-        return BLANKS.sub(lambda blank: _formatted(self, blank), self.text)
+        return BLANKS.sub(lambda blank: _blank_text(self, blank), self.text)
 
 
 BLANKS = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 
 
-def _formatted(words: Words, blank: re.Match) -> str:
+def _blank_text(words: Words, blank: re.Match) -> str:
     return formatted_number(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
 
 
@@ -296,27 +296,27 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
         case Words():
             return {"small": part.small} | _words(part)
         case Table(head, rows):
-            return {"head": [*head], "rows": plain(rows)}
+            return {"head": [*head], "rows": plain_value(rows)}
         case Ask(question, context, afresh):
-            return {"question": plain(question), "context": context, "afresh": afresh}
+            return {"question": plain_value(question), "context": context, "afresh": afresh}
         case Choice(setting, label, options):
             return {"setting": setting, "label": label, "options": [[str(k), words] for k, words in options.items()]}
         case Run(id, label, _, needs):
             return {"id": id, "label": label, "needs": needs}
         case Drawing(name, data, settings):
-            content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain(data)}
+            content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain_value(data)}
             return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
             return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}
         case Chart(figure, name, height, moves):
-            return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain(moves)}
+            return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain_value(moves)}
         case Exercise(asks, answer, hint, id, done, tempting, answers, _):
-            record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain(answers)}
+            record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain_value(answers)}
             return record | {
                 "done": condition_record(done),
                 "tempting": [[condition_record(when), why] for when, why in tempting],
             }
-    record = plain(part)
+    record = plain_value(part)
     assert isinstance(record, dict)
     del record["kind"]
     return record
@@ -326,7 +326,7 @@ def _words(words: Words) -> dict:
     """The text and, for each of its blanks, the measure and its value as a string."""
     if not words.values:
         return {"text": words.text}
-    texts = {blank[1]: _formatted(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
+    texts = {blank[1]: _blank_text(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
     return {
         "text": words.text,
         "values": {name: words.values[name].as_plain() | {"says": texts[name]} for name in texts},

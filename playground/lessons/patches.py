@@ -86,9 +86,9 @@ def tokens_question_about(subject: Subject, size: int):
     pixels = np.array(displayed(subject.image, (height, width), subject.vit.config.interpolation))
     pixels_of_patch = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
     enlarged_image = displayed(subject.image, (4 * height, 4 * width))
-    cropped = as_jpeg(enlarged_image.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
+    cropped_jpeg = as_jpeg(enlarged_image.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
     photo = Photo(
-        small_url(cropped), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
+        small_url(cropped_jpeg), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
         beside=beside.pixels(pixels_of_patch, f"the outlined patch, {size} × {size} pixels"),
     )  # fmt: skip
     return tokens_question((height, width), size, sentence_about_model(subject), photo)
@@ -209,12 +209,12 @@ def packed_filters(subject: Subject, pictures: str) -> bytes:
     with subject.turns():
         results = find_filters(vit, subject.image)
     n, rows, columns = results.answers.shape
-    learned = f"{n} of the {vit.config.width} learned filters"
+    learned_caption = f"{n} of the {vit.config.width} learned filters"
     place = None if is_components else start_patch(subject.name, patches.small_grid(vit, subject.image))
     header = {
         "id": f"{subject.identity} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
         "size": results.size, "titles": results.titles, "place": place, "says": CHANNELS_TEXT,
-        "caption": f"The first {n} principal components" if is_components else learned,
+        "caption": f"The first {n} principal components" if is_components else learned_caption,
         "channels": place and channels(subject, patches.strongest(vit)[:n], place),
     }  # fmt: skip
     arrays = {

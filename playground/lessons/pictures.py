@@ -20,11 +20,11 @@ TINY_SIDE = 64  # pixels: a smaller picture is enlarged without smoothing
 
 
 def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str) -> Beside:
-    image = enlarged(jpeg, grid, spot)
+    image = enlarged_patch(jpeg, grid, spot)
     return Beside(data_url(as_jpeg(image)), words, image.width / image.height)
 
 
-def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
+def enlarged_patch(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
     """A patch, outlined, and the patches around it."""
     image = Image.open(io.BytesIO(jpeg)).convert("RGB")
     patch_height, patch_width = image.height / grid[0], image.width / grid[1]
@@ -100,7 +100,7 @@ def _image_bytes(image: Image.Image, kind: str, **options: int) -> bytes:
     return buffer.getvalue()
 
 
-def small(image: Image.Image) -> Image.Image:
+def at_map_size(image: Image.Image) -> Image.Image:
     """The picture at the size of maps; the pixels of a tiny picture become sharp squares."""
     image = image.convert("RGB")
     resampling = Image.Resampling.NEAREST if max(image.size) < TINY_SIDE else Image.Resampling.BICUBIC

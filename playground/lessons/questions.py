@@ -164,13 +164,13 @@ def choice_question(
     return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **fields)
 
 
-def plain(value: object) -> object:
+def plain_value(value: object) -> object:
     """The value for JSON. A dataclass becomes a dict with the name of its class under "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
-        values = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        values = {field.name: plain_value(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__} | values
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): plain_value(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return value

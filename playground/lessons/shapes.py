@@ -246,8 +246,8 @@ def packed_random_walk() -> bytes:
     header = {
         "fields": [[name, label, largest] for name, (label, largest, _) in NUMBERS.items()],
         "sizes": {example: dict(zip(NUMBERS, sizes, strict=True)) for example, sizes in EXAMPLE_SIZES.items()},
-        "vit": [step.plain() for step in vit_steps()],
-        "teaching": [step.plain() for step in teaching_steps()],
+        "vit": [step.as_record() for step in vit_steps()],
+        "teaching": [step.as_record() for step in teaching_steps()],
     }
     return pack(header, {})
 

@@ -48,7 +48,7 @@ FIRST_STEP = 10  # the step at which the logarithmic axis begins
 
 
 @lru_cache(maxsize=1)
-def runs() -> tuple[Timelapse, Timelapse]:
+def both_runs() -> tuple[Timelapse, Timelapse]:
     from playground.training import timelapse
 
     return timelapse.read(TIMELAPSE), timelapse.read(TAUGHT_CURVES)
@@ -59,7 +59,7 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training.recipe import Recipe
     from playground.training.timelapse import used_beginnings
 
-    untold_run, taught_run = runs()
+    untold_run, taught_run = both_runs()
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold_run, taught_run))
     yield Words(
         f"One architecture, trained twice from random parameters ({steps} steps). A line is a head: how much attention "

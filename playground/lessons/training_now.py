@@ -262,7 +262,7 @@ def packed_layer(run: Timelapse, layer: int, loss_beginnings: Sequence[Beginning
         "begins": [[beginning.step, beginning.short] for beginning in loss_beginnings],
         "aim": "On the patch's own object", "told": [], "growing": False, "first": None,
     }  # fmt: skip
-    return _packed(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.kinds(moment.mass))
+    return _packed_run(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.kinds(moment.mass))
 
 
 def packed_learner(
@@ -276,10 +276,10 @@ def packed_learner(
         "run": name, "planned": planned, "begins": [], "aim": "On its twin",
         "told": [[head.layer, head.head, head.what] for head in told], "growing": growing, "first": first,
     }  # fmt: skip
-    return _packed(header, run, [moment.trace for moment in run.moments], jpeg, habits, kinds)
+    return _packed_run(header, run, [moment.trace for moment in run.moments], jpeg, habits, kinds)
 
 
-def _packed(
+def _packed_run(
     header: dict, run: Timelapse, traces: list[bytes], jpeg: bytes, habits: Sequence[Habit],
     kinds: Callable[[Moment], list[list[str]]],
 ) -> bytes:  # fmt: skip

@@ -36,7 +36,7 @@ from playground.lessons.parts import (
     Words,
     think,
 )  # fmt: skip
-from playground.lessons.pictures import lit_picture, outlined_picture, small
+from playground.lessons.pictures import at_map_size, lit_picture, outlined_picture
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import data_url
@@ -292,7 +292,7 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     kernel_row = torch.zeros(rows, columns)
     kernel_row[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     attention_row = torch.ones(rows, columns) if reads == "may" else trace.on_grid(trace.row(layer, head, spot))
-    picture, verb = small(shown_subject.image), "may read" if reads == "may" else "mixes"
+    picture, verb = at_map_size(shown_subject.image), "may read" if reads == "may" else "mixes"
     kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     patch_values = {"patches": measured(trace, "patches")}
     note = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)

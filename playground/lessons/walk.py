@@ -38,7 +38,7 @@ class WalkStep:
     tensors: tuple[str, ...]  # names of the step's tensors, all of one shape; the last is the result
     joined: bool = False  # the heads' columns are concatenated
 
-    def plain(self) -> dict:
+    def as_record(self) -> dict:
         """The step for JSON; its tensors become "groups", which are drawn."""
         record = asdict(self)
         return record | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in record.pop("tensors")]}
@@ -337,7 +337,7 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
         for axis, size in zip(step.axes, shape, strict=True)
     }
     for i, (step, tensors, shape) in enumerate(zip(walk.steps, walk.tensors, walk.shapes, strict=True)):
-        record = step.plain()
+        record = step.as_record()
         for group in record["groups"]:
             matrices = shown_part(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
             half_floats = matrices.numpy().astype(np.float16)

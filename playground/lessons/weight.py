@@ -313,7 +313,7 @@ def blank_blocks(subject: Subject, query: tuple[int, int], side: int) -> Generat
 
 def introduction(subject: Subject) -> Row:
     """The picture and the introduction, shown until the maps are computed."""
-    return Row(Picture(as_jpeg(pictures.small(subject.image))), Words(BLANK_PROSE))
+    return Row(Picture(as_jpeg(pictures.at_map_size(subject.image))), Words(BLANK_PROSE))
 
 
 def map_question_about(
@@ -322,7 +322,7 @@ def map_question_about(
     """`own_block`: the block around the query's patch, which stays dark because all maps contain it."""
     from playground.analysis.explain import ASKERS, FORETOLD
 
-    image = pictures.small(subject.image)
+    image = pictures.at_map_size(subject.image)
     map_urls = [webp_url(lit_picture(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
     plain_url = webp_url(outlined_picture(image, subject.trace().grid, query))
     return explain_question(FORETOLD, len(ASKERS), (*map_urls, plain_url), image.width / image.height)
@@ -340,7 +340,9 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explained) 
 
     row, column = maps.top
     yield Row(
-        Picture(lit_picture(pictures.small(subject.image), maps.moved, query), "measured here: what blanking moves"),
+        Picture(
+            lit_picture(pictures.at_map_size(subject.image), maps.moved, query), "measured here: what blanking moves"
+        ),
         Table(
             ("on this picture", "rank correlation"),
             [(words, f"{maps.scores[name]:.2f}") for name, words in MAP_NAMES.items()],
@@ -379,7 +381,7 @@ def cut_parts(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
     """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     (row, column), (far_row, far_column) = query, edge.twin
     outlined_image = outlined_picture(
-        pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.around
+        pictures.at_map_size(subject.image), subject.trace().grid, query, edge.twin, edge.around
     )
     link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
     yield Fold(

@@ -162,7 +162,7 @@ def least_picture(subject: Subject, spot: tuple[int, int], words: str) -> Beside
     trace = subject.trace()
     mean_weights = trace.on_grid(mean_row(trace, *spot))
     return pictures.row(
-        pictures.small(subject.image), mean_weights, None, words, max(LOCKED_SHARE / 3, float(mean_weights.max()))
+        pictures.at_map_size(subject.image), mean_weights, None, words, max(LOCKED_SHARE / 3, float(mean_weights.max()))
     )
 
 

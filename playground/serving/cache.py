@@ -59,7 +59,7 @@ class Cache:
                 self.hits += 1
                 return self._entries[key][0]
             key_lock = self._key_locks.setdefault(key, threading.Lock())
-        with _locked(key_lock):
+        with _holding_lock(key_lock):
             with self._lock:
                 if key in self._entries:
                     return self._entries[key][0]
@@ -100,7 +100,7 @@ class Cache:
 
 
 @contextmanager
-def _locked(lock: threading.Lock) -> Iterator[None]:
+def _holding_lock(lock: threading.Lock) -> Iterator[None]:
     """Acquires the lock. The thread stops waiting if the person for whom it works leaves."""
     while not lock.acquire(timeout=LOOK_EVERY):
         queue.current().raise_if_left()

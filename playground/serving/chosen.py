@@ -150,7 +150,7 @@ def _other_sample(cut: tuple[str, ...], compared_words: str) -> str:
     return name
 
 
-def compared(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup] | None:
+def compared_pair(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup] | None:
     """The compared picture and setup: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
     if not words.get("with"):
         return None
@@ -164,20 +164,20 @@ def compared(words: Mapping[str, str], person: Person | None) -> tuple[Picture, 
     raise Refused(f"What is compared is sample:NAME, mine:ID or model:NAME; asked was {words['with'][:60]!r}.")
 
 
-def number(words: Mapping[str, str], name: str, below: int) -> int:
+def number(words: Mapping[str, str], name: str, count: int) -> int:
     """Parses the word `name` as a whole number from 0 to `below` - 1."""
     text = words.get(name, "")
-    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < below):
-        raise Refused(f"The {name} is a number from 0 to {below - 1}; asked was {text[:20]!r}.")
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < count):
+        raise Refused(f"The {name} is a number from 0 to {count - 1}; asked was {text[:20]!r}.")
     return int(text)
 
 
-def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
+def numbers(words: Mapping[str, str], name: str, count: int) -> list[int]:
     parts = words.get(name, "").split(",")
-    if len(parts) > below:
-        raise Refused(f"The {name} are at most {below} numbers; asked were {len(parts):,}.")
+    if len(parts) > count:
+        raise Refused(f"The {name} are at most {count} numbers; asked were {len(parts):,}.")
     singular = name.removesuffix("s")
-    return [number({singular: part}, singular, below) for part in dict.fromkeys(parts)]
+    return [number({singular: part}, singular, count) for part in dict.fromkeys(parts)]
 
 
 # What the numbers of a trace depend on --------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class Question:
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
     truth: int | str | None = None
-    after: object = None  # the words on the phones below the truth
+    after_words: object = None  # the words on the phones below the truth
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
@@ -148,7 +148,7 @@ class Class:
         self.code, self.key, self.network = code, key, network
         self.secret = secrets.token_urlsafe(24)
         self.begun_at = self.heard_at = clock()  # begun_at: the class's start; heard_at: the lecturer's last request
-        self.open = True
+        self.door_is_open = True
         self.ended = False
         self.phones: dict[str, Phone] = {}
         self.scene: Mapping[str, object] = {"n": 0}
@@ -194,7 +194,7 @@ class Class:
     def enter(self, key: str) -> Phone:
         phone = self.phones.get(key)
         if phone is None:
-            if not self.open:
+            if not self.door_is_open:
                 raise refusal("closed", 403)
             if len(self.phones) >= MOST_PHONES or _phone_count() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
@@ -243,9 +243,9 @@ class Class:
             question.phase = SHOWS
             self.tell()
 
-    def say_truth(self, truth: object, after: object, heat: object = "") -> None:
+    def say_truth(self, truth: object, after_words: object, heat: object = "") -> None:
         question = self.required_question()
-        question.truth, question.after, question.phase = question.guess(truth), after, TELLS
+        question.truth, question.after_words, question.phase = question.guess(truth), after_words, TELLS
         squares = question.high + 1 if question.kind == "place" else 0
         is_valid_heat = (
             isinstance(heat, str) and len(heat) == squares <= MOST_HEAT_SQUARES and set(heat) <= set(hexdigits)
@@ -266,7 +266,7 @@ class Class:
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
     def set_door(self, is_open: bool) -> None:
-        self.open = is_open
+        self.door_is_open = is_open
         self.tell_lecturer()
 
 

@@ -41,7 +41,7 @@ def file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -
     figure."""
     if kind not in STILL_KINDS:
         return _data(subject, spec, kind, person)
-    return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
+    return _cached_result(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
 
 
 def _data(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
@@ -66,7 +66,7 @@ def digest(subject: FigureSubject, spec: Spec, kind: str) -> str:
     return sha256(repr((digests, spec, kind, __version__)).encode()).hexdigest()[:16]
 
 
-def _cached(subject: FigureSubject, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
+def _cached_result(subject: FigureSubject, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
     """A cached result. If one of two pictures is the person's own, the result goes into that person's cache."""
     pictures: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
     picture, setup = min(subject.pairs, key=lambda pair: pair[0].sample)
@@ -122,7 +122,7 @@ def size_sentence(subject: FigureSubject, spec: Spec, person: Person | None) -> 
         with queue.drawing():
             return html.size(spec, trace, subject.picture.image), html.rounding_note(spec, trace)
 
-    size, rounding_loss = _cached(subject, person, ("alive", spec), measure_size)
+    size, rounding_loss = _cached_result(subject, person, ("alive", spec), measure_size)
     sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
     return f"{sentence} With {rounding_loss}." if rounding_loss else sentence
 

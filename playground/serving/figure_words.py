@@ -143,7 +143,7 @@ def check_names(words: Mapping[str, str], valid_words: tuple[str, ...]) -> None:
 def figure_subject(words: Mapping[str, str], person: Person | None) -> FigureSubject:
     # `scale` is left out: in a figure's address it belongs to the view
     place_words = {key: words[key] for key in SUBJECT_WORDS if key in words}
-    return FigureSubject(*chosen.read(place_words, person), chosen.compared(place_words, person))
+    return FigureSubject(*chosen.read(place_words, person), chosen.compared_pair(place_words, person))
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:

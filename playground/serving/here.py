@@ -50,7 +50,7 @@ class Work(queue.Nobody):
     def __init__(self, run: Run, former_work: Work | None = None):
         self.progress = ""
         self.result: Any = None
-        self.begun = self.over = False
+        self.has_begun = self.is_over = False
         self.trouble: Exception | None = None  # the error that ended the run
         self.ended_at = 0.0  # the time at which the run ended
         self.was_dropped = False  # whether the result was dropped to make room for newer results
@@ -61,7 +61,7 @@ class Work(queue.Nobody):
     def _do(self, run: Run, former_result: Any) -> None:
         try:
             with suppress(Left), queue.working_for(self), _queue.take(self.waits):
-                self.begun = True
+                self.has_begun = True
                 with closing(run.work(former_result)) as waiting_parts:
                     for wait in waiting_parts:
                         self.progress, self.result = wait.words, wait.result
@@ -70,7 +70,7 @@ class Work(queue.Nobody):
             self.trouble = error
         finally:
             self._keep()
-            self.over = True
+            self.is_over = True
 
     def visitor(self) -> Visitor:
         return self._visitor
@@ -86,7 +86,7 @@ class Work(queue.Nobody):
     def look(self) -> int:
         """Returns the number of people who come first. A person whose page stops calling this counts as having left."""
         self._looked_at = time.monotonic()
-        return 0 if self.begun else self._ahead
+        return 0 if self.has_begun else self._ahead
 
     def stop(self) -> None:
         self._stopped = True
@@ -207,7 +207,7 @@ class Here:
         return self.works[run].result if run in self.works else None
 
     def at_work(self, run: str) -> bool:
-        return run in self.works and not self.works[run].over
+        return run in self.works and not self.works[run].is_over
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
         return queue.turns()

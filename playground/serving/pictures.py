@@ -238,7 +238,7 @@ def _picture_count(folder: Path) -> int:
         return 0
 
 
-def labelled(number: int) -> Picture:
+def labelled_picture(number: int) -> Picture:
     """The picture with this number, called for example "CIFAR-10 no. 17: frog". PlaygroundError says what the folder
     should hold."""
     from playground.training import datasets

@@ -168,7 +168,7 @@ class Queue:
             self.leave(ticket)
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         return len(self.line)
 
     def join(self, ticket: Ticket) -> None:
@@ -230,8 +230,8 @@ class Queue:
             ticket.turn.set()
 
     def _next(self) -> Ticket | None:
-        free = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
-        return next((ticket for ticket in self.line if free[ticket.is_long]), None)
+        has_free_place = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
+        return next((ticket for ticket in self.line if has_free_place[ticket.is_long]), None)
 
     def _free_places(self, is_long: bool) -> int:
         """The number of free places for long tickets, or for short ones."""
@@ -366,7 +366,7 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
 
     def give_way() -> None:
         asker.raise_if_left()
-        if time.monotonic() - slice_start >= SLICE_SECONDS and turn_queue.waiting:
+        if time.monotonic() - slice_start >= SLICE_SECONDS and turn_queue.waiting_count:
             begin()
 
     with long_place, turn:

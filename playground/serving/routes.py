@@ -76,7 +76,7 @@ def _metric_lines() -> Iterator[str]:
     yield _metric("people", "gauge", "browsers with a page open", {"": ledger.seats.people()})
     yield _metric("pages", "gauge", "pages that are open", {"": len(ledger.seats.open)})
     yield _metric(
-        "waiting", "gauge", "questions that wait for a turn", {k: q.waiting for k, q in queues.items()}, "queue"
+        "waiting", "gauge", "questions that wait for a turn", {k: q.waiting_count for k, q in queues.items()}, "queue"
     )
     yield _metric("requests", "gauge", "requests in work", {"": ledger.requests.taken})
     yield _metric("seconds_total", "counter", "seconds spent", ledger.costs.spent, "kind")

@@ -119,7 +119,7 @@ async def patched(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import patching
 
-        source = chosen.compared(words, person)
+        source = chosen.compared_pair(words, person)
         if source is None or source[1].model != setup.model:
             raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
         trace = traces.trace(picture, setup, cache_of(person))

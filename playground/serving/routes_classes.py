@@ -186,7 +186,7 @@ def _question_record(question: Question | None) -> dict | None:
     if question.phase != ASKS:
         record["counts"] = question.counts()
     if question.phase == TELLS:
-        record |= {"truth": question.truth, "after": question.after, "heat": question.heat}
+        record |= {"truth": question.truth, "after": question.after_words, "heat": question.heat}
     return record
 
 
@@ -303,7 +303,7 @@ def _lecturer_state(group: Class) -> dict:
             "ended": group.ended,
         },
         **{
-            "open": group.open,
+            "open": group.door_is_open,
             "phones": len(group.phones),
             "asked": group.question_count,
             "scene": group.scene,

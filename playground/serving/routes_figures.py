@@ -81,7 +81,7 @@ def _disposition(name: str, is_attachment: bool) -> str:
     return f"{'attachment' if is_attachment else 'inline'}; filename*=UTF-8''{quote(name, safe='')}"
 
 
-async def offered(request: Request) -> Response:
+async def exports(request: Request) -> Response:
     """Export's options for these words, the chosen ones, and the addresses of file and preview."""
     person, words = people.person_of(request), dict(request.query_params)
     return await _respond(request, lambda: _json_response(offers(words, person)))
@@ -100,7 +100,7 @@ def _json_response(data: dict) -> Response:
 ROUTES = [
     Route("/figure.{kind}", figure, methods=["GET"]),
     Route("/figure.{kind}", own_pages_only(figure), methods=["POST"]),
-    Route("/api/exports", offered),
+    Route("/api/exports", exports),
     Route("/api/exports/size", size),
 ]
 

@@ -52,7 +52,7 @@ LONGEST_SEARCH = 80  # letters
 SAMPLE_CACHING = "public, max-age=3600"  # for previews of samples, which may look different in the next version
 
 
-async def offered(request: Request) -> Response:
+async def model_list(request: Request) -> Response:
     """The models as cards: those on offer, or the results of a search in timm."""
     text = request.query_params.get("search", "").strip()
 
@@ -139,7 +139,7 @@ def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | 
 
 
 ROUTES = [
-    Route("/api/models", offered, methods=["GET"]),
+    Route("/api/models", model_list, methods=["GET"]),
     Route("/api/preview", preview_image, methods=["GET"]),
     Route("/api/fetching", begin, methods=["POST"]),
     Route("/api/fetching", ask, methods=["GET"]),

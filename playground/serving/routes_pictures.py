@@ -35,7 +35,7 @@ async def bring(request: Request) -> Response:
     def work() -> Response:
         picture = pictures.upload(data, name)
         people.enter(key).take(picture)
-        return JSONResponse(described(picture), headers=PRIVATE)
+        return JSONResponse(picture_record(picture), headers=PRIVATE)
 
     return await answer(request, work)
 
@@ -49,14 +49,14 @@ async def take_labelled(request: Request) -> Response:
         text = request.query_params.get("number", "")
         if not (text.isascii() and text.isdecimal() and len(text) < 9):
             raise Refused(f"The number of a picture is digits; asked was {text[:20]!r}.")
-        picture = pictures.labelled(int(text))
+        picture = pictures.labelled_picture(int(text))
         people.enter(key).take(picture)
-        return JSONResponse(described(picture), headers=PRIVATE)
+        return JSONResponse(picture_record(picture), headers=PRIVATE)
 
     return await answer(request, work)
 
 
-def described(picture: Picture) -> dict:
+def picture_record(picture: Picture) -> dict:
     return {"id": picture.id, "title": picture.name, "thumb": picture.thumbnail}
 
 

@@ -40,12 +40,12 @@ async def describe(request: Request) -> Response:
 
     def work() -> Response:
         picture, setup = chosen.read(request.query_params, person)
-        return JSONResponse(described(picture, setup, person), headers={"Cache-Control": "no-store"})
+        return JSONResponse(trace_record(picture, setup, person), headers={"Cache-Control": "no-store"})
 
     return await answer(request, work)
 
 
-def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
+def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
     """The description of a trace, which the browser needs before it asks for numbers."""
     if picture.sample:
         sample = named(picture.name)

@@ -342,13 +342,13 @@ def _with_played_options(lesson: Lesson, step: Step, parts: list[dict]) -> list[
     played_values = {
         name: {str(v) for v in values} for group in step.ahead for name, values in _options(lesson, group).items()
     }
-    for part in _nested(parts):
+    for part in _with_nested_parts(parts):
         if part["kind"] in ("choice", "slider", "pick"):
             part["options"] = [option for option in part["options"] if option[0] in played_values[part["setting"]]]
     return parts
 
 
-def _nested(parts: Iterable[dict]) -> Iterator[dict]:
+def _with_nested_parts(parts: Iterable[dict]) -> Iterator[dict]:
     for part in parts:
         yield part
-        yield from _nested(part.get("parts", ()))
+        yield from _with_nested_parts(part.get("parts", ()))

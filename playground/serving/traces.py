@@ -113,7 +113,7 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
     with queue.turn(finer, passes * effort.seconds(vit, rows * columns)):
         start_time = time.perf_counter()
         try:
-            picture_trace = _traced(vit, picture, setup)
+            picture_trace = _run_with_cuts(vit, picture, setup)
         except (NoRoom, torch.OutOfMemoryError):  # on a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, setup.model)
             queue.current().hears(
@@ -121,7 +121,7 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
             )
             vit.to("cpu")
             torch.cuda.empty_cache()
-            picture_trace = _traced(vit, picture, setup)
+            picture_trace = _run_with_cuts(vit, picture, setup)
     log.info(
         "trace model=%s tokens=%d ms=%.0f", setup.model, picture_trace.tokens, (time.perf_counter() - start_time) * 1e3
     )
@@ -145,7 +145,7 @@ def _passes(setup: Setup) -> int:
     return 2 + interventions.PASSES * len(texts)
 
 
-def _traced(vit, picture: Picture, setup: Setup):
+def _run_with_cuts(vit, picture: Picture, setup: Setup):
     from playground.tracing import trace
 
     def run_pass(own_picture: Picture, cut: list[str]):
@@ -173,7 +173,7 @@ def layers(
         data = _made_ahead(picture, setup, layers, heads)
     if data is not None:
         return data
-    return _packed(trace(picture, setup, person_cache), layers, heads)
+    return _fresh_pack(trace(picture, setup, person_cache), layers, heads)
 
 
 def _made_ahead(
@@ -184,7 +184,7 @@ def _made_ahead(
     return None
 
 
-def _packed(picture_trace, layer_numbers: list[int] | None, heads: list[int] | None) -> bytes:
+def _fresh_pack(picture_trace, layer_numbers: list[int] | None, heads: list[int] | None) -> bytes:
     layer_numbers = [picture_trace.upper_layer] if layer_numbers is None else layer_numbers
     if not all(layer < picture_trace.layers for layer in layer_numbers) or not all(
         head < picture_trace.heads for head in heads or ()

@@ -52,7 +52,7 @@ def bring_back_settings() -> None:
 def _set(address: Mapping[str, str]) -> None:
     state = st.session_state
     for name, setting in state.settings.items():
-        state[name] = setting.found(name, address)
+        state[name] = setting.value_in(name, address)
 
 
 def _look(address: dict[str, str] | None) -> None:
@@ -155,7 +155,7 @@ def _settings_now() -> dict[str, str]:
     former_values, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
         state.chosen[name] = value = state.get(name, former_values.get(name, setting.default))
-        if setting.found(name, words) != value:
+        if setting.value_in(name, words) != value:
             words[name] = str(value)
     return words
 

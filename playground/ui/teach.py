@@ -44,7 +44,7 @@ CLASS = "./?story=1#lecture=new"  # the address that starts a class; shell/story
 @st.fragment(run_every=5)
 def present() -> None:
     """Shows how many people are on the server and how many wait. Screen readers don't announce changes."""
-    st.caption(sentence(ledger.seats.people(), queue.passes().waiting))
+    st.caption(sentence(ledger.seats.people(), queue.passes().waiting_count))
 
 
 def sentence(people: int, waiting: int) -> str:

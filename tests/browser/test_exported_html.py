@@ -11,7 +11,7 @@ from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
 from playground.figures import Spec, html, teaching
 from playground.figures.notebook import Living
-from playground.lessons.questions import Bars, Number, Question, plain
+from playground.lessons.questions import Bars, Number, Question, plain_value
 from playground.tracing import Trace
 from playground.ui.teach import mounted
 
@@ -194,7 +194,7 @@ def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_pa
 
 def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(reader, tmp_path):
     questions = [
-        plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
+        plain_value(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
         for id in ("one", "two")
     ]
     question_parts = [[{"kind": "ask", "question": question, "context": "", "afresh": True}] for question in questions]

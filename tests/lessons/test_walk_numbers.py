@@ -126,7 +126,10 @@ SHAPES = {  # an example's name -> the shapes of the tokens, of Q, K and V, of Q
 
 
 def drawn(name: str) -> dict:
-    steps = {"vit": [step.plain() for step in vit_steps()], "teaching": [step.plain() for step in teaching_steps()]}
+    steps = {
+        "vit": [step.as_record() for step in vit_steps()],
+        "teaching": [step.as_record() for step in teaching_steps()],
+    }
     return json.loads(run(DRAWN, name, json.dumps(steps)))
 
 

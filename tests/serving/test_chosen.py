@@ -135,16 +135,16 @@ def test_a_server_that_offers_a_list_refuses_others(monkeypatch):
 )
 def test_what_cannot_be_compared_is_refused(with_):
     with pytest.raises(Refused, match=r"\.$"):
-        chosen.compared({"sample": "flock", "with": with_}, None)
+        chosen.compared_pair({"sample": "flock", "with": with_}, None)
 
 
 def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
     words = {"sample": "flock", "model": "bundled", "detail": "2"}
-    assert chosen.compared(words, None) is None
-    picture, setup = chosen.compared(words | {"with": "sample:meadow"}, None)
+    assert chosen.compared_pair(words, None) is None
+    picture, setup = chosen.compared_pair(words | {"with": "sample:meadow"}, None)
     assert (picture.name, setup) == ("meadow", Setup("bundled", 2))
-    assert chosen.compared(words | {"with": "model:bundled"}, None)[1] == Setup("bundled", 2)
-    assert chosen.compared(words | {"with": "model:untrained"}, None)[1] == Setup("untrained")
+    assert chosen.compared_pair(words | {"with": "model:bundled"}, None)[1] == Setup("bundled", 2)
+    assert chosen.compared_pair(words | {"with": "model:untrained"}, None)[1] == Setup("untrained")
 
 
 # The digest of a trace

@@ -89,7 +89,7 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
     with line.take():
         page_thread = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
         page_thread.start()
-        until(lambda: line.waiting, "the picture of a page waits")
+        until(lambda: line.waiting_count, "the picture of a page waits")
         own_response = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
         # The <img> sent no key from the same address. It may belong to the same page, so it counts as no other person.
         assert (own_response.status_code, own_response.json()["before"]) == (202, 1)

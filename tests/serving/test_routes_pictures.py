@@ -154,7 +154,7 @@ def test_a_wrong_folder_says_what_it_should_hold(http, folder):
     assert "batches" in refused(http.post("/api/labelled?number=0", headers=ANNA), 400)
     assert pictures.labelled_set()["count"] == 0
     with pytest.raises(PlaygroundError, match=r"data_batch_1\.bin"):
-        pictures.labelled(0)
+        pictures.labelled_picture(0)
 
 
 def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_are_cifar_s(http, monkeypatch):

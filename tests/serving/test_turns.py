@@ -52,7 +52,7 @@ class Stranger:
         self.done.append("a pass")
         if len(self.done) == 1:
             self.asks.start()
-            until(lambda: self.line.waiting, "the stranger does not wait")
+            until(lambda: self.line.waiting_count, "the stranger does not wait")
 
     def _ask(self) -> None:
         with self.line.take(visitor=ledger.Visitor("stranger", "192.0.2.9")):  # a visitor without costs comes first
@@ -107,7 +107,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
 
     short_thread = threading.Thread(target=ask)
     short_thread.start()
-    until(lambda: one_queue.waiting, "nobody waits")
+    until(lambda: one_queue.waiting_count, "nobody waits")
     release.set()
     for thread in (*threads, short_thread):
         thread.join(PATIENCE)
@@ -191,7 +191,7 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
             give_way()
 
     run = started(monkeypatch, work)
-    until(lambda: run.look() == 0 and run.over, "it has not ended")
+    until(lambda: run.look() == 0 and run.is_over, "it has not ended")
     assert (run.trouble, run.result) == (None, ["ann"])
     assert costs.cost("10.0.0.1/32") > 0
 
@@ -204,9 +204,9 @@ def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
 
     with one_queue.take():
         run = started(monkeypatch, work)
-        until(lambda: one_queue.waiting, "it does not wait")
+        until(lambda: one_queue.waiting_count, "it does not wait")
         run.stop()
-        until(lambda: run.over, "it goes on")
+        until(lambda: run.is_over, "it goes on")
     assert run.trouble is None
     assert one_queue.line == []
 

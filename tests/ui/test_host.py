@@ -63,7 +63,7 @@ def trained(page: AppTest) -> here.Work:
     page.switch_page("pages/training.py").run()
     next(button for button in page.button if button.label == "Train now").click().run()
     work = page.session_state.works["two"]
-    until(lambda: work.look() == 0 and work.over, "the two have not learned")  # looking keeps the run alive
+    until(lambda: work.look() == 0 and work.is_over, "the two have not learned")  # looking keeps the run alive
     page.run()
     assert work.trouble is None
     return work
@@ -91,7 +91,7 @@ def test_a_second_run_gets_what_the_first_has_come_to():
     first_result = trained(page).result
     next(button for button in page.button if button.label == "Train again").click().run()
     work = page.session_state.works["two"]
-    until(lambda: work.look() == 0 and work.over, "the two have not learned again")
+    until(lambda: work.look() == 0 and work.is_over, "the two have not learned again")
     assert work.result.seed == first_result.seed + 1
 
 
@@ -116,7 +116,7 @@ def test_a_run_that_breaks_off_says_why(monkeypatch):
     page.switch_page("pages/training.py").run()
     next(button for button in page.button if button.label == "Train now").click().run()
     work = page.session_state.works["two"]
-    until(lambda: work.look() == 0 and work.over, "the run has not ended")
+    until(lambda: work.look() == 0 and work.is_over, "the run has not ended")
     page.run()
     assert any("It broke off" in words.value for words in page.markdown)
     assert "Train now" in labels(page)

@@ -71,7 +71,7 @@ SHOWN = {
 def test_an_address_without_a_step_opens_the_one_that_its_words_belong_to(page):
     steps = LESSONS[page].settings["step"]
     for (word, text), step in zip(OLD[page].items(), SHOWN[page], strict=True):
-        assert steps.found("step", {word: text}) == step
+        assert steps.value_in("step", {word: text}) == step
 
 
 @pytest.mark.parametrize("page", LESSONS)
