@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from playground.lessons import pictures
 from playground.lessons.block_answer import HEAD_KINDS, answer
-from playground.lessons.block_boxes import BOXES, whole_model
+from playground.lessons.block_boxes import BOX_NAMES, whole_model
 from playground.lessons.block_read import logit_lens
 from playground.lessons.lesson import (
     APP_PICTURES,
@@ -363,7 +363,7 @@ LESSON = Lesson(
     "block",
     "Attention is one part of a layer. Around it stand two sums, two norms and a small network, the MLP.",
     {
-        "box": Setting.of("Attention", BOXES),
+        "box": Setting.of("Attention", BOX_NAMES),
         "layer": LAYER,
         "patch": TextSetting("", pattern=r"\d{1,3},\d{1,3}"),
         "supposed": TextSetting("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label

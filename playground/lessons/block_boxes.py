@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from playground.vit import VisionTransformer
 
-BOXES = (
+BOX_NAMES = (
     "Picture", "Patches", "Extra tokens", "Positions", "Norm", "Attention", "Add", "MLP", "Last norm", "Answer",
 )  # fmt: skip
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer

@@ -309,9 +309,9 @@ def mask_question() -> Question:
 
 
 SIZES_TEXT = "A photograph of yours is shown here too. The app has other sizes of patches."
-TENTH = r"-?([0-3]?\d|40)"
+TENTHS_PATTERN = r"-?([0-3]?\d|40)"
 SETTINGS = {
-    "arrows": TextSetting(first_arrows(), pattern=rf"{TENTH}(_{TENTH}){{35}}"),
+    "arrows": TextSetting(first_arrows(), pattern=rf"{TENTHS_PATTERN}(_{TENTHS_PATTERN}){{35}}"),
     "patch": Setting.of(8, PATCH_SIZES),
     "temperature": Setting.of(0.002, TEMPERATURES),
     "hidden": TextSetting("", pattern=r"[A-Za-z0-9_-]{1,600}"),

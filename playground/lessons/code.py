@@ -34,12 +34,12 @@ from playground.lessons.questions import Beside, Number, Photo, Question, choice
 from playground.numbers import percent
 
 MOST_TOKENS = 1024  # number of first tokens that are compared: memory grows with the square of this number
-PARTS = {  # titles as in lessons/listing.py, whose import of torch would delay the page
+PART_TITLES = {  # titles as in lessons/listing.py, whose import of torch would delay the page
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
 
-MODULES = {
+MODULE_TITLES = {
     "parameter": "Parameter", "tensor": "a plain tensor", "sequential": "Sequential", "list": "ModuleList",
 }  # fmt: skip
 LINE_NAMES = ("scores", "powers", "weights", "mixture")
@@ -66,10 +66,10 @@ def column_question() -> Question:
 
 
 def file(subject: Subject, settings: Settings) -> Iterator[Part]:
-    from playground.lessons.listing import PARTS as parts
+    from playground.lessons.listing import PARTS
 
-    yield Choice("part", "Part", PARTS)
-    yield Words(parts[settings.part].says)
+    yield Choice("part", "Part", PART_TITLES)
+    yield Words(PARTS[settings.part].says)
     yield Drawing("read", {"parts": lines_of_part(settings.part)})
     yield try_it(settings.module)
     yield Exercise(
@@ -95,8 +95,8 @@ def try_it(module_name: str) -> Fold:
     trial = listing.try_module(module_name)
     return Fold(
         "Try it: Parameter, Sequential, ModuleList",
-        Choice("module", "The module holds", MODULES),
-        Code.of(listing.MODULES[module_name]),
+        Choice("module", "The module holds", MODULE_TITLES),
+        Code.of(listing.MODULE_MAKERS[module_name]),
         Table(
             ("", "is"),
             [
@@ -112,9 +112,9 @@ def try_it(module_name: str) -> Fold:
 @cache
 def lines_of_part(part: str) -> list[dict]:
     """The lines of this part of vit.py, each with its formula."""
-    from playground.lessons.listing import PARTS as parts
+    from playground.lessons.listing import PARTS
 
-    return [asdict(cut) for cut in parts[part].read()]
+    return [asdict(cut) for cut in PARTS[part].read()]
 
 
 # Twice the same attention ---------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ LESSON = Lesson(
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
     "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept.",
     {
-        "part": Setting.of("attention", PARTS), "module": Setting.of("parameter", MODULES),
+        "part": Setting.of("attention", PART_TITLES), "module": Setting.of("parameter", MODULE_TITLES),
         "timed": Setting.of("no", ("no", "yes")), "line": Setting.of("scores", LINE_NAMES),
     },
     {

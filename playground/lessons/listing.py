@@ -228,7 +228,7 @@ def _a_list():
     return nn.ModuleList([nn.Linear(3, 3), nn.GELU()])
 
 
-MODULES = {
+MODULE_MAKERS = {
     "parameter": _with_a_parameter, "tensor": _with_a_tensor, "sequential": _one_after_the_other, "list": _a_list,
 }  # fmt: skip
 
@@ -245,8 +245,8 @@ class ModuleTrial:
 
 @cache
 def try_module(kind: str) -> ModuleTrial:
-    """Builds a module of MODULES, calls it and trains it for one step."""
-    module, x = MODULES[kind](), torch.ones(2, 3)
+    """Builds a module of MODULE_MAKERS, calls it and trains it for one step."""
+    module, x = MODULE_MAKERS[kind](), torch.ones(2, 3)
     parameters = dict(module.named_parameters())
     former_values = {name: parameter.detach().clone() for name, parameter in parameters.items()}
     try:

@@ -12,7 +12,7 @@ from playground.lessons.parts import KEY
 from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 
-SIDE = 480  # pixels along a side of an enlarged picture
+ENLARGED_SIDE = 480  # pixels along a side of an enlarged picture
 REACH = 2  # patches on each side of the query's patch
 OUTLINE_COLOUR = "#0072b2"
 MAP_SIDE = 360  # pixels, the longer side of a map
@@ -36,7 +36,9 @@ def enlarged_patch(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) ->
         (first_patch[1] + patches_across) * patch_width,
         (first_patch[0] + patches_across) * patch_height,
     )
-    crop = image.crop(tuple(round(edge) for edge in box)).resize((SIDE, round(SIDE * patch_height / patch_width)))
+    crop = image.crop(tuple(round(edge) for edge in box)).resize(
+        (ENLARGED_SIDE, round(ENLARGED_SIDE * patch_height / patch_width))
+    )
     corner = [
         (spot[1] - first_patch[1]) * crop.width / patches_across,
         (spot[0] - first_patch[0]) * crop.height / patches_across,
@@ -50,7 +52,7 @@ def enlarged_patch(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) ->
 
 def pixels(patch: np.ndarray, words: str) -> Beside:
     """The patch with each pixel as a square. patch: (P, P, 3)"""
-    scale = max(1, SIDE // len(patch))
+    scale = max(1, ENLARGED_SIDE // len(patch))
     image = Image.fromarray(patch.repeat(scale, 0).repeat(scale, 1))
     return Beside(data_url(_image_bytes(image, "PNG"), "png"), words, 1.0)
 
@@ -59,8 +61,8 @@ def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], wo
     """All tokens: the prefix tokens (`prefix_names`), and below them the patches with gaps between them."""
     photograph = Image.open(io.BytesIO(jpeg)).convert("RGB")
     rows, columns = grid
-    cell = max(8, 2 * SIDE // max(grid))
-    gap, strip_side = max(1, cell // 8), 2 * SIDE // 10
+    cell = max(8, 2 * ENLARGED_SIDE // max(grid))
+    gap, strip_side = max(1, cell // 8), 2 * ENLARGED_SIDE // 10
     sheet = Image.new("RGBA", (columns * cell, strip_side + rows * cell))
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=strip_side // 4)
     for n, name in enumerate(prefix_names):

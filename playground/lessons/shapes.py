@@ -52,14 +52,14 @@ EXAMPLES = {
     "vit-b": "A ViT-B, random parameters",
     "own": "Your own numbers",
 }
-NUMBERS = {  # name -> (label, largest value, default)
+NUMBER_FIELDS = {  # name -> (label, largest value, default)
     "batch": ("Batch", 64, 1),
     "tokens": ("Tokens", 1024, 4),
     "dim": ("Width in", 1536, 512),
     "chan": ("Width out", 1536, 512),
     "heads": ("Heads", 24, 8),
 }
-EXAMPLE_SIZES = {  # example of a textbook -> its sizes, in the order of NUMBERS
+EXAMPLE_SIZES = {  # example of a textbook -> its sizes, in the order of NUMBER_FIELDS
     "sentence": (1, 4, 512, 512, 8),
     "one-head": (13, 100, 49, 64, 1),
     "four-heads": (13, 100, 49, 64, 4),
@@ -244,8 +244,8 @@ def packed_random_walk() -> bytes:
     from playground.lessons.walk import teaching_steps, vit_steps
 
     header = {
-        "fields": [[name, label, largest] for name, (label, largest, _) in NUMBERS.items()],
-        "sizes": {example: dict(zip(NUMBERS, sizes, strict=True)) for example, sizes in EXAMPLE_SIZES.items()},
+        "fields": [[name, label, largest] for name, (label, largest, _) in NUMBER_FIELDS.items()],
+        "sizes": {example: dict(zip(NUMBER_FIELDS, sizes, strict=True)) for example, sizes in EXAMPLE_SIZES.items()},
         "vit": [step.as_record() for step in vit_steps()],
         "teaching": [step.as_record() for step in teaching_steps()],
     }
@@ -328,12 +328,12 @@ def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
     return colour_scale_end(weights), table_of(weights)
 
 
-DRAWN_SETTINGS = ("example", *NUMBERS, "walk")  # settings that the drawing shows and changes
+DRAWN_SETTINGS = ("example", *NUMBER_FIELDS, "walk")  # settings that the drawing shows and changes
 SETTINGS = {
     "example": Setting.of("picture", EXAMPLES),
     "at": LAYER,
     "walk": RenamedSetting(1, tuple(range(1, STEP_COUNT + 1)), former="step"),
-    **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBERS.items()},
+    **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBER_FIELDS.items()},
     "table_layer": LAYER,
     "table_head": Setting.of(0, range(MOST_HEADS)),
     "biased": Setting.of("none", BIAS_TARGETS),

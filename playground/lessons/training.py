@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # The step “Told or not?”: two runs of one architecture. In one of them a loss read the attention weights; the reader
 # guesses which run that was.
 
-RUNS = UNTOLD_RUN, TAUGHT_RUN = "A", "B"  # the run without such a loss, the run with it
+RUN_NAMES = UNTOLD_RUN, TAUGHT_RUN = "A", "B"  # the run without such a loss, the run with it
 UNTOLD_COLOUR, TOLD_COLOUR = "rgba(128,128,128,0.4)", KEY
 FILTER_SHARE = 0.814  # largest share on the own object that a filter of colour and nearness reaches; a test measures it
 BEST_HEAD = (3, 0)  # run A: layer and head with the largest share on the own object in other scenes; a test checks it
@@ -71,7 +71,7 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
         for beginning in used_beginnings(Recipe(), taught_run)
         if beginning.told and beginning.loss != "looked"
     )
-    named_runs = zip(RUNS, (untold_run, taught_run), strict=True)
+    named_runs = zip(RUN_NAMES, (untold_run, taught_run), strict=True)
     yield Row(*(Chart(mass_figure(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
     yield Ask(guided_run_question())
     title = f"run {TAUGHT_RUN}, the heads that were told"
@@ -97,7 +97,7 @@ def guided_run_question() -> Question:
     return choice_question(
         "training_told",
         "In one run a loss read the attention weights of some heads, and compared them with the objects’ masks. Which?",
-        {name: f"run {name}" for name in RUNS}, TAUGHT_RUN, "",
+        {name: f"run {name}" for name in RUN_NAMES}, TAUGHT_RUN, "",
         {UNTOLD_RUN: "Its heads rise as well, though nobody told them where to look: the two charts are much alike."},
     )  # fmt: skip
 

@@ -270,8 +270,8 @@ def packed_learner(
     habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first: tuple[int, int],
 ) -> bytes:  # fmt: skip
     """Packs all layers of a small model at each moment. `growing`: whether the run goes on. `first`: the layer and head
-    that are shown until the reader chooses. Runs whose names are equal up to the hyphen share
-    the position on the browser's clock."""
+    that are shown until the reader chooses. Runs whose names are equal up to the hyphen share the position on the
+    browser's clock."""
     header = {
         "run": name, "planned": planned, "begins": [], "aim": "On its twin",
         "told": [[head.layer, head.head, head.what] for head in told], "growing": growing, "first": first,

@@ -23,7 +23,7 @@ from playground.pictures import images
 from playground.vit import Attention, Block, VisionTransformer, attention, attention_by_hand
 
 MOST_SIDE = 28  # patches along a picture's side: the scores of 785 tokens in all heads fit in memory
-ROLES = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value", "weights": "weight"}
+ROLE_OF_TENSOR = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value", "weights": "weight"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class WalkStep:
     def as_record(self) -> dict:
         """The step for JSON; its tensors become "groups", which are drawn."""
         record = asdict(self)
-        return record | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in record.pop("tensors")]}
+        return record | {
+            "groups": [{"name": name, "role": ROLE_OF_TENSOR.get(name, "plain")} for name in record.pop("tensors")]
+        }
 
 
 FUSED_SHAPES = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k

@@ -210,8 +210,8 @@ def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
 
 def first_sample(model: str | None = None) -> str:
     """The sample that opens first: a photograph, if the model for photographs is on this machine and `model` is none of
-    models.OURS; else a drawing."""
-    if model in models.OURS or not models.has_photographs():
+    models.OUR_MODELS; else a drawing."""
+    if model in models.OUR_MODELS or not models.has_photographs():
         return SAMPLES[0].name
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
 

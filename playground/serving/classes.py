@@ -21,10 +21,10 @@ from playground.serving import ledger
 from playground.serving.answering import Refused
 from playground.serving.ledger import Visitor
 
-LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
+CODE_LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
 CODE_LENGTH = 5
 LONGEST_LIFE = 4 * 3600.0  # seconds
-LEFT_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
+ABANDONED_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
 MOST_CLASSES, MOST_CLASSES_OF_A_NETWORK, MOST_CLASSES_OF_A_KEY = 64, 16, 2
 MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all classes
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
@@ -33,7 +33,7 @@ MOST_SQUARES = 10_000
 MOST_HEAT_SQUARES = 4096  # number of squares up to which the weights are sent to the phones
 REQUEST_BURST, REQUESTS_A_SECOND = 30, 2.0  # how many requests one phone may send at once, and then per second
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
-KINDS = ("place", "number", "choice")
+QUESTION_KINDS = ("place", "number", "choice")
 
 REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys with sentences in other languages
     "noAnswer": "That is none of the answers: choose one of those on the screen.",
@@ -285,7 +285,7 @@ def start(key: str, network: str, seat: str = "") -> Class:
         or len(_classes) >= MOST_CLASSES
     ):
         longest_idle = min(_classes.values(), key=lambda group: group.heard_at)
-        if clock() - longest_idle.heard_at < LEFT_AFTER:
+        if clock() - longest_idle.heard_at < ABANDONED_AFTER:
             raise refusal("manyClasses", 503)
         end(longest_idle)
     ledger.costs.charge(Visitor(key, network), ledger.CLASS_START_SECONDS, "classes")
@@ -300,8 +300,8 @@ def _new_code(seat: str) -> str:
     """A code whose first two letters encode the first two digits of the seat, from which deploy/nginx.conf
     finds the lecturer's replica for the phones."""
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
-    seat_letters = [LETTERS[int(digit, 16)] for digit in digits]
-    return "".join([*seat_letters, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
+    seat_letters = [CODE_LETTERS[int(digit, 16)] for digit in digits]
+    return "".join([*seat_letters, *(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
 
 
 def find_class(code: str) -> Class | None:

@@ -24,7 +24,7 @@ from playground.serving.people import Person
 from playground.serving.traces import Setup
 from playground.version import __version__
 
-TYPES = {
+MEDIA_TYPES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html; charset=utf-8",
     "webp": "image/webp", "npz": "application/octet-stream", "csv": "text/csv; charset=utf-8",
     "json": "application/json",

@@ -37,11 +37,11 @@ SCREEN_WORDS = tuple(
     choice.key for choice in VIEW if not choice.field
 )  # words of the view that no field of a Spec holds
 INTERACTIVE_WORDS = ("locked", "grid")  # words of the view that only an interactive figure has
-SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
+SWEEP_TITLES = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST_VALUE = 200  # most characters of a word's value
 MOST_DOTS, MOST_MOVING_DOTS = 5000, 1920  # most dots across: in a still; in an animation, whose frames take memory
-DEFAULTS = {field.name: field.default for field in fields(Spec)}
-CHOICES = {choice.key: choice for choice in VIEW}
+FIELD_DEFAULTS = {field.name: field.default for field in fields(Spec)}
+VIEW_CHOICES = {choice.key: choice for choice in VIEW}
 WORD_OF_FIELD = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
 ADDRESS_NAMES = Words(
     lambda option: WORD_OF_FIELD.get(option, option),
@@ -71,11 +71,11 @@ class FigureSubject:
 
 def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[FigureSubject, Spec]:
     """Reads the shown picture and model, and the Spec of a figure about them in a file of this kind."""
-    check_names(words, (*SUBJECT_WORDS, *CHOICES, *LOOK_FIELDS, "held"))
+    check_names(words, (*SUBJECT_WORDS, *VIEW_CHOICES, *LOOK_FIELDS, "held"))
     look_values = {name: _field_value(name, words[name]) for name in LOOK_FIELDS if name in words}
-    layout = _layout(look_values.get("layout", DEFAULTS["layout"]))
+    layout = _layout(look_values.get("layout", FIELD_DEFAULTS["layout"]))
     if not layout.of_pictures and (
-        unusable := next((name for name in (*SUBJECT_WORDS, *CHOICES) if name in words), None)
+        unusable := next((name for name in (*SUBJECT_WORDS, *VIEW_CHOICES) if name in words), None)
     ):
         raise Refused(f"The layout {layout.name} shows random rows: it takes no picture. Leave {unusable} out.")
     subject, view = figure_subject(words, person), view_of(words)
@@ -103,8 +103,8 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
         raise Refused("A sweep is made as a .webp: ask for figure.webp, or leave sweep out.")
     if kind == "webp" and not spec.sweep:
         raise Refused("A .webp moves: add sweep=layers or sweep=scale, or ask for figure.png.")
-    if spec.sweep and spec.sweep not in SWEEPS:
-        raise Refused(f"What moves here goes through {' or '.join(SWEEPS)}; the command makes other sweeps.")
+    if spec.sweep and spec.sweep not in SWEEP_TITLES:
+        raise Refused(f"What moves here goes through {' or '.join(SWEEP_TITLES)}; the command makes other sweeps.")
     layouts.of(spec).check(spec)
     width_dots, limit = spec.made_for.width * spec.dots, MOST_MOVING_DOTS if spec.sweep else MOST_DOTS
     if width_dots > limit:
@@ -114,10 +114,10 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
         raise Refused(ADDRESS_NAMES.put_into(ALONE))
-    given_fields = {CHOICES[key].field or "view" if key in CHOICES else key for key in words}
+    given_fields = {VIEW_CHOICES[key].field or "view" if key in VIEW_CHOICES else key for key in words}
     for name, reason in unused(spec, f".{kind}").items():
         names_compared = name in ("other_image", "other_model")
-        if (name in given_fields or names_compared) and getattr(spec, name) != DEFAULTS[name]:
+        if (name in given_fields or names_compared) and getattr(spec, name) != FIELD_DEFAULTS[name]:
             raise Refused(f"{word(spec, name)} would change nothing here: {ADDRESS_NAMES.put_into(reason)}.")
 
 
@@ -148,9 +148,9 @@ def figure_subject(words: Mapping[str, str], person: Person | None) -> FigureSub
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
     """The view that these words describe. An impossible value is refused."""
-    view = {key: words[key] for key in CHOICES if key in words}
+    view = {key: words[key] for key in VIEW_CHOICES if key in words}
     for key, value in view.items():
-        choice = CHOICES[key]
+        choice = VIEW_CHOICES[key]
         if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLED):
             continue
         options = (True, False) if isinstance(choice.default, bool) else choice.options
@@ -161,7 +161,7 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
 
 def _field_value(name: str, text: str) -> object:
     """Parses the value of a Spec's field. The Spec itself says which values are allowed."""
-    default = DEFAULTS[name]
+    default = FIELD_DEFAULTS[name]
     try:
         if isinstance(default, bool) or name in command_line.TRISTATE:
             return {"true": True, "false": False}[text]
@@ -274,11 +274,15 @@ def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     unused_fields = {} if kind == "html" else unused(spec)
     for choice in DRAWN:
         value = getattr(spec, choice.field)
-        if choice.field in unused_fields or value is None or (value == DEFAULTS[choice.field] and choice.key != "head"):
+        if (
+            choice.field in unused_fields
+            or value is None
+            or (value == FIELD_DEFAULTS[choice.field] and choice.key != "head")
+        ):
             continue
         words[choice.key] = _value(choice.key, value)
     for name in LOOK_FIELDS:
-        if name not in unused_fields and (value := getattr(spec, name)) != DEFAULTS[name]:
+        if name not in unused_fields and (value := getattr(spec, name)) != FIELD_DEFAULTS[name]:
             words[name] = f"{value:.6g}in" if name == "width" else as_in_address(value)
     if kind == "html":
         words |= dict(parse_qsl(spec.view)) | ({"held": "all"} if spec.layers == "all" else {})

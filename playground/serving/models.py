@@ -32,7 +32,7 @@ PAPER_PATCH_SIDES = range(4, 33)  # pixels along a patch's side: the weights of 
 MOST_RANDOM_MB = 500  # limit for models with random weights: a larger one shows nothing new. ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address
 QUICK_MB = 100  # a model of this size answers in about a second
-OURS = {
+OUR_MODELS = {
     "bundled": "learned here, from DINOv2's features",
     "bundled-taught": "learned from drawings and their masks",
     "untrained": "what attention is before any training",
@@ -138,7 +138,7 @@ def _fetch(name: str, report: type | None) -> None:
     offline = settings.now().offline
     if name not in borrowed.GROUPS:
         check_name(name)
-        if name in OURS or own_models.is_own(name) or re.fullmatch(PAPER_NAME, name):
+        if name in OUR_MODELS or own_models.is_own(name) or re.fullmatch(PAPER_NAME, name):
             return
         source = _resolve(name, offline)  # raises for a wrong name before the first byte arrives
         if not offline and not is_here(name):
@@ -154,7 +154,7 @@ def check_name(name: str) -> None:
         raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
     if own_models.is_own(name):
         return own_models.check(name)
-    if not settings.now().open and name not in {**OURS, **offers()}:
+    if not settings.now().open and name not in {**OUR_MODELS, **offers()}:
         raise PlaygroundError(f"This server offers no {name}; choose one of the models in the list.")
     if (paper := re.fullmatch(PAPER_NAME, name)) and int(paper[1]) not in PAPER_PATCH_SIDES:
         smallest, largest = PAPER_PATCH_SIDES[0], PAPER_PATCH_SIDES[-1]
@@ -247,7 +247,7 @@ def cards() -> list[Card]:
     """All models on offer; those on this machine come first."""
     our_cards = [
         Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED else "", 0, "MIT", True)
-        for name, good_for in OURS.items()
+        for name, good_for in OUR_MODELS.items()
         if name not in SHIPPED or SHIPPED[name].exists()
     ]
     timm_cards = [
@@ -324,7 +324,7 @@ def may_fetch(name: str) -> bool:
 
 def is_here(name: str) -> bool:
     """Whether the model can be shown without a download."""
-    if name in OURS or re.fullmatch(PAPER_NAME, name) or name in loaded_models():
+    if name in OUR_MODELS or re.fullmatch(PAPER_NAME, name) or name in loaded_models():
         return True
     if own_models.is_own(name):
         return name in own_models.files()

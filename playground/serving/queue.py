@@ -36,8 +36,7 @@ PAGES_AT_ONCE, PAGE_SECONDS = 2, 1.0  # after PAGE_SECONDS a page no longer keep
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
 
-# People who ask, and hear how long they wait
-# ----------------------------------------------------------------------------
+# People who ask, and hear how long they wait --------------------------------------------------------------------------
 
 
 class Left(Exception):

@@ -162,8 +162,11 @@ TRACE_WORDS = (
     "with",
     "first",
 )  # picture and model: chosen.py reads them
-VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.CHOICES)  # the microscope's view: figure_words.py reads it
-FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD)
+VIEW_WORDS = (
+    *figure_words.SUBJECT_WORDS,
+    *figure_words.VIEW_CHOICES,
+)  # the microscope's view: figure_words.py reads it
+FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD_WORD)
 WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
     "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),
     "GET /api/samples/{edition}": (),

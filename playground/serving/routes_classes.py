@@ -24,12 +24,15 @@ from starlette.routing import Route
 from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
 from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
-from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refusal
+from playground.serving.classes import ASKS, QUESTION_KINDS, TELLS, Class, Question, refusal
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
 PHONE_BYTES, LECTURER_BYTES = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
-SLOW_SECONDS, MOST_SLOW = 2.0, 200  # the delay of a try in seconds, and the most tries that are delayed at once
+TRY_DELAY_SECONDS, MOST_SLOW_TRIES = (
+    2.0,
+    200,
+)  # the delay of a try in seconds, and the most tries that are delayed at once
 SECRET_HEADER = "x-playground-lecturer"  # the header with the lecturer's secret
 SEAT_COOKIE = "playground_seat"  # the cookie by which deploy/nginx.conf finds a browser's replica
 CODE_PATTERN = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
@@ -106,11 +109,11 @@ async def _class_of(request: Request) -> Class:
     if classes.tries_of_keys.too_many(asker.person or asker.address):
         raise refusal("manyCodes", 429)
     if classes.tries_of_networks.too_many(asker.address):
-        if _slow_tries >= MOST_SLOW:
+        if _slow_tries >= MOST_SLOW_TRIES:
             raise refusal("manyTries", 503)
         _slow_tries += 1
         try:
-            await asyncio.sleep(SLOW_SECONDS)
+            await asyncio.sleep(TRY_DELAY_SECONDS)
         finally:
             _slow_tries -= 1
         group = classes.find_class(code)
@@ -354,8 +357,8 @@ def _is_number(value: object, low: int, high: int) -> bool:
 def _ask(group: Class, request: Request, message: dict) -> None:
     group.go_to(_checked_scene(message.get("scene")))
     question = message.get("question")
-    if not isinstance(question, dict) or question.get("kind") not in KINDS:
-        raise Refused(f"A question's kind is {', '.join(KINDS)}.")
+    if not isinstance(question, dict) or question.get("kind") not in QUESTION_KINDS:
+        raise Refused(f"A question's kind is {', '.join(QUESTION_KINDS)}.")
     low, high, values = 0, 0, ()
     if question["kind"] == "choice":
         options = question.get("options")

@@ -26,18 +26,20 @@ from playground.models.names import plain_name
 from playground.samples import named
 from playground.serving import chosen, figure_files, figure_words, people, traces
 from playground.serving.answering import Refused, answer, own_pages_only
-from playground.serving.figure_words import HELD_LAYERS, INTERACTIVE_WORDS, SWEEPS, FigureSubject, description
+from playground.serving.figure_words import HELD_LAYERS, INTERACTIVE_WORDS, SWEEP_TITLES, FigureSubject, description
 from playground.serving.people import Person
 
 AN_HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
 PRIVATE = "no-store"
-DOWNLOAD = "download"  # a word of the address: with download=1 the browser saves the file instead of showing it
+DOWNLOAD_WORD = "download"  # a word of the address: with download=1 the browser saves the file instead of showing it
 
 
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    is_attachment = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # an .html never opens as a page of this server
+    is_attachment = (
+        words.pop(DOWNLOAD_WORD, "") == "1" or kind == "html"
+    )  # an .html never opens as a page of this server
 
     return await _respond(request, lambda: _figure(request, kind, words, is_attachment, person))
 
@@ -55,8 +57,8 @@ async def _respond(request: Request, work: Callable[[], Response]) -> Response:
 
 
 def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: bool, person: Person | None) -> Response:
-    if kind not in figure_files.TYPES:
-        raise Refused(f"There is no figure.{kind[:20]}; there are {', '.join(figure_files.TYPES)}.", 404)
+    if kind not in figure_files.MEDIA_TYPES:
+        raise Refused(f"There is no figure.{kind[:20]}; there are {', '.join(figure_files.MEDIA_TYPES)}.", 404)
     if request.method != "POST" and kind not in figure_files.STILL_KINDS:
         raise Refused(f"A .{kind} takes long to make: it is asked for by POST, with your browser's key.", 405)
     if request.method != "POST" and _names_own(words):
@@ -69,7 +71,7 @@ def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: b
             return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = _disposition(figure_files.name(spec, kind), is_attachment)
     return Response(
-        figure_files.file(subject, spec, kind, person), headers=headers, media_type=figure_files.TYPES[kind]
+        figure_files.file(subject, spec, kind, person), headers=headers, media_type=figure_files.MEDIA_TYPES[kind]
     )
 
 
@@ -108,10 +110,10 @@ ROUTES = [
 # Export's sheet needs the options for a view, the chosen options, and the resulting command and addresses.
 
 
-PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
-KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
-TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
-BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
+PICTURE_TITLES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
+KIND_TITLES = PICTURE_TITLES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
+TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
+BACKGROUND_TITLES = {"light": "light", "dark": "dark", "transparent": "transparent"}
 NUMBER_TITLES = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
 PREVIEW_DOTS, MOVING_PREVIEW_DOTS = 960, 640  # widths of the previews in dots
 EXPORT_WORDS = (
@@ -132,10 +134,10 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     sweeps = _sweeps(description(subject, view, layout))
     choices = {
         "kind": kind,
-        "table": _option(options, "table", TABLES),
+        "table": _option(options, "table", TABLE_TITLES),
         "layout": layout,
         "purpose": _option(options, "purpose", PURPOSES),
-        "background": _option(options, "background", BACKGROUNDS),
+        "background": _option(options, "background", BACKGROUND_TITLES),
         "caption": options.get("caption", "true") == "true",
         "footer": options.get("footer") == "true",
         "sweep": _option(options, "sweep", sweeps) if sweeps else "",
@@ -145,12 +147,12 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
         "offers": {
-            "kind": _titled(kinds, KINDS),
-            "table": _titled(TABLES, TABLES),
+            "kind": _titled(kinds, KIND_TITLES),
+            "table": _titled(TABLE_TITLES, TABLE_TITLES),
             "layout": _titled(layout_names, {layout.name: layout.words for layout in LAYOUTS.values()}),
             "purpose": _titled(PURPOSES, {key: purpose.words for key, purpose in PURPOSES.items()}),
-            "background": _titled(BACKGROUNDS, BACKGROUNDS),
-            "sweep": _titled(sweeps, SWEEPS),
+            "background": _titled(BACKGROUND_TITLES, BACKGROUND_TITLES),
+            "sweep": _titled(sweeps, SWEEP_TITLES),
             "held": _titled(HELD_LAYERS, HELD_LAYERS),
             "pack": _titled(PACKS, NUMBER_TITLES),
         },
@@ -163,7 +165,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
 
 def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[FigureSubject, dict, dict]:
     """(what is shown, the view, the choices of Export)"""
-    figure_words.check_names(words, (*figure_words.SUBJECT_WORDS, *figure_words.CHOICES, *EXPORT_WORDS))
+    figure_words.check_names(words, (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES, *EXPORT_WORDS))
     options = {key: words[key] for key in EXPORT_WORDS if key in words}
     if options.get("only") not in (None, *LAYOUTS):
         raise Refused(f"There is no layout {options['only']!r}; there are {', '.join(LAYOUTS)}.")
@@ -204,8 +206,8 @@ def _kinds(subject: FigureSubject, view: Mapping[str, str], options: Mapping[str
     from playground.figures import html
 
     if "only" in options:
-        return [*PICTURES, "numbers"]
-    kinds = list(KINDS)
+        return [*PICTURE_TITLES, "numbers"]
+    kinds = list(KIND_TITLES)
     try:
         html.check(description(subject, view))
     except PlaygroundError:
@@ -249,7 +251,7 @@ def _sweeps(spec: Spec) -> list[str]:
             return False
         return True
 
-    return list(filter(moves, SWEEPS))
+    return list(filter(moves, SWEEP_TITLES))
 
 
 def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:

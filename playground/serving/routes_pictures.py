@@ -97,7 +97,7 @@ LARGEST_FILE = 32 * MB  # most bytes of one file, as in open_image
 PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # most seconds between two pieces of a file, and for the whole file
 STEP_BYTES = 2**18  # bytes: a sender of fewer within SLOW_SECONDS counts as slow
 SLOW_SECONDS = 4.0
-LOOK_AGAIN = 0.1  # seconds between two looks for room
+LOOK_EVERY = 0.1  # seconds between two looks for room
 
 FULL_SENTENCES = {  # result of Room.trouble (ledger.py) -> the sentence for the person
     "key": "Too many of your pictures are on their way: wait until one has come, then bring the next.",
@@ -193,7 +193,7 @@ async def _find_room(delivery: Delivery, count: int, exits: AsyncExitStack) -> N
             exits.callback(_leave_beyond, delivery)
             break
         _end_the_slowest(ledger.uploads.holdings)
-        await asyncio.sleep(LOOK_AGAIN)
+        await asyncio.sleep(LOOK_EVERY)
     if delivery.is_waiting:
         delivery.is_waiting, delivery.stepped_at = False, time.monotonic()
 
@@ -205,11 +205,11 @@ def _leave_beyond(delivery: Delivery) -> None:
 
 
 def _end_the_slowest(holdings: ledger.Holdings) -> None:
-    """Ends the slowest upload of the network that holds most. Runs at most once per LOOK_AGAIN, because a search among
+    """Ends the slowest upload of the network that holds most. Runs at most once per LOOK_EVERY, because a search among
     hundreds of uploads takes long."""
     global _looked_at
     now = time.monotonic()
-    if now - _looked_at < LOOK_AGAIN:
+    if now - _looked_at < LOOK_EVERY:
         return
     _looked_at = now
     slow_deliveries = [

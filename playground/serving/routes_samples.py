@@ -49,7 +49,7 @@ def sample_list_json(listed_samples: tuple[Sample, ...], has_photographs: bool) 
     listing = {
         "samples": [sample_record(sample) for sample in listed_samples],
         "own": {"model": models.PHOTOGRAPH_MODEL if has_photographs else models.default(), "detail": 1},
-        "ours": list(models.OURS),
+        "ours": list(models.OUR_MODELS),
         "real": {
             "model": models.PHOTOGRAPH_MODEL, "title": plain_name(models.PHOTOGRAPH_MODEL), "here": has_photographs,
             "may_fetch": models.may_fetch(models.PHOTOGRAPH_MODEL),

@@ -70,7 +70,7 @@ ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]
 # With kernels and weights a browser computes by itself, so that people's own photographs never reach the server. The
 # worker's script is served like all other scripts.
 
-FOLDER = "api/engine"
+ENGINE_FOLDER = "api/engine"
 _engine_lock = Lock()
 
 
@@ -84,7 +84,7 @@ class Shelf:
         stem, _, kind = name.rpartition("/")[2].rpartition(".")
         file = f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}"
         self.files[file] = data
-        return f"{FOLDER}/{file}"
+        return f"{ENGINE_FOLDER}/{file}"
 
 
 def computed_by_browsers() -> list[str]:
@@ -136,4 +136,4 @@ async def send_engine(request: Request) -> Response:
     return await answer(request, work)
 
 
-ENGINE_ROUTES = [Route(f"/{FOLDER}", send_engine_index), Route(f"/{FOLDER}/{{file}}", send_engine)]
+ENGINE_ROUTES = [Route(f"/{ENGINE_FOLDER}", send_engine_index), Route(f"/{ENGINE_FOLDER}/{{file}}", send_engine)]

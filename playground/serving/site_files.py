@@ -38,11 +38,11 @@ FIRST_GRIDS = {
     models.PHOTOGRAPH_MODEL: (16, 16)
 }  # model -> coarser grid in which a visitor's photograph is shown first
 MOST_PATCHES = 1600  # a browser needs half a minute for a finer grid
-ASKED_ABOVE = 4e6  # bytes of weights above which the page asks the person before a download
+ASK_ABOVE_BYTES = 4e6  # bytes of weights above which the page asks the person before a download
 WEIGHTS = "weights/"  # the folder of weights, which the page caches, not the service worker
 PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 GOOD_FOR = {
-    "bundled": models.OURS["bundled"],
+    "bundled": models.OUR_MODELS["bundled"],
     models.PHOTOGRAPH_MODEL: "photographs: learned from 142 million, without labels",
 }
 
@@ -96,7 +96,7 @@ def write_weights(folder: FileStore, names: Sequence[str]) -> dict[str, dict]:
             "bytes": len(data),
             "digest": sha256(data).hexdigest()[:16],
             "megabytes": max(1, round(len(data) / 1e6)),
-            "asked": len(data) > ASKED_ABOVE,
+            "asked": len(data) > ASK_ABOVE_BYTES,
             "good_for": GOOD_FOR[name],
             "licence": origin.licence,
             "suits": suits(name),

@@ -40,7 +40,7 @@ def test_the_boxes_hold_every_weight_once(config):
     vit = VisionTransformer(config)
     boxes = block_boxes.boxes(vit, 67, (64, 64))
     assert sum(box.parameter_count for box in boxes) == sum(p.numel() for p in vit.parameters())
-    assert {box.name for box in boxes} <= {*block_boxes.BOXES}
+    assert {box.name for box in boxes} <= {*block_boxes.BOX_NAMES}
 
 
 def test_the_browser_has_the_arrows_of_python():

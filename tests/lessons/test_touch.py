@@ -114,12 +114,12 @@ def test_a_parameter_is_found_kept_and_trained_and_a_tensor_is_not():
 
 
 def test_sequential_calls_what_it_holds_and_a_module_list_does_not():
-    module, x = listing.MODULES["sequential"](), torch.ones(2, 3)
+    module, x = listing.MODULE_MAKERS["sequential"](), torch.ones(2, 3)
     torch.testing.assert_close(module(x), module[1](module[0](x)))
     assert "module[1](module[0](x))" in listing.try_module("sequential").call_words
     assert "no `forward`" in listing.try_module("list").call_words
     with pytest.raises(NotImplementedError):
-        listing.MODULES["list"]()(x)
+        listing.MODULE_MAKERS["list"]()(x)
 
 
 def test_the_line_beside_julia_gives_these_numbers():

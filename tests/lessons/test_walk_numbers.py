@@ -11,11 +11,11 @@ import pytest
 import torch
 from test_javascript import ROOT, node
 
-from playground.lessons.shapes import EXAMPLE_SIZES, NUMBERS
+from playground.lessons.shapes import EXAMPLE_SIZES, NUMBER_FIELDS
 from playground.lessons.walk import TeachingAttention, teaching_steps, vit_steps
 from playground.vit import Block, Config
 
-EXAMPLES = {name: dict(zip(NUMBERS, sizes, strict=True)) for name, sizes in EXAMPLE_SIZES.items()}
+EXAMPLES = {name: dict(zip(NUMBER_FIELDS, sizes, strict=True)) for name, sizes in EXAMPLE_SIZES.items()}
 EXAMPLES["wider"] = {"batch": 2, "tokens": 5, "dim": 7, "chan": 12, "heads": 3}
 EVERY = pytest.mark.parametrize("name", EXAMPLES)
 NAMES = ("x", "Q", "K", "V", "scores", "weights", "A V", "answer", "sum")

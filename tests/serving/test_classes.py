@@ -50,7 +50,7 @@ def new_question(group, question=None) -> Question:
 
 def test_a_code_is_five_letters_that_nobody_confuses(group):
     assert len(group.code) == 5
-    assert not set("BGIOSZLU") & set(classes.LETTERS)
+    assert not set("BGIOSZLU") & set(classes.CODE_LETTERS)
     assert classes.find_class(group.code.lower()) is group
 
 
@@ -148,7 +148,7 @@ def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, mon
     other_group = classes.start("another", "10.0.0.2")
     with pytest.raises(Refused, match="room"):
         classes.start("third", "10.0.0.3")
-    clock.now += classes.LEFT_AFTER + 1
+    clock.now += classes.ABANDONED_AFTER + 1
     other_group.heard_at = clock.now
     classes.start("third", "10.0.0.3")
     assert group.ended

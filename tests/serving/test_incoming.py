@@ -213,7 +213,7 @@ def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
 
     monkeypatch.setattr(routes_pictures, "deliveries", Looked())
     monkeypatch.setattr(routes_pictures, "_looked_at", 0.0)
-    monkeypatch.setattr(routes_pictures, "LOOK_AGAIN", PATIENCE)
+    monkeypatch.setattr(routes_pictures, "LOOK_EVERY", PATIENCE)
     for _ in range(400):
         routes_pictures._end_the_slowest(ledger.uploads.by)
     assert len(searches) == 1

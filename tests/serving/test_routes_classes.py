@@ -175,7 +175,7 @@ def test_a_code_that_nobody_has_is_a_sentence_and_tries_are_few(group):
 
 
 def test_a_network_s_tries_slow_down_who_comes_and_shut_nobody_out(group, monkeypatch):
-    monkeypatch.setattr(routes_classes, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(routes_classes, "TRY_DELAY_SECONDS", 0.01)
     for number in range(classes.TRIES_OF_A_NETWORK):
         group.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
     delays = []

@@ -75,7 +75,7 @@ def says(response) -> tuple[int, str]:
 def test_the_cards_say_what_is_here_and_through_which_a_quick_look_may_be_had(client, server, monkeypatch):
     facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
     monkeypatch.setattr(models, "_offer_table", lambda: facts)
-    monkeypatch.setattr(models, "is_here", lambda name: name in models.OURS)
+    monkeypatch.setattr(models, "is_here", lambda name: name in models.OUR_MODELS)
     reply = client.get("/api/models").json()
     assert reply["open"] is True
     cards = {card["name"]: card for card in reply["cards"]}

@@ -170,7 +170,7 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
 
 def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
     name = "vit_base_patch16_224.mae"
-    present_names = {name, *models.OURS}
+    present_names = {name, *models.OUR_MODELS}
     monkeypatch.setattr(models, "is_here", lambda name: name in present_names)
     cards = models.cards()
     assert {card.name for card in cards[: len(present_names)]} == present_names
