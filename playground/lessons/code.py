@@ -212,7 +212,7 @@ def timed_parts(subject: Subject) -> Iterator[Part]:
     yield Chart(figure, "attention-by-hand-and-fused", 300)
     yield Words(
         f"At {last_case.tokens:,} tokens the fused kernel takes **{last_case.fused / last_case.by_hand:.2f} ×** the "
-        f"time of the one by hand; their largest difference is {last_case.apart:.1e}."
+        f"time of the one by hand; their largest difference is {last_case.difference:.1e}."
     )
 
 
@@ -224,7 +224,7 @@ def picture_numbers(subject: Subject) -> dict[str, Any]:
 def measured_numbers(subject: Subject) -> dict[str, Any]:
     from playground.analysis import heads
     from playground.analysis.heads import differing
-    from playground.lessons.experiments import apart, block_difference, change_by_rotation
+    from playground.lessons.experiments import block_difference, change_by_rotation, largest_difference
     from playground.vit import QKV
 
     trace = subject.trace()
@@ -233,7 +233,7 @@ def measured_numbers(subject: Subject) -> dict[str, Any]:
         layers = [QKV(*(t[:, :MOST_TOKENS] for t in layer)) for layer in trace.record.values()]
         middle_layer = len(layers) // 2
         for layer in layers:
-            largest_gap = max(largest_gap, apart(layer, trace.scale))
+            largest_gap = max(largest_gap, largest_difference(layer, trace.scale))
             give_way()
         return {
             "apart": largest_gap,

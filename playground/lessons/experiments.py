@@ -162,10 +162,10 @@ class Comparison:
     tokens: int
     by_hand: float  # milliseconds
     fused: float  # milliseconds
-    apart: float  # the largest absolute difference of their outputs
+    difference: float  # the largest absolute difference of their outputs
 
 
-def apart(qkv: QKV, scale: float) -> float:
+def largest_difference(qkv: QKV, scale: float) -> float:
     """The largest absolute difference between the outputs of attention by hand and of the fused kernel."""
     q, k, v = (_with_batch_axis(t) for t in qkv)
     return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
@@ -249,7 +249,7 @@ def measure(
                 if repeat:  # the first run only warms up
                     milliseconds.append(1000 * (time.perf_counter() - start))
                 give_way()
-        difference = apart(qkv, scale)
+        difference = largest_difference(qkv, scale)
     return Comparison(
         tokens, statistics.median(durations[attention_by_hand]), statistics.median(durations[attention]), difference
     )

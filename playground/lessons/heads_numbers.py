@@ -214,7 +214,7 @@ def switched_off(text: str, trace: Trace) -> list[Spot]:
 def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Spot, silenced_heads: list[Spot]) -> dict:
     loss = loss_without(subject, trace, silenced_heads)
     patch_changes = loss.change[:, len(trace.prefix) :].numpy()  # (layers, patches)
-    ceiling = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
+    scale_end = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
     summary = None
     if trace.prefix[:1] == ("cls",):
         summary = {"name": "CLS", "values": _rounded(loss.change[:, 0].numpy())}
@@ -228,8 +228,8 @@ def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Sp
         "grid": list(trace.grid),
         "rows": loss.predictions(trace.vit.config.labels) or None,  # type: ignore[union-attr]
         "read": _feature_sentence(trace, loss, silenced_heads),
-        "maps": base64.b64encode((patch_changes / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
-        "ceiling": ceiling,
+        "maps": base64.b64encode((patch_changes / scale_end * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
+        "ceiling": scale_end,
         "means": _rounded(patch_changes.mean(axis=1)),
         "summary": summary,
     }

@@ -156,8 +156,8 @@ def packed_reel(trial: Trial, name: str, growing: bool) -> bytes:
     share, layer, head = learner.best
     return packed_learner(
         f"{trial.id}-{name}", learner.lapse, jpegs.as_jpeg(quick.image(trial.seed, FIELD_SIDE)),
-        planned=quick.planned(), growing=growing, told=learner.told, habits=quick.HABITS, kinds=quick.kinds,
-        first=(layer, head) if share > LARGE_SHARE else quick.TOLD_HEAD,
+        planned=quick.planned(), is_growing=growing, told_heads=learner.told, habits=quick.HABITS,
+        kinds=quick.kinds, first_head=(layer, head) if share > LARGE_SHARE else quick.TOLD_HEAD,
     )  # fmt: skip
 
 
@@ -266,15 +266,15 @@ def packed_layer(run: Timelapse, layer: int, loss_beginnings: Sequence[Beginning
 
 
 def packed_learner(
-    name: str, run: Timelapse, jpeg: bytes, *, planned: int, growing: bool, told: Sequence[GuidedHead],
-    habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first: tuple[int, int],
+    name: str, run: Timelapse, jpeg: bytes, *, planned: int, is_growing: bool, told_heads: Sequence[GuidedHead],
+    habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first_head: tuple[int, int],
 ) -> bytes:  # fmt: skip
-    """Packs all layers of a small model at each moment. `growing`: whether the run goes on. `first`: the layer and head
-    that are shown until the reader chooses. Runs whose names are equal up to the hyphen share the position on the
-    browser's clock."""
+    """Packs all layers of a small model at each moment. `planned`: the number of moments of the whole run; `is_growing`:
+    whether the run goes on; `first_head`: the layer and head that are shown until the reader chooses. Runs whose names
+    are equal up to the hyphen share the position on the browser's clock."""
     header = {
         "run": name, "planned": planned, "begins": [], "aim": "On its twin",
-        "told": [[head.layer, head.head, head.what] for head in told], "growing": growing, "first": first,
+        "told": [[head.layer, head.head, head.what] for head in told_heads], "growing": is_growing, "first": first_head,
     }  # fmt: skip
     return _packed_run(header, run, [moment.trace for moment in run.moments], jpeg, habits, kinds)
 

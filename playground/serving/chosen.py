@@ -165,7 +165,7 @@ def compared_pair(words: Mapping[str, str], person: Person | None) -> tuple[Pict
 
 
 def number(words: Mapping[str, str], name: str, count: int) -> int:
-    """Parses the word `name` as a whole number from 0 to `below` - 1."""
+    """Parses the word `name` as a whole number from 0 to `count` - 1."""
     text = words.get(name, "")
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < count):
         raise Refused(f"The {name} is a number from 0 to {count - 1}; asked was {text[:20]!r}.")
@@ -194,7 +194,7 @@ def digest(picture: Picture, setup: Setup) -> str:
 
 
 def _picture_digest(picture: Picture) -> str:
-    return sample_digest(picture.name) if picture.sample else picture.id
+    return sample_digest(picture.name) if picture.is_sample else picture.id
 
 
 def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:

@@ -68,9 +68,9 @@ def digest(subject: FigureSubject, spec: Spec, kind: str) -> str:
 
 def _cached_result(subject: FigureSubject, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
     """A cached result. If one of two pictures is the person's own, the result goes into that person's cache."""
-    pictures: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
-    picture, setup = min(subject.pairs, key=lambda pair: pair[0].sample)
-    return worked.cached_result(picture, setup, person and person.results, (*result_key, pictures), make)
+    pair_keys: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
+    picture, setup = min(subject.pairs, key=lambda pair: pair[0].is_sample)
+    return worked.cached_result(picture, setup, person and person.results, (*result_key, pair_keys), make)
 
 
 def _picture_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:

@@ -66,7 +66,7 @@ class FigureSubject:
 
     @property
     def is_private(self) -> bool:
-        return not all(picture.sample for picture, _ in self.pairs)
+        return not all(picture.is_sample for picture, _ in self.pairs)
 
 
 def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[FigureSubject, Spec]:
@@ -116,8 +116,8 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
         raise Refused(ADDRESS_NAMES.put_into(ALONE))
     given_fields = {VIEW_CHOICES[key].field or "view" if key in VIEW_CHOICES else key for key in words}
     for name, reason in unused(spec, f".{kind}").items():
-        names_compared = name in ("other_image", "other_model")
-        if (name in given_fields or names_compared) and getattr(spec, name) != FIELD_DEFAULTS[name]:
+        is_compared_name = name in ("other_image", "other_model")
+        if (name in given_fields or is_compared_name) and getattr(spec, name) != FIELD_DEFAULTS[name]:
             raise Refused(f"{word(spec, name)} would change nothing here: {ADDRESS_NAMES.put_into(reason)}.")
 
 
@@ -250,21 +250,21 @@ def as_typed(spec: Spec) -> Spec:
 
 
 def address_words(subject: FigureSubject, compares: bool) -> dict[str, str]:
-    words = {"sample" if subject.picture.sample else "mine": _name(subject.picture), "model": subject.setup.model}
+    words = {"sample" if subject.picture.is_sample else "mine": _name(subject.picture), "model": subject.setup.model}
     if subject.setup.detail > 1:
         words["detail"] = str(subject.setup.detail)
     if compares and subject.compared is not None:
         picture, setup = subject.compared
         same_picture = picture.id == subject.picture.id
         compared_word = (
-            f"model:{setup.model}" if same_picture else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
+            f"model:{setup.model}" if same_picture else f"{'sample' if picture.is_sample else 'mine'}:{_name(picture)}"
         )
         words["with"] = compared_word
     return words
 
 
 def _name(picture: Picture) -> str:
-    return picture.name if picture.sample else picture.id
+    return picture.name if picture.is_sample else picture.id
 
 
 def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:

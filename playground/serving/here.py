@@ -114,8 +114,8 @@ class Here:
     def __init__(self, words: Mapping[str, str], view: Mapping[str, str] | None = None, key: str | None = None):
         self.person = people.find_person(key) if key else None
         picture, self.setup = chosen.read(words, self.person)
-        self._sample = picture if picture.sample else None
-        self.own_picture_id = "" if picture.sample else picture.id
+        self._sample = picture if picture.is_sample else None
+        self.own_picture_id = "" if picture.is_sample else picture.id
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
         self.view_id = next(_view_ids)  # a new number for each choice that is made outside the microscope

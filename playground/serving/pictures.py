@@ -91,7 +91,7 @@ class Picture:
     """An image that a person chose: a sample, or an own picture, which is kept as long as the person's data."""
 
     name: str  # the sample's name, or the upload's file name
-    sample: bool
+    is_sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
     id: str = ""  # a digest of the file
@@ -105,7 +105,7 @@ class Picture:
 
     @property
     def sample_name(self) -> str | None:
-        return self.name if self.sample else None
+        return self.name if self.is_sample else None
 
     @cached_property
     def thumbnail(self) -> str:

@@ -131,7 +131,7 @@ async def patched(request: Request) -> Response:
             patched_trace = patching.patch(trace, donor, patches, layer)
         labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(trace.vit, patched_trace)]
         response = _with_matrix(patched_trace.moved.numpy()[None], labels=labels)
-        if not source[0].sample:
+        if not source[0].is_sample:
             response.headers.update(PRIVATE)
         return response
 
@@ -168,7 +168,7 @@ async def occluded(request: Request) -> Response:
         most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
         step = chosen.number(words, "step", len(steps))
-        cache = worked.shared_results() if picture.sample else person.results  # type: ignore[union-attr]
+        cache = worked.shared_results() if picture.is_sample else person.results  # type: ignore[union-attr]
 
         def result_of(step: int) -> OcclusionResult:
             key = ("occluded", *question.items(), blanking, steps[step])

@@ -29,10 +29,7 @@ from playground.serving.classes import ASKS, QUESTION_KINDS, TELLS, Class, Quest
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
 PHONE_BYTES, LECTURER_BYTES = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
-TRY_DELAY_SECONDS, MOST_SLOW_TRIES = (
-    2.0,
-    200,
-)  # the delay of a try in seconds, and the most tries that are delayed at once
+TRY_DELAY_SECONDS, MOST_SLOW_TRIES = 2.0, 200  # the delay of a try, and the most tries that are delayed at once
 SECRET_HEADER = "x-playground-lecturer"  # the header with the lecturer's secret
 SEAT_COOKIE = "playground_seat"  # the cookie by which deploy/nginx.conf finds a browser's replica
 CODE_PATTERN = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")

@@ -76,7 +76,7 @@ async def preview_image(request: Request) -> Response:
     def work() -> Response:
         picture, setup = chosen.read(request.query_params, person)
         image = jpegs.as_jpeg(preview(picture, setup.model, person and person.traces))
-        headers = {"Cache-Control": SAMPLE_CACHING} if picture.sample else PRIVATE
+        headers = {"Cache-Control": SAMPLE_CACHING} if picture.is_sample else PRIVATE
         return Response(image, media_type="image/jpeg", headers=headers)
 
     return await answer(request, work)

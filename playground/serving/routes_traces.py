@@ -47,7 +47,7 @@ async def describe(request: Request) -> Response:
 
 def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
     """The description of a trace, which the browser needs before it asks for numbers."""
-    if picture.sample:
+    if picture.is_sample:
         sample = named(picture.name)
         fields = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
         fields |= {"title": picture.name, "sample": picture.name}
@@ -65,7 +65,7 @@ def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "model": setup.model,
         "title": plain_name(setup.model),
         "detail": setup.detail,
-        "layers": None if picture.sample else models.load(setup.model).config.depth,  # unknown without torch
+        "layers": None if picture.is_sample else models.load(setup.model).config.depth,  # unknown without torch
         "scale": setup.scale,
         "cut": list(setup.cut),
         "grid": list(traces.grid(picture, setup)),
@@ -75,7 +75,7 @@ def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
         "picture": {"id": picture.id, **fields},
         "text": own_models.text_tower(setup.model) is not None,
-        "private": not picture.sample,
+        "private": not picture.is_sample,
     }
 
 
@@ -92,7 +92,7 @@ async def part(request: Request, make) -> Response:
         chosen.check_digest(request.path_params["digest"], picture, setup)
         response = make(picture, setup, person)
         if "Cache-Control" not in response.headers:
-            response.headers.update(FOREVER if picture.sample else PRIVATE)
+            response.headers.update(FOREVER if picture.is_sample else PRIVATE)
         return response
 
     return await answer(request, work)
@@ -104,7 +104,7 @@ async def layers(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         layer_numbers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
-        if not picture.sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
+        if not picture.is_sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
             traces.trace(picture, setup, cache_of(person), finer=True)
         data = traces.layers(picture, setup, cache_of(person), layer_numbers, heads)
         return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
@@ -159,7 +159,7 @@ async def names(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         trace = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(request.query_params, "layer", trace.layers)
-        cache = traces.names_of_samples() if picture.sample else person.head_names
+        cache = traces.names_of_samples() if picture.is_sample else person.head_names
         return JSONResponse(
             {"heads": cache.get((picture.id, setup, layer), lambda: traces.names_of_heads(trace, layer))}
         )

@@ -85,7 +85,7 @@ def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
 def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False):
     """The trace, from a cache or computed: the shared cache for a sample, `person_cache` for an upload. `finer`:
     whether the person already sees a coarser trace."""
-    if picture.sample:
+    if picture.is_sample:
         return sample_traces().get((picture.id, setup), lambda: _run(picture, setup))
     own_trace = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
     _person_caches.trim(settings.now().upload_mb * MB)
@@ -94,7 +94,7 @@ def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: boo
 
 def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Setup | None:
     """A coarser setup that shows an upload sooner; None if that saves no time."""
-    if picture.sample or (picture.id, setup) in person_cache:
+    if picture.is_sample or (picture.id, setup) in person_cache:
         return None
     coarse_setup = replace(setup, detail=1, is_first_look=True)
     (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse_setup)
@@ -179,7 +179,7 @@ def layers(
 def _made_ahead(
     picture: Picture, setup: Setup, layer_numbers: list[int] | None, heads: list[int] | None
 ) -> bytes | None:
-    if picture.sample and setup == Setup(setup.model, setup.detail):
+    if picture.is_sample and setup == Setup(setup.model, setup.detail):
         return prepared.pack_of_layers(picture.name, setup.model, setup.detail, layer_numbers, heads)
     return None
 

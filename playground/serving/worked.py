@@ -42,11 +42,11 @@ def cached_result(
 ) -> Any:
     """Returns `make()`, which the shared cache keeps for a sample, and the session's own cache for an upload."""
     key = (picture.id, setup, result_key)
-    return shared_results().get(key, make) if picture.sample else cached_value(own_cache, key, make)
+    return shared_results().get(key, make) if picture.is_sample else cached_value(own_cache, key, make)
 
 
 def has_result(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable) -> bool:
-    return (picture.id, setup, result_key) in (shared_results() if picture.sample else own_cache)
+    return (picture.id, setup, result_key) in (shared_results() if picture.is_sample else own_cache)
 
 
 def cached_value(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:

@@ -10,7 +10,7 @@ from conftest import scramble
 import playground
 from playground.analysis.heads import differing
 from playground.lessons import shapes
-from playground.lessons.experiments import apart, change_by_rotation, measure
+from playground.lessons.experiments import change_by_rotation, largest_difference, measure
 from playground.lessons.walk import steps_to_bytes, teaching_steps, tensors_of, vit_steps, walk_picture
 from playground.pack import unpack
 from playground.vit import QKV, Config, VisionTransformer, attention, attention_by_hand
@@ -99,7 +99,7 @@ def test_fused_equals_by_hand(shape):
     qkv = QKV(*(torch.randn(shape, generator=random) for _ in range(3)))
     scale = shape[-1] ** -0.5
     assert (attention(*qkv, scale) - attention_by_hand(*qkv, scale)).abs().max() < 1e-5
-    assert apart(qkv, scale) < 1e-5
+    assert largest_difference(qkv, scale) < 1e-5
     assert change_by_rotation(qkv, scale) < 1e-5
 
 
@@ -107,7 +107,7 @@ def test_both_are_timed():
     timing = measure(16, heads=2, d=8, repeats=1)
     assert timing.by_hand > 0
     assert timing.fused > 0
-    assert timing.apart < 1e-5
+    assert timing.difference < 1e-5
 
 
 def test_how_often_another_patch_contributes_most_against_a_loop(small_trace):

@@ -95,7 +95,7 @@ def test_the_drawing_gets_one_layer_of_each_moment_and_it_says_the_same():
 @pytest.fixture(scope="module")
 def trial():
     (*_, learned) = quick.train_now(TINY)
-    return training_now.Trial(0, learned=learned)
+    return training_now.Trial(0, learners=learned)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
     moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))
     better_learner = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
     better_header, _ = unpack(
-        training_now.packed_reel(training_now.Trial(0, learned={ALONE: better_learner}), ALONE, growing=False)
+        training_now.packed_reel(training_now.Trial(0, learners={ALONE: better_learner}), ALONE, growing=False)
     )
     assert better_header["first"] == [0, 2]
 

@@ -96,7 +96,7 @@ def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
 
 def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
     (picture_id,) = anna.pictures
-    assert not chosen.read({"mine": picture_id, "sample": "flock"}, anna)[0].sample
+    assert not chosen.read({"mine": picture_id, "sample": "flock"}, anna)[0].is_sample
     assert refused({"mine": "0" * 16, "sample": "flock"}, anna).status == 404
 
 

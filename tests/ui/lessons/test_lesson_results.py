@@ -69,7 +69,7 @@ def shown(app: AppTest) -> list[str | bytes]:
 
 def mb(value: object, trace: set[int]) -> float:
     """The MB that `value` keeps in memory, without caches' contents and without samples, which all people share."""
-    if id(value) in trace or isinstance(value, Cache) or (isinstance(value, Picture) and value.sample):
+    if id(value) in trace or isinstance(value, Cache) or (isinstance(value, Picture) and value.is_sample):
         return 0
     trace.add(id(value))
     if isinstance(value, str | bytes):
