@@ -289,9 +289,8 @@ def memory_to_spare() -> int:
     with contextlib.suppress(OSError, KeyError):
         limits.append(1024 * _numbers_by_name(Path("/proc/meminfo"))["MemAvailable:"])
     with contextlib.suppress(OSError, KeyError, ValueError):
-        cached_bytes = _numbers_by_name(CGROUP / "memory.stat")[
-            "inactive_file"
-        ]  # cached files: Linux drops them when memory is short
+        # cached files: Linux drops them when memory is short
+        cached_bytes = _numbers_by_name(CGROUP / "memory.stat")["inactive_file"]
         limits.append(
             int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()) + cached_bytes
         )

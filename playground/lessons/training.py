@@ -269,9 +269,8 @@ def habit_question(step: int, last_step: int, steps: Sequence[float], losses: Se
 def sharp_exercise(run: Timelapse) -> Exercise:
     bits, sharp_moment = sharp_bits(run), first_sharp_moment(run)
     share = share_of_the_fall(run, sharp_moment)
-    later_steps = [
-        moment.step for moment in run.moments[:-1] if moment.step > sharp_moment.step
-    ]  # the page opens at moments[-1]
+    # the page opens at moments[-1]
+    later_steps = [moment.step for moment in run.moments[:-1] if moment.step > sharp_moment.step]
     return Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER_BITS} "
         "fewer than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",

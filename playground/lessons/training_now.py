@@ -269,9 +269,9 @@ def packed_learner(
     name: str, run: Timelapse, jpeg: bytes, *, planned: int, is_growing: bool, told_heads: Sequence[GuidedHead],
     habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first_head: tuple[int, int],
 ) -> bytes:  # fmt: skip
-    """Packs all layers of a small model at each moment. `planned`: the number of moments of the whole run; `is_growing`:
-    whether the run goes on; `first_head`: the layer and head that are shown until the reader chooses. Runs whose names
-    are equal up to the hyphen share the position on the browser's clock."""
+    """Packs all layers of a small model at each moment. `planned`: the number of moments in the whole run;
+    `is_growing`: whether the run goes on; `first_head`: the layer and head that are shown until the reader chooses.
+    Runs whose names are equal up to the hyphen share the position on the browser's clock."""
     header = {
         "run": name, "planned": planned, "begins": [], "aim": "On its twin",
         "told": [[head.layer, head.head, head.what] for head in told_heads], "growing": is_growing, "first": first_head,

@@ -138,10 +138,8 @@ class Caches:
 
 # Settings of glibc's allocator and of Python's garbage collector
 
-MMAP_THRESHOLD, LARGE_BYTES = (
-    -3,
-    8 * 2**20,
-)  # glibc's option M_MMAP_THRESHOLD, and its value: most pictures have more bytes
+# glibc's option M_MMAP_THRESHOLD, and its value: most pictures have more bytes
+MMAP_THRESHOLD, LARGE_BYTES = -3, 8 * 2**20
 GC_THRESHOLDS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
 ARENA_MAX, ARENA_COUNT = -8, 2  # glibc's option M_ARENA_MAX, and its value: the number of arenas
 

@@ -203,9 +203,9 @@ class Class:
             self.tell_lecturer()
         return phone
 
-    def take_guess(self, key: str, number: object, round_number: object, value: object) -> int | str:
+    def take_guess(self, key: str, question_number: object, round_number: object, value: object) -> int | str:
         question = self.question
-        if question is None or question.number != number:
+        if question is None or question.number != question_number:
             raise refusal("otherQuestion", 409)
         if question.phase != ASKS or len(question.rounds) != round_number:
             raise refusal("shownAlready", 409)

@@ -49,12 +49,12 @@ def examine() -> list[Finding]:
         _versions,
         _settings,
         _shipped_files,
-        _cache,
+        _cache_folder,
         _temporary_folder,
         _borrowed_files,
         _hub_weights,
-        _packs,
-        _decoding,
+        _prepared_packs,
+        _upload_decoding,
     ):
         try:
             findings += check()
@@ -156,7 +156,7 @@ def _damages_of_checkout() -> list[str]:
 # The cache ------------------------------------------------------------------------------------------------------------
 
 
-def _cache() -> Iterator[Finding]:
+def _cache_folder() -> Iterator[Finding]:
     folder = borrowed.cache_folder()
     existing_folder = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if os.access(existing_folder, os.W_OK):
@@ -202,7 +202,7 @@ def _hub_weights() -> Iterator[Finding]:
         yield _damage_finding(path, trouble, False) if trouble else Finding(FINE, name)
 
 
-def _packs() -> Iterator[Finding]:
+def _prepared_packs() -> Iterator[Finding]:
     ready_count = 0
     for path in sorted(path for folder in borrowed.folders() for path in folder.glob("*.pack")):
         if trouble := what_is_wrong(path) or prepared.what_is_wrong_with(path):
@@ -223,7 +223,7 @@ def _damage_finding(path: Path, trouble: str, has_sound_copy: bool) -> Finding:
     return Finding(WRONG, f"{path} is damaged ({trouble})", path)
 
 
-def _decoding() -> Iterator[Finding]:
+def _upload_decoding() -> Iterator[Finding]:
     from PIL import Image
 
     Image.new("RGB", (64, 48), "teal").save(file := BytesIO(), "JPEG")

@@ -33,9 +33,8 @@ LOOK_FIELDS = tuple(
     name for name in command_line.FLAGS if name not in UNSETTABLE and name not in {choice.field for choice in DRAWN}
 )
 HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # value of the word `held` -> layers in an interactive file
-SCREEN_WORDS = tuple(
-    choice.key for choice in VIEW if not choice.field
-)  # words of the view that no field of a Spec holds
+# words of the view that no field of a Spec holds
+SCREEN_WORDS = tuple(choice.key for choice in VIEW if not choice.field)
 INTERACTIVE_WORDS = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEP_TITLES = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST_VALUE = 200  # most characters of a word's value

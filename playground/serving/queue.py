@@ -77,10 +77,9 @@ find_asker: Callable[[], Asker] = (
     Nobody  # gives the asker whose page the calling thread draws; ui/messages.py sets `find`
 )
 
-_asker: ContextVar[Asker | None] = ContextVar("named", default=None)
-_has_page_turn: ContextVar[bool] = ContextVar(
-    "draws", default=False
-)  # whether this thread already has a turn of `pages()`
+_asker: ContextVar[Asker | None] = ContextVar("asker", default=None)
+# whether this thread already has a turn of `pages()`
+_has_page_turn: ContextVar[bool] = ContextVar("has_page_turn", default=False)
 
 
 def current() -> Asker:
@@ -292,9 +291,8 @@ def figures() -> Queue:
 
 @cache
 def pages() -> Queue:
-    return Queue(
-        PAGES_AT_ONCE, kind="pages", key_limit=math.inf, counts_for=PAGE_SECONDS
-    )  # key_limit: a browser may have many tabs
+    # key_limit: a browser may have many tabs
+    return Queue(PAGES_AT_ONCE, kind="pages", key_limit=math.inf, counts_for=PAGE_SECONDS)
 
 
 @cache

@@ -43,10 +43,8 @@ from playground.serving.answering import answer
 NO_STORE = {"Cache-Control": "no-store"}
 PROXY_HEADERS = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
 DIRECT_HEADER = "x-playground-direct"  # a header that only the image's proxy sets, for requests that reach it directly
-MEMORY_LIMIT_FILES = (
-    "/sys/fs/cgroup/memory.max",
-    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-)  # files with a memory limit
+# files with a memory limit
+MEMORY_LIMIT_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 async def alive(_: Request) -> Response:
@@ -152,20 +150,10 @@ def _story(request: Request) -> RedirectResponse:
 
 REDIRECTS = [Route("/story", _story)]  # addresses that lead to another page
 
-TRACE_WORDS = (
-    "sample",
-    "mine",
-    "model",
-    "detail",
-    "scale",
-    "cut",
-    "with",
-    "first",
-)  # picture and model: chosen.py reads them
-VIEW_WORDS = (
-    *figure_words.SUBJECT_WORDS,
-    *figure_words.VIEW_CHOICES,
-)  # the microscope's view: figure_words.py reads it
+# picture and model: chosen.py reads them
+TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")
+# the microscope's view: figure_words.py reads it
+VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES)
 FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD_WORD)
 WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
     "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),

@@ -37,9 +37,8 @@ DOWNLOAD_WORD = "download"  # a word of the address: with download=1 the browser
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    is_attachment = (
-        words.pop(DOWNLOAD_WORD, "") == "1" or kind == "html"
-    )  # an .html never opens as a page of this server
+    # an .html never opens as a page of this server
+    is_attachment = words.pop(DOWNLOAD_WORD, "") == "1" or kind == "html"
 
     return await _respond(request, lambda: _figure(request, kind, words, is_attachment, person))
 

@@ -134,7 +134,8 @@ class Delivery:
 
 
 deliveries: set[Delivery] = set()
-_delivery_beyond: Delivery | None = None  # the only upload that may exceed the limit of `ledger.uploads`, to finish
+# The one upload that may exceed the limit of `ledger.uploads`, so that it comes to its end.
+_delivery_beyond: Delivery | None = None
 _looked_at = 0.0  # time of the last search for slow uploads
 _person_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock around an upload
 

@@ -34,9 +34,8 @@ from playground.serving.prepared import SamplePack, some_layers
 from playground.tracing import Trace, trace
 
 MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
-FIRST_GRIDS = {
-    models.PHOTOGRAPH_MODEL: (16, 16)
-}  # model -> coarser grid in which a visitor's photograph is shown first
+# model -> coarser grid in which a visitor's photograph is shown first
+FIRST_GRIDS = {models.PHOTOGRAPH_MODEL: (16, 16)}
 MOST_PATCHES = 1600  # a browser needs half a minute for a finer grid
 ASK_ABOVE_BYTES = 4e6  # bytes of weights above which the page asks the person before a download
 WEIGHTS = "weights/"  # the folder of weights, which the page caches, not the service worker
@@ -248,9 +247,8 @@ def _opening_head(sample: Sample, sample_pack: SamplePack) -> tuple[int, int] | 
 # A lesson is played ahead: its steps' parts for one picture and for each setting are written to files, so that no
 # Python is needed to show them.
 
-EMBEDDED_PICTURE = re.compile(
-    r'"data:image/(\w+);base64,([^"]{2000,})"'
-)  # an embedded picture; steps may share its file
+# an embedded picture; steps may share its file
+EMBEDDED_PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')
 
 
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:

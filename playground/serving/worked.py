@@ -17,9 +17,8 @@ from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
-SHARED_BYTES = (
-    60 * MB
-)  # most bytes of results about samples, shared by everybody; deploy/README.md relies on this number
+# most bytes of results about samples, shared by everybody; deploy/README.md relies on this number
+SHARED_BYTES = 60 * MB
 ALL_OWN_BYTES = 40 * MB  # most bytes of all sessions' own caches together; deploy/README.md relies on this number
 ONE_OWN_BYTES = 16 * MB  # most bytes of one session's own cache
 ENTRY_BYTES = 2000  # estimated bytes that an entry takes besides its value
