@@ -70,7 +70,7 @@ def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits
 
 
 def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
-    """(layer, head) of an index into the flattened `numbers`: (layers, heads)"""
+    """(layer, head) of an index into the flattened `numbers`, whose shape is (layers, heads)."""
     layer, head = np.unravel_index(index, numbers.shape)
     return int(layer), int(head)
 

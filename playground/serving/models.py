@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playground.models.source import Source
 
 MOST_PATCHES = 4200  # a pass over more would take minutes and gigabytes while everybody waits
-PAPER_NAME = r"ViT-\w+/(\d+)"  # pattern of names: architectures of the ViT paper, with random weights
+PAPER_NAME = r"ViT-\w+/(\d+)"  # pattern: names of the ViT paper's architectures, which get random weights
 PAPER_PATCH_SIDES = range(4, 33)  # pixels along a patch's side: the weights of the patch embedding grow with its square
 MOST_RANDOM_MB = 500  # limit for models with random weights: a larger one shows nothing new. ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address

@@ -65,7 +65,7 @@ def megabytes(file: Path) -> float:
         return 0
 
 
-def text_tower(name: str) -> Path | None:
+def text_tower_folder(name: str) -> Path | None:
     """The folder of the text tower of an own model or of a catalogue's model; None if the tower is not on this
     machine."""
     from playground.models import text_tower

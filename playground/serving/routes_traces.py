@@ -74,7 +74,7 @@ def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "suits": setup.model == chosen.usual_setup(picture.sample_name).model,
         "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
         "picture": {"id": picture.id, **fields},
-        "text": own_models.text_tower(setup.model) is not None,
+        "text": own_models.text_tower_folder(setup.model) is not None,
         "private": not picture.is_sample,
     }
 
@@ -106,7 +106,7 @@ async def layers(request: Request) -> Response:
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
         if not picture.is_sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
             traces.trace(picture, setup, cache_of(person), finer=True)
-        data = traces.layers(picture, setup, cache_of(person), layer_numbers, heads)
+        data = traces.pack_of_layers(picture, setup, cache_of(person), layer_numbers, heads)
         return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
 
     return await part(request, make)

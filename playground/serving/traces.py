@@ -165,15 +165,19 @@ def _run_with_cuts(vit, picture: Picture, setup: Setup):
     return interventions.run_texts(picture_trace, texts, other_trace)
 
 
-def layers(
-    picture: Picture, setup: Setup, person_cache: Cache | None, layers: list[int] | None, heads: list[int] | None = None
+def pack_of_layers(
+    picture: Picture,
+    setup: Setup,
+    person_cache: Cache | None,
+    layer_numbers: list[int] | None,
+    heads: list[int] | None = None,
 ) -> bytes:
     """A pack of these layers and heads. The default is all heads of the upper layer, where heads look at objects."""
-    with queue.packing() if layers and len(layers) > 1 else nullcontext():
-        data = _made_ahead(picture, setup, layers, heads)
+    with queue.packing() if layer_numbers and len(layer_numbers) > 1 else nullcontext():
+        data = _made_ahead(picture, setup, layer_numbers, heads)
     if data is not None:
         return data
-    return _fresh_pack(trace(picture, setup, person_cache), layers, heads)
+    return _fresh_pack(trace(picture, setup, person_cache), layer_numbers, heads)
 
 
 def _made_ahead(

@@ -182,7 +182,7 @@ def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_p
 def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
     """The last digits differ between processors, so digests of results would differ between replicas."""
     former_digest = chosen.digest(FLOCK, Setup("untrained"))
-    for name in ("trace", "_run", "layers"):
+    for name in ("trace", "_run", "pack_of_layers"):
         monkeypatch.setattr(traces, name, lambda *_, **__: pytest.fail("something was computed"))
     assert chosen.digest(FLOCK, Setup("untrained")) == former_digest
 

@@ -62,7 +62,7 @@ def layers(name: str, numbers: list[int] | None = None, detail: int = 1) -> byte
 def shown(name: str, numbers: list[int] | None = None) -> dict:
     """The header of the layers that a person gets for this sample, prepared or not."""
     picture = pictures.sample(name)
-    return unpack(traces.layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
+    return unpack(traces.pack_of_layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
 
 
 def compared(pack: bytes, other_pack: bytes) -> None:

@@ -295,7 +295,7 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
     monkeypatch.setattr(Trace, "to_bytes", counted)
     with ThreadPoolExecutor(8) as executor:
         picture = pictures.sample("flock")
-        list(executor.map(lambda _: traces.layers(picture, Setup("untrained"), None, [0]), range(24)))
+        list(executor.map(lambda _: traces.pack_of_layers(picture, Setup("untrained"), None, [0]), range(24)))
     assert counts == [1] * 24
     assert queue._packings().at_work == []
 
