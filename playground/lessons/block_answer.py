@@ -158,13 +158,14 @@ def truth_sentence(answer: ModelAnswer, model: str) -> str:
 MOST_ROWS = 13  # most rows of the table
 UNLIKELY = 0.2  # a lower probability counts as unlikely
 MODES = {"train": "model.train()", "eval": "model.eval()"}
+# Config.pool -> words for the vector that the classifier reads
 READOUT_TEXTS = {
     "token": "the class token",
     "avg": "the mean of the patches",
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
     "map of all": "what a query of its own collects",
-}  # Config.pool -> words for the vector that the classifier reads
+}
 
 
 def answer(subject: Subject, settings: Settings) -> Iterator[Part]:

@@ -40,9 +40,8 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
     setup = Setup(model, chosen.detail(picture.sample_name, model))
     view = chosen.opening_view(picture.sample_name, setup)
     layers = [int(view["layer"])] if view else None
-    trace = Trace.from_bytes(
-        traces.pack_of_layers(picture, setup, cache, layers)
-    )  # no forward pass if a pack was made ahead
+    # no forward pass if a pack was made ahead
+    trace = Trace.from_bytes(traces.pack_of_layers(picture, setup, cache, layers))
     row = trace.row(next(iter(trace.record)), int(view.get("head", 0)), start_patch(picture.name, trace.grid))
     weights = trace.on_grid(row).numpy()
     image = picture.image.resize((PREVIEW_WIDTH, round(PREVIEW_WIDTH * picture.image.height / picture.image.width)))
